@@ -1,0 +1,77 @@
+/**
+ * The etcd port: what the operator asks of a member, in our own types. Adapters translate, they do not decide.
+ * 64-bit ids and indexes are strings: they exceed what a JavaScript number holds exactly. Member and cluster
+ * ids are lower-case hexadecimal without leading zeros, as etcdctl prints them.
+ */
+
+/** Where one member is dialled: its pod IP; TLS is verified against `serverName`, the member's DNS name. */
+export interface MemberTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly serverName: string;
+}
+
+/** What one member says of itself (Maintenance.Status, answered locally: needs no quorum). */
+export interface MemberStatus {
+  readonly memberId: string;
+  readonly clusterId: string;
+  /** The leader's member id; undefined while this member knows of none. */
+  readonly leaderId: string | undefined;
+  readonly isLearner: boolean;
+  readonly version: string;
+  readonly raftTerm: string;
+  readonly raftIndex: string;
+  readonly raftAppliedIndex: string;
+  /** Bytes. */
+  readonly dbSize: number;
+  /** Bytes. */
+  readonly dbSizeInUse: number;
+  /** Alarms and "no leader", in etcd's words. */
+  readonly errors: readonly string[];
+}
+
+/** A row of the member list. `name` is empty while the member has been added but has never started. */
+export interface ListedMember {
+  readonly id: string;
+  readonly name: string;
+  readonly peerUrls: readonly string[];
+  readonly clientUrls: readonly string[];
+  readonly isLearner: boolean;
+}
+
+export interface MemberList {
+  readonly clusterId: string;
+  readonly members: readonly ListedMember[];
+}
+
+/** One member, dialled. Every call has a deadline; a failed call throws `EtcdError`. */
+export interface EtcdMember {
+  status(): Promise<MemberStatus>;
+  /** Linearizable: goes through quorum (MemberListRequest.linearizable). */
+  memberList(): Promise<MemberList>;
+  /** A linearizable range of one key that need not exist; never writes. Resolves to the store's revision. */
+  linearizableRead(): Promise<{ readonly revision: string }>;
+  close(): void;
+}
+
+export interface EtcdPort {
+  /** Opens no connection by itself; the first call does. */
+  member(target: MemberTarget): EtcdMember;
+}
+
+/**
+ * Why a call failed, as far as can be told from one vantage point. `unreachable` never means dead.
+ * - `unreachable`: refused, reset, no route, TLS failure; `timeout`: no answer within the deadline;
+ * - `no-leader`: the member answers but has no quorum behind it; `learner`: the call is not served by learners;
+ * - `denied`: authentication or permission; `other`: anything else, in etcd's words.
+ */
+export type EtcdErrorCode = 'unreachable' | 'timeout' | 'no-leader' | 'learner' | 'denied' | 'other';
+
+export class EtcdError extends Error {
+  override readonly name = 'EtcdError';
+  readonly code: EtcdErrorCode;
+  constructor(code: EtcdErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
