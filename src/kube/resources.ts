@@ -1,0 +1,100 @@
+import { KubeError } from './errors.ts';
+import type { KindRef, ObjectRef } from './port.ts';
+
+/** Where a kind lives in the REST API. */
+export interface Resource extends KindRef {
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+const resource = (apiVersion: string, kind: string, plural: string, namespaced = true): Resource => ({
+  apiVersion,
+  kind,
+  plural,
+  namespaced,
+});
+
+/** Every kind that the operator, its command line or its tests touch. */
+export const knownResources: readonly Resource[] = [
+  resource('v1', 'ConfigMap', 'configmaps'),
+  resource('v1', 'Endpoints', 'endpoints'),
+  resource('v1', 'Event', 'events'),
+  resource('v1', 'Namespace', 'namespaces', false),
+  resource('v1', 'Node', 'nodes', false),
+  resource('v1', 'PersistentVolume', 'persistentvolumes', false),
+  resource('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
+  resource('v1', 'Pod', 'pods'),
+  resource('v1', 'Secret', 'secrets'),
+  resource('v1', 'Service', 'services'),
+  resource('v1', 'ServiceAccount', 'serviceaccounts'),
+  resource('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', false),
+  resource('apps/v1', 'Deployment', 'deployments'),
+  resource('apps/v1', 'StatefulSet', 'statefulsets'),
+  resource('batch/v1', 'Job', 'jobs'),
+  resource('coordination.k8s.io/v1', 'Lease', 'leases'),
+  resource('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
+  resource('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),
+  resource('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+  resource('rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles', false),
+  resource('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings', false),
+  resource('rbac.authorization.k8s.io/v1', 'Role', 'roles'),
+  resource('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings'),
+  resource('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false),
+  resource('etcd.database.coreos.com/v1beta2', 'EtcdCluster', 'etcdclusters'),
+  resource('etcd.database.coreos.com/v1beta2', 'EtcdBackup', 'etcdbackups'),
+  resource('etcd.database.coreos.com/v1beta2', 'EtcdRestore', 'etcdrestores'),
+];
+
+function badRequest(message: string): KubeError {
+  return new KubeError({ code: 0, reason: 'BadRequest', message, retry: 'never', notProcessed: true });
+}
+
+/** The paths of a fixed set of kinds. */
+export class ResourcePaths {
+  readonly #resources: ReadonlyMap<string, Resource>;
+
+  constructor(resources: readonly Resource[] = knownResources) {
+    this.#resources = new Map(resources.map(entry => [`${entry.apiVersion}/${entry.kind}`, entry]));
+  }
+
+  /** @throws KubeError BadRequest for a kind that is not in the table. */
+  resource(kind: KindRef): Resource {
+    const found = this.#resources.get(`${kind.apiVersion}/${kind.kind}`);
+    if (found === undefined) {
+      throw badRequest(
+        `no REST path is known for ${kind.apiVersion} ${kind.kind}: add it to src/kube/resources.ts`,
+      );
+    }
+    return found;
+  }
+
+  /** The path of all objects of a kind, in one namespace or, without one, in all. */
+  collection(kind: KindRef, namespace?: string): string {
+    const { apiVersion, plural, namespaced } = this.resource(kind);
+    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    if (namespace === undefined) return `${root}/${plural}`;
+    if (!namespaced)
+      throw badRequest(`${kind.kind} is not namespaced, but namespace "${namespace}" was given`);
+    return `${root}/namespaces/${segment(namespace)}/${plural}`;
+  }
+
+  /** The collection that an object is created in. @throws KubeError when a namespaced kind comes without one. */
+  home(ref: Omit<ObjectRef, 'name'>): string {
+    if (this.resource(ref).namespaced && ref.namespace === undefined) {
+      throw badRequest(`${ref.kind} is namespaced, but no namespace was given`);
+    }
+    return this.collection(ref, ref.namespace);
+  }
+
+  /** The path of one object or of one of its subresources. */
+  object(ref: ObjectRef, subresource?: string): string {
+    const path = `${this.home(ref)}/${segment(ref.name)}`;
+    return subresource === undefined ? path : `${path}/${segment(subresource)}`;
+  }
+}
+
+/** One path segment. An empty or dotted name would silently address the collection or its parent. */
+function segment(text: string): string {
+  if (text === '' || text === '.' || text === '..') throw badRequest(`"${text}" is not a name`);
+  return encodeURIComponent(text);
+}
