@@ -1,0 +1,167 @@
+/**
+ * Defaults, applied on read. The schema has them too, for people who look at their object; code does not rely on it:
+ * the Go client of the CoreOS operator writes empty strings and zeros, which mean "default", and objects can be older
+ * than the schema. Pure.
+ */
+import { parseBytes, parseDurationSeconds } from './quantity.ts';
+import type { ClaimSpec, EnvVar, EtcdClusterSpec, PodPolicy, Profile, Retain, TlsPolicy } from './types.ts';
+import { DEFAULT_VERSION, trimVersion } from './versions.ts';
+
+export const DEFAULT_SIZE = 3;
+export const DEFAULT_REPOSITORY = 'gcr.io/etcd-development/etcd';
+export const DEFAULT_GRACE_SECONDS = 60;
+export const DEFAULT_RETAIN_DEAD_MEMBER = '24h';
+/** The size of a claim when the specification asks for none. */
+export const DEFAULT_CLAIM_SIZE = '8Gi';
+export const DEFAULT_BACKUP_TIMEOUT_SECONDS = 3600;
+export const DEFAULT_REVISION_BUMP = 1_000_000_000;
+
+const GIB = 2 ** 30;
+
+/** How etcd is run. All of it is rendered into flags, which differ between versions. */
+export type EtcdSettings = {
+  readonly quotaBackendBytes: number;
+  readonly autoCompaction: { readonly mode: 'periodic' | 'revision' | 'off'; readonly retention: string };
+  /** Absent: etcd's own default, which differs between 3.5 and 3.6. */
+  readonly snapshotCount?: number;
+  readonly heartbeatIntervalMs: number;
+  readonly electionTimeoutMs: number;
+  readonly logLevel: string;
+  readonly maxRequestBytes: number;
+};
+
+/** A cluster's specification with nothing left to guess, except storage, which `status.storage` decides. */
+export type ClusterConfig = {
+  readonly size: number;
+  readonly version: string;
+  readonly repository: string;
+  /** `<repository>:v<version>` */
+  readonly image: string;
+  readonly paused: boolean;
+  readonly hibernated: boolean;
+  readonly pod: PodPolicy & {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly etcdEnv: readonly EnvVar[];
+    readonly terminationGracePeriodSeconds: number;
+    /** Without leading dot; empty: member URLs end in `.svc`. */
+    readonly ClusterDomain: string;
+  };
+  /** Absent when the specification asks for no TLS, also when it has an empty TLS block. */
+  readonly TLS?: TlsPolicy;
+  readonly storage: NonNullable<EtcdClusterSpec['storage']> & {
+    readonly retain: Retain;
+    readonly retainDeadMemberSeconds: number;
+  };
+  readonly etcd: EtcdSettings;
+  readonly profile: Profile;
+  readonly upgrade: Required<NonNullable<EtcdClusterSpec['upgrade']>>;
+  readonly repair: Required<NonNullable<EtcdClusterSpec['repair']>>;
+  readonly maintenance: NonNullable<EtcdClusterSpec['maintenance']>;
+  readonly recovery: Required<NonNullable<EtcdClusterSpec['recovery']>>;
+  readonly service: NonNullable<EtcdClusterSpec['service']> & {
+    readonly type: NonNullable<NonNullable<EtcdClusterSpec['service']>['type']>;
+  };
+};
+
+/** What each profile means where the specification is silent. */
+const PROFILES: Readonly<Record<Profile, Pick<EtcdSettings, 'quotaBackendBytes' | 'autoCompaction'>>> = {
+  Default: { quotaBackendBytes: 2 * GIB, autoCompaction: { mode: 'periodic', retention: '1h' } },
+  Development: { quotaBackendBytes: 2 * GIB, autoCompaction: { mode: 'periodic', retention: '1h' } },
+  // A kube-apiserver compacts by itself and needs room for its events.
+  Kubernetes: { quotaBackendBytes: 8 * GIB, autoCompaction: { mode: 'off', retention: '0' } },
+};
+
+/**
+ * The specification with every default in place. `recorded.version` is the version that the cluster already runs or
+ * moves to: it stands in for an absent one, so that a new release of the operator never upgrades a cluster by itself.
+ */
+export function withDefaults(
+  spec: EtcdClusterSpec,
+  recorded: { readonly version?: string | undefined } = {},
+): ClusterConfig {
+  const version = trimVersion(orElse(spec.version, orElse(recorded.version, DEFAULT_VERSION)));
+  const repository = orElse(spec.repository, DEFAULT_REPOSITORY);
+  const profile = orElse<Profile>(spec.profile, 'Default');
+  return {
+    size: orElse(spec.size, DEFAULT_SIZE),
+    version,
+    repository,
+    image: `${repository}:v${version}`,
+    paused: spec.paused ?? false,
+    hibernated: spec.hibernated ?? false,
+    pod: podWithDefaults(spec.pod),
+    ...tlsIfAsked(spec.TLS),
+    storage: storageWithDefaults(spec.storage, spec.pod?.persistentVolumeClaimSpec),
+    etcd: etcdWithDefaults(spec.etcd, profile),
+    profile,
+    upgrade: {
+      strategy: spec.upgrade?.strategy ?? 'Automatic',
+      soakSeconds: spec.upgrade?.soakSeconds ?? 10,
+      snapshotBefore: spec.upgrade?.snapshotBefore ?? 'IfPossible',
+      allowIntermediateVersions: spec.upgrade?.allowIntermediateVersions ?? false,
+      rollbackOnFailure: spec.upgrade?.rollbackOnFailure ?? true,
+    },
+    repair: {
+      replaceAfterSeconds: spec.repair?.replaceAfterSeconds ?? 600,
+      maxReplacementsPerHour: spec.repair?.maxReplacementsPerHour ?? 2,
+    },
+    maintenance: spec.maintenance ?? {},
+    recovery: { totalLoss: spec.recovery?.totalLoss ?? 'Report' },
+    service: { ...spec.service, type: spec.service?.type ?? 'ClusterIP' },
+  };
+}
+
+/** `value` unless it is absent, null, empty or zero. */
+function orElse<T extends string | number>(value: T | null | undefined, otherwise: T): T {
+  return value === undefined || value === null || value === '' || value === 0 ? otherwise : value;
+}
+
+function podWithDefaults(pod: PodPolicy | undefined): ClusterConfig['pod'] {
+  return {
+    ...pod,
+    labels: pod?.labels ?? {},
+    annotations: pod?.annotations ?? {},
+    etcdEnv: pod?.etcdEnv ?? [],
+    terminationGracePeriodSeconds: pod?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+    ClusterDomain: (pod?.ClusterDomain ?? '').replace(/^\.+|\.+$/g, ''),
+  };
+}
+
+function tlsIfAsked(tls: TlsPolicy | undefined): Pick<ClusterConfig, 'TLS'> {
+  const member = tls?.static?.member;
+  const secrets = [member?.peerSecret, member?.serverSecret, tls?.static?.operatorSecret];
+  const asked =
+    tls?.auto !== undefined || tls?.certManager !== undefined || secrets.some(name => (name ?? '') !== '');
+  return asked && tls !== undefined ? { TLS: tls } : {};
+}
+
+/** Both ways to ask for a claim end up as `volumeClaimTemplate`. */
+function storageWithDefaults(
+  storage: EtcdClusterSpec['storage'],
+  claim: ClaimSpec | undefined,
+): ClusterConfig['storage'] {
+  const keep = storage?.retainDeadMemberFor ?? DEFAULT_RETAIN_DEAD_MEMBER;
+  return {
+    ...(claim === undefined ? {} : { volumeClaimTemplate: { spec: claim } }),
+    ...storage,
+    retain: storage?.retain ?? 'Delete',
+    retainDeadMemberSeconds: parseDurationSeconds(keep) ?? 24 * 3600,
+  };
+}
+
+function etcdWithDefaults(etcd: EtcdClusterSpec['etcd'], profile: Profile): EtcdSettings {
+  const preset = PROFILES[profile];
+  const mode = etcd?.autoCompaction?.mode ?? preset.autoCompaction.mode;
+  const retention = { periodic: '1h', revision: '1000', off: '0' }[mode];
+  const heartbeat = orElse(etcd?.heartbeatIntervalMs, 100);
+  return {
+    quotaBackendBytes: parseBytes(etcd?.quotaBackendBytes ?? 0) || preset.quotaBackendBytes,
+    autoCompaction: { mode, retention: orElse(etcd?.autoCompaction?.retention, retention) },
+    ...(etcd?.snapshotCount === undefined ? {} : { snapshotCount: etcd.snapshotCount }),
+    heartbeatIntervalMs: heartbeat,
+    electionTimeoutMs: orElse(etcd?.electionTimeoutMs, heartbeat * 10),
+    logLevel: etcd?.logLevel ?? 'info',
+    maxRequestBytes: parseBytes(etcd?.maxRequestBytes ?? 0) || 1.5 * 2 ** 20,
+  };
+}

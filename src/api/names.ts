@@ -1,0 +1,177 @@
+/** Names, labels, annotations and URLs of everything the operator owns. Pure; shared by planner, builders and watcher. */
+
+export const GROUP = 'etcd.database.coreos.com';
+export const VERSION = 'v1beta2';
+export const API_VERSION = `${GROUP}/${VERSION}`;
+export const FINALIZER = `${GROUP}/operator`;
+/** The field manager of every server-side apply. */
+export const FIELD_MANAGER = 'etcd-operator';
+
+/** The longest name a cluster may have: `<name>-<serial>` must stay a valid host name with room for ten digits. */
+export const MAX_CLUSTER_NAME_LENGTH = 52;
+
+export const CLIENT_PORT = 2379;
+export const PEER_PORT = 2380;
+/** Metrics and probes, plain http. */
+export const METRICS_PORT = 2381;
+
+export const LABEL_APP = 'app';
+export const LABEL_CLUSTER = 'etcd_cluster';
+export const LABEL_NODE = 'etcd_node';
+export const LABEL_NAME = 'app.kubernetes.io/name';
+export const LABEL_INSTANCE = 'app.kubernetes.io/instance';
+export const LABEL_COMPONENT = 'app.kubernetes.io/component';
+export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
+/** The value of LABEL_APP and LABEL_NAME. */
+export const APP = 'etcd';
+
+/** Label of pods and claims: which bootstrap (or restore) of the cluster they belong to. */
+export const ANNOTATION_INCARNATION = `${GROUP}/incarnation`;
+/** etcd's member id, lower-case hexadecimal without prefix, as etcdctl prints it. */
+export const ANNOTATION_MEMBER_ID = `${GROUP}/member-id`;
+/** The number in the member's name, in decimal. */
+export const ANNOTATION_SERIAL = `${GROUP}/serial`;
+/** etcd's cluster id, lower-case hexadecimal without prefix. */
+export const ANNOTATION_CLUSTER_ID = `${GROUP}/cluster-id`;
+/** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */
+export const ANNOTATION_VERSION = 'etcd.version';
+
+/** The three kinds, with the plural that their URLs use. */
+export const PLURALS = {
+  EtcdCluster: 'etcdclusters',
+  EtcdBackup: 'etcdbackups',
+  EtcdRestore: 'etcdrestores',
+} as const;
+
+export type Kind = keyof typeof PLURALS;
+
+/** One object of one of the three kinds, by the four things that never change. */
+export type ResourceRef = {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+};
+
+/** Where a member is reached: `domain` is the cluster domain when the resource names one, with or without leading dot. */
+export type MemberAddress = {
+  readonly member: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly domain?: string | undefined;
+  readonly tls?: boolean | undefined;
+};
+
+/** The name of a member, its pod and its claim. Serials start at 0 and are never used twice. */
+export function memberName(cluster: string, serial: number): string {
+  return `${cluster}-${serial}`;
+}
+
+/** The serial in a member's name; undefined when the name does not end as {@link memberName} writes it. */
+export function serialOf(member: string): number | undefined {
+  const match = /-(0|[1-9]\d{0,8})$/.exec(member);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** The Service that clients use; opened only when the cluster's id is recorded. */
+export function clientServiceName(cluster: string): string {
+  return `${cluster}-client`;
+}
+
+/** The headless Service that gives the members their host names. */
+export function peerServiceName(cluster: string): string {
+  return cluster;
+}
+
+/** The claim that holds a member's data: one a member, named as the member. */
+export function claimName(member: string): string {
+  return member;
+}
+
+/** The PodDisruptionBudget of a cluster. */
+export function disruptionBudgetName(cluster: string): string {
+  return cluster;
+}
+
+/** The Secret with a client certificate that `TLS.auto` publishes for applications. */
+export function clientTlsSecretName(cluster: string): string {
+  return `${cluster}-client-tls`;
+}
+
+/** The host name of a member: `<member>.<cluster>.<namespace>.svc[.<domain>]`. */
+export function memberHost(address: MemberAddress): string {
+  const domain = (address.domain ?? '').replace(/^\.+|\.+$/g, '');
+  const host = `${address.member}.${peerServiceName(address.cluster)}.${address.namespace}.svc`;
+  return domain === '' ? host : `${host}.${domain}`;
+}
+
+/** The URL that other members use; it is also what etcd computes the member's id from. */
+export function peerUrl(address: MemberAddress): string {
+  return `${scheme(address)}://${memberHost(address)}:${PEER_PORT}`;
+}
+
+/** The URL that the member advertises to clients. */
+export function clientUrl(address: MemberAddress): string {
+  return `${scheme(address)}://${memberHost(address)}:${CLIENT_PORT}`;
+}
+
+/** The URL of the client Service, for applications and for messages. */
+export function clientServiceUrl(address: Omit<MemberAddress, 'member'>): string {
+  return `${scheme(address)}://${clientServiceName(address.cluster)}.${address.namespace}.svc:${CLIENT_PORT}`;
+}
+
+function scheme(address: Pick<MemberAddress, 'tls'>): string {
+  return address.tls === true ? 'https' : 'http';
+}
+
+/** What selects the pods of a cluster, also in the scale subresource. Never changes for the life of a cluster. */
+export function clusterSelector(cluster: string): Record<string, string> {
+  return { [LABEL_APP]: APP, [LABEL_CLUSTER]: cluster };
+}
+
+/** The labels of everything that a cluster owns. */
+export function clusterLabels(cluster: string): Record<string, string> {
+  return {
+    ...clusterSelector(cluster),
+    [LABEL_NAME]: APP,
+    [LABEL_INSTANCE]: cluster,
+    [LABEL_COMPONENT]: 'database',
+    [LABEL_MANAGED_BY]: FIELD_MANAGER,
+  };
+}
+
+/** The labels of what belongs to one member: its pod and its claim. */
+export function memberLabels(cluster: string, member: string): Record<string, string> {
+  return { ...clusterLabels(cluster), [LABEL_NODE]: member };
+}
+
+/** A label selector in the form that URLs and `status.selector` take: `a=b,c=d`. */
+export function selectorText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}
+
+/** The id of a resource's entity workflow, which people can type: `etcdcluster/<namespace>/<name>/<first 8 of the uid>`. */
+export function workflowId(ref: ResourceRef): string {
+  return `${ref.kind.toLowerCase()}/${ref.namespace}/${ref.name}/${ref.uid.slice(0, 8)}`;
+}
+
+/** The id of a resource's one operation slot: Temporal's uniqueness of ids is the lock. */
+export function operationWorkflowId(ref: ResourceRef): string {
+  return `${workflowId(ref)}/operation`;
+}
+
+/**
+ * Whether a label or annotation key is the operator's own and may not be set through `spec.pod`:
+ * `app`, `etcd_*` and `etcd.version` are what the CoreOS operator reserved; our own prefix joins them.
+ */
+export function isReservedKey(key: string): boolean {
+  return (
+    key === LABEL_APP ||
+    key === ANNOTATION_VERSION ||
+    key.startsWith('etcd_') ||
+    key.startsWith(`${GROUP}/`) ||
+    [LABEL_NAME, LABEL_INSTANCE, LABEL_COMPONENT, LABEL_MANAGED_BY].includes(key)
+  );
+}
