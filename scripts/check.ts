@@ -1,0 +1,32 @@
+/** Everything that can be said about a change without a server, in under a minute: the gate before a commit. */
+import { type RunOptions, runNode, tool } from './run.ts';
+import { runSteps, type Step } from './steps.ts';
+
+const step = (name: string, args: readonly string[], options: RunOptions = {}): Step => ({
+  name,
+  run: () => runNode(args, options),
+});
+
+const steps: readonly Step[] = [
+  // One worker: the other core takes the steps below meanwhile.
+  step('tests', [tool.vitest, 'run', '--project', 'unit', '--project', 'replay', '--reporter=dot']),
+  step('generated files', ['scripts/generate.ts', '--check']),
+  step('format', [tool.biome, 'format', '.']),
+  step('lint', ['scripts/lint.ts']),
+  step('types', [tool.tsc, '-p', 'tsconfig.json']),
+  step('types of the pure folders', [tool.tsc, '-p', 'tsconfig.pure.json']),
+  step('unused code', [tool.knip]),
+  step('build', ['scripts/build.ts']),
+];
+
+const started = performance.now();
+const results = await runSteps(steps, 2, ({ name, code, seconds }) => {
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} ${seconds.toFixed(1)} s`);
+});
+const failed = results.filter(({ code }) => code !== 0);
+for (const { name, output } of failed) console.log(`\n== ${name}\n${output.trimEnd()}`);
+const total = ((performance.now() - started) / 1000).toFixed(1);
+console.log(
+  `\n${failed.length === 0 ? 'all passed' : `failed: ${failed.map(({ name }) => name).join(', ')}`} in ${total} s`,
+);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,61 @@
+/** Adds up what the levels of `make test` report. */
+
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** The part of vitest's JSON report that counts. */
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+}
+
+export const nothing: Tally = { passed: 0, failed: 0, skipped: 0 };
+
+export function add(a: Tally, b: Tally): Tally {
+  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+}
+
+/**
+ * Counts one level's run. What never became a test counts as a failure as well: a file that does not load, an
+ * error outside of any test, a run that ended without a report.
+ * @param json the text of vitest's JSON report; undefined when it wrote none
+ * @param exitCode of vitest
+ */
+export function tallyOf(json: string | undefined, exitCode: number): Tally {
+  const report = json === undefined ? undefined : parseReport(json);
+  if (report === undefined) return { ...nothing, failed: 1 };
+  const unloadable = report.testResults.filter(
+    file => file.status === 'failed' && file.assertionResults.length === 0,
+  ).length;
+  const failed = report.numFailedTests + unloadable;
+  return {
+    passed: report.numPassedTests,
+    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+function parseReport(json: string): Report | undefined {
+  try {
+    return JSON.parse(json) as Report;
+  } catch {
+    // Cut short: vitest was killed while it wrote.
+    return undefined;
+  }
+}
+
+/** The last line of a run: `N passed, N failed`, and `, N skipped` when there are any. */
+export function summaryLine({ passed, failed, skipped }: Tally): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+/** A run in which nothing ran proves nothing. */
+export function exitCodeOf({ passed, failed }: Tally): number {
+  return failed > 0 || passed === 0 ? 1 : 0;
+}

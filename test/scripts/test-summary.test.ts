@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { add, exitCodeOf, nothing, summaryLine, tallyOf } from '../../scripts/test-summary.ts';
+
+const report = (counts: Record<string, unknown>): string =>
+  JSON.stringify({
+    numPassedTests: 0,
+    numFailedTests: 0,
+    numPendingTests: 0,
+    numTodoTests: 0,
+    testResults: [],
+    ...counts,
+  });
+
+describe('one level is counted', () => {
+  test.each([
+    ['all passed', report({ numPassedTests: 3 }), 0, { passed: 3, failed: 0, skipped: 0 }],
+    [
+      'some failed',
+      report({ numPassedTests: 3, numFailedTests: 2 }),
+      1,
+      { passed: 3, failed: 2, skipped: 0 },
+    ],
+    [
+      'some skipped',
+      report({ numPendingTests: 1, numTodoTests: 1 }),
+      0,
+      { passed: 0, failed: 0, skipped: 2 },
+    ],
+    [
+      'a file that does not load is a failure',
+      report({ numPassedTests: 3, testResults: [{ status: 'failed', assertionResults: [] }] }),
+      1,
+      { passed: 3, failed: 1, skipped: 0 },
+    ],
+    [
+      'an error outside of any test is a failure',
+      report({ numPassedTests: 3 }),
+      1,
+      { passed: 3, failed: 1, skipped: 0 },
+    ],
+    ['no report is a failure', undefined, 0, { passed: 0, failed: 1, skipped: 0 }],
+    ['half a report is a failure', '{"numPassed', 137, { passed: 0, failed: 1, skipped: 0 }],
+  ])('%s', (_, json, code, expected) => {
+    expect(tallyOf(json, code)).toEqual(expected);
+  });
+});
+
+test('the last line', () => {
+  expect(summaryLine({ passed: 12, failed: 0, skipped: 0 })).toBe('12 passed, 0 failed');
+  expect(summaryLine({ passed: 12, failed: 1, skipped: 2 })).toBe('12 passed, 1 failed, 2 skipped');
+});
+
+test('levels add up, and a run of nothing fails', () => {
+  expect(add({ passed: 1, failed: 2, skipped: 3 }, { passed: 4, failed: 5, skipped: 6 })).toEqual({
+    passed: 5,
+    failed: 7,
+    skipped: 9,
+  });
+  expect(exitCodeOf(nothing)).toBe(1);
+  expect(exitCodeOf({ passed: 1, failed: 0, skipped: 0 })).toBe(0);
+  expect(exitCodeOf({ passed: 1, failed: 1, skipped: 0 })).toBe(1);
+});
