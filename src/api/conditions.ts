@@ -59,6 +59,13 @@ export const CONDITIONS = [
     'Members answer, but a linearizable read failed.',
     'Read the message; look for alarms and slow disks.',
   ),
+  row(
+    'Available',
+    'NoReadyMember',
+    'False',
+    'Members answer the operator, but no pod is ready, so the client Service leads nowhere.',
+    'Read the events of the pods: the readiness probe says why.',
+  ),
   row('Available', 'Restoring', 'False', 'The cluster is fenced while a backup is put in place.', WAIT),
   row(
     'Available',

@@ -1,0 +1,25 @@
+import type { Obstacle } from './checks.ts';
+import type { Decision, Operation, Step } from './decision.ts';
+import { planned } from './step-summary.ts';
+
+/** How often to look at a cluster that nothing is wrong with; watched changes are told at once. */
+const IDLE_SECONDS = 60;
+/** How often to look again at what stands in the way; watched changes are told at once. */
+const BLOCKED_SECONDS = 10;
+
+/** Perform the first of these steps. Throws a RangeError without any. */
+export function operate(operation: Operation, steps: readonly Step[]): Decision {
+  const [step] = steps;
+  if (step === undefined) throw new RangeError(`${operation} was planned without a step`);
+  return { kind: 'operate', operation, step, plan: steps.map(planned) };
+}
+
+/** There is work, and `obstacle` stands in its way. `steps` is what would be done. */
+export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decision {
+  return { kind: 'blocked', ...obstacle, nextLookSeconds: BLOCKED_SECONDS, plan: steps.map(planned) };
+}
+
+/** Nothing to do. */
+export function idle(nextLookSeconds = IDLE_SECONDS): Decision {
+  return { kind: 'idle', nextLookSeconds };
+}

@@ -1,0 +1,62 @@
+/**
+ * Checks: small named functions that look at what was observed and say what stands in the way, or nothing. Each
+ * operation runs its list in order and stops at the first finding.
+ */
+import { clientServiceName, disruptionBudgetName, peerServiceName } from '../api/names.ts';
+import { validateCluster } from '../api/validate.ts';
+import type { Observation } from './observation.ts';
+
+/** What stands in the way: a stable reason for machines, a message for people. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type Check = (observation: Observation) => Obstacle | undefined;
+
+/** The first obstacle that the checks find, in their order. */
+export function firstObstacle(observation: Observation, checks: readonly Check[]): Obstacle | undefined {
+  for (const check of checks) {
+    const obstacle = check(observation);
+    if (obstacle !== undefined) return obstacle;
+  }
+  return undefined;
+}
+
+/** The specification can be carried out: version, TLS and settings. Otherwise nothing is created for it. */
+export const specificationIsUsable: Check = ({ cluster }) => {
+  const [fault] = validateCluster(cluster.object, cluster.status.currentVersion).blocking;
+  return (
+    fault && { reason: fault.type === 'SpecValid' ? 'SpecInvalid' : fault.reason, message: fault.message }
+  );
+};
+
+/** Nobody else's objects stand under the names that this cluster needs. */
+export const namesAreFree: Check = ({ cluster, peerService, clientService, disruptionBudget }) => {
+  const objects = [
+    { ...peerService, what: `Service ${peerServiceName(cluster.name)}` },
+    { ...clientService, what: `Service ${clientServiceName(cluster.name)}` },
+    { ...disruptionBudget, what: `PodDisruptionBudget ${disruptionBudgetName(cluster.name)}` },
+  ];
+  const foreign = objects.find(object => object.exists && !object.owned);
+  return (
+    foreign && {
+      reason: 'NameTaken',
+      message: `${foreign.what} in namespace ${cluster.namespace} belongs to something else; remove it or give the cluster another name`,
+    }
+  );
+};
+
+/** Every member that answers belongs to the cluster that is recorded. */
+export const membersAreOurs: Check = ({ cluster, probes }) => {
+  const recorded = cluster.status.clusterID;
+  if (recorded === undefined) return undefined;
+  const foreign = Object.entries(probes).find(([, probe]) => probe.answered && probe.clusterId !== recorded);
+  if (foreign === undefined) return undefined;
+  const [name, probe] = foreign;
+  const seen = probe.answered ? probe.clusterId : '';
+  return {
+    reason: 'ClusterIdMismatch',
+    message: `${name} says that it belongs to cluster ${seen}, but ${recorded} is recorded; nothing is changed until a person has looked`,
+  };
+};

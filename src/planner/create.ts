@@ -1,0 +1,128 @@
+/**
+ * Creation. The incarnation is recorded before anything is made, all members bootstrap at once, the cluster id is
+ * recorded, and only then the client Service opens: no client can write into a cluster that could still be
+ * bootstrapped again (docs/concepts.md, "How a cluster is born").
+ */
+import type { Incarnation, StorageStatus } from '../api/types.ts';
+import {
+  type Check,
+  firstObstacle,
+  membersAreOurs,
+  namesAreFree,
+  type Obstacle,
+  specificationIsUsable,
+} from './checks.ts';
+import { operate, blocked } from './answers.ts';
+import type { Decision, Step } from './decision.ts';
+import { firstIncarnation, rebuiltIdentity, rebuiltStorage } from './identity.ts';
+import type { Observation } from './observation.ts';
+import { storageFor } from './storage.ts';
+
+const BEFORE_RECORDING: readonly Check[] = [specificationIsUsable, namesAreFree];
+const WHILE_CREATING: readonly Check[] = [namesAreFree, membersAreOurs];
+
+/** What creation does next; undefined once the cluster was available for the first time. */
+export function planCreation(observation: Observation): Decision | undefined {
+  const { status } = observation.cluster;
+  if (status.phase === 'Running' && status.incarnation !== undefined && status.clusterID !== undefined)
+    return undefined;
+  const incarnation = status.incarnation;
+  if (incarnation === undefined) return planIdentity(observation);
+  const obstacle = firstObstacle(observation, WHILE_CREATING);
+  const steps = remainingSteps(observation, incarnation);
+  if (obstacle !== undefined) return blocked(obstacle, steps);
+  if (steps.length === 0) return undefined;
+  const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(observation, incarnation) : undefined;
+  return trouble === undefined ? operate('createCluster', steps) : blocked(trouble, steps);
+}
+
+/** No identity is recorded: a new cluster, or one whose status was lost. */
+function planIdentity(observation: Observation): Decision {
+  const rebuilt = rebuiltIdentity(observation);
+  if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
+  const incarnation = firstIncarnation(observation);
+  const steps = creationSteps(observation, incarnation);
+  const obstacle = firstObstacle(observation, BEFORE_RECORDING);
+  return obstacle === undefined ? operate('createCluster', steps) : blocked(obstacle, steps);
+}
+
+/**
+ * Status was lost, claims and pods are there. With the cluster id known from stamps or a quorum the identity is
+ * recorded again. Without it nothing is done: an empty member started under an old name could outvote the old data.
+ */
+function planRebuild(
+  observation: Observation,
+  incarnation: Incarnation,
+  clusterId: string | undefined,
+): Decision {
+  const storage = rebuiltStorage(observation, incarnation.token);
+  if (clusterId !== undefined) {
+    return operate('repairCluster', [{ kind: 'recordIncarnation', incarnation, storage, clusterId }]);
+  }
+  return blocked(
+    {
+      reason: 'IdentityUnknown',
+      message: `claims or pods of incarnation ${incarnation.token} exist, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`,
+    },
+    [],
+  );
+}
+
+function creationSteps(observation: Observation, incarnation: Incarnation): Step[] {
+  const storage: StorageStatus = storageFor(observation);
+  return [{ kind: 'recordIncarnation', incarnation, storage }, ...remainingSteps(observation, incarnation)];
+}
+
+/** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
+function remainingSteps(observation: Observation, incarnation: Incarnation): Step[] {
+  const members = incarnation.members.map(member => member.name);
+  return [
+    ...bootstrapSteps(observation, incarnation),
+    ...(observation.clientService.exists
+      ? []
+      : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
+    ...(everyPodReady(observation, members) ? [] : [{ kind: 'awaitMembers' as const, members }]),
+  ];
+}
+
+/** The steps up to the recorded cluster id; none once it is recorded. */
+function bootstrapSteps(observation: Observation, incarnation: Incarnation): Step[] {
+  const { cluster, membership } = observation;
+  if (cluster.status.clusterID !== undefined) return [];
+  const { token } = incarnation;
+  const members = incarnation.members.map(member => member.name);
+  if (membership.known) {
+    const identities = membership.members.map(({ name, id }) => ({ name, id }));
+    return [{ kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities }];
+  }
+  const bootstrap: Step = { kind: 'bootstrapMembers', token, members };
+  const afterwards: Step[] = [
+    { kind: 'awaitQuorum', token, members },
+    { kind: 'recordClusterId', token, clusterId: 'as elected', members: [] },
+  ];
+  return everythingMade(observation, members) ? afterwards : [bootstrap, ...afterwards];
+}
+
+function everythingMade(observation: Observation, members: readonly string[]): boolean {
+  const { cluster, pods, claims, peerService, disruptionBudget } = observation;
+  const needsClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
+  return (
+    peerService.exists &&
+    disruptionBudget.exists &&
+    members.every(name => pods.some(pod => pod.name === name)) &&
+    (!needsClaims || members.every(name => claims.some(claim => claim.name === name)))
+  );
+}
+
+function everyPodReady(observation: Observation, members: readonly string[]): boolean {
+  return members.every(name => observation.pods.some(pod => pod.name === name && pod.ready && !pod.deleting));
+}
+
+/** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */
+function troubleOf(observation: Observation, incarnation: Incarnation): Obstacle | undefined {
+  const names = incarnation.members.map(member => member.name);
+  const troubled = observation.pods.filter(pod => names.includes(pod.name) && pod.trouble !== undefined);
+  if (troubled.length === 0) return undefined;
+  const each = troubled.map(pod => `${pod.name}: ${pod.trouble?.reason} (${pod.trouble?.message})`);
+  return { reason: 'MembersNotStarting', message: each.join('; ') };
+}

@@ -1,0 +1,76 @@
+/**
+ * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
+ */
+import type { Incarnation, StorageStatus } from '../api/types.ts';
+
+export interface MemberIdentity {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** One thing to do, naming exactly what it acts on. Each is an activity of the same name. */
+export type Step =
+  | {
+      readonly kind: 'recordIncarnation';
+      readonly incarnation: Incarnation;
+      readonly storage: StorageStatus;
+      /** Given when the identity is rebuilt from stamps: then no member may bootstrap any more. */
+      readonly clusterId?: string;
+    }
+  | { readonly kind: 'bootstrapMembers'; readonly token: string; readonly members: readonly string[] }
+  | { readonly kind: 'awaitQuorum'; readonly token: string; readonly members: readonly string[] }
+  | {
+      readonly kind: 'recordClusterId';
+      readonly token: string;
+      readonly clusterId: string;
+      readonly members: readonly MemberIdentity[];
+    }
+  | { readonly kind: 'ensureObjects'; readonly objects: readonly SharedObject[] }
+  | { readonly kind: 'awaitMembers'; readonly members: readonly string[] }
+  | {
+      readonly kind: 'restartMember';
+      readonly token: string;
+      readonly member: string;
+      readonly claimUid: string;
+    }
+  | { readonly kind: 'deletePods'; readonly pods: readonly { readonly name: string; readonly uid: string }[] }
+  | {
+      readonly kind: 'releaseClaims';
+      readonly claims: readonly { readonly name: string; readonly uid: string }[];
+    }
+  | { readonly kind: 'removeFinalizer' };
+
+export type StepKind = Step['kind'];
+
+/** The objects that a cluster has one of. */
+export type SharedObject = 'peerService' | 'clientService' | 'disruptionBudget';
+
+export const OPERATIONS = ['createCluster', 'repairCluster', 'deleteCluster'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** A later step of a plan, for people: by then it will be planned again from what is seen then. */
+export interface PlannedStep {
+  readonly kind: StepKind;
+  readonly summary: string;
+}
+
+export type Decision =
+  /** The resource is gone: its workflow ends. */
+  | { readonly kind: 'gone' }
+  /** Nothing to do. */
+  | { readonly kind: 'idle'; readonly nextLookSeconds: number }
+  /** There is work, and it must not or cannot be done now. `plan` is what would come. */
+  | {
+      readonly kind: 'blocked';
+      readonly reason: string;
+      readonly message: string;
+      readonly nextLookSeconds: number;
+      readonly plan: readonly PlannedStep[];
+    }
+  /** `step` is performed, then the world is looked at again; `plan` is the whole remaining plan, `step` first. */
+  | {
+      readonly kind: 'operate';
+      readonly operation: Operation;
+      readonly step: Step;
+      readonly plan: readonly PlannedStep[];
+    };

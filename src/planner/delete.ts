@@ -1,0 +1,33 @@
+/**
+ * Deletion: pods first, and seen gone; then claims, as `storage.retain` says; then the resource may go. Services and
+ * the budget go with their owner.
+ */
+import { operate } from './answers.ts';
+import type { Decision, Step } from './decision.ts';
+import type { Observation } from './observation.ts';
+
+/** What deletion does next; undefined when the resource is not being deleted. */
+export function planDeletion(observation: Observation): Decision | undefined {
+  const { cluster } = observation;
+  if (!cluster.deleting) return undefined;
+  // Without our finalizer the resource is held by somebody else's: nothing of ours is left to do.
+  if (!cluster.hasFinalizer) return { kind: 'gone' };
+  return operate('deleteCluster', [
+    ...podSteps(observation),
+    ...claimSteps(observation),
+    { kind: 'removeFinalizer' },
+  ]);
+}
+
+function podSteps({ pods }: Observation): Step[] {
+  const owned = pods.filter(pod => pod.owned).map(({ name, uid }) => ({ name, uid }));
+  return owned.length === 0 ? [] : [{ kind: 'deletePods', pods: owned }];
+}
+
+function claimSteps({ cluster, claims }: Observation): Step[] {
+  if (cluster.config.storage.retain === 'Retain') return [];
+  const owned = claims
+    .filter(claim => claim.owned && !claim.deleting)
+    .map(({ name, uid }) => ({ name, uid }));
+  return owned.length === 0 ? [] : [{ kind: 'releaseClaims', claims: owned }];
+}

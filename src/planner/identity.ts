@@ -1,0 +1,74 @@
+/**
+ * What makes a cluster this one and no other: its incarnation (token and initial members) and its cluster id. They
+ * are recorded in status and stamped on claims and pods, so that either place can be lost.
+ */
+import { memberName, peerUrl, serialOf } from '../api/names.ts';
+import type { Incarnation, StorageStatus } from '../api/types.ts';
+import type { ClusterFacts, Observation } from './observation.ts';
+
+/** What every token of one cluster begins with: a resource made later under the same name has another uid. */
+export function tokenPrefix(cluster: { readonly name: string; readonly uid: string }): string {
+  return `${cluster.name}-${cluster.uid.slice(0, 8)}-`;
+}
+
+/**
+ * The first incarnation of a cluster. Serials begin above every name that was ever seen, so that a claim which was
+ * kept from an earlier cluster of this name is never taken for one of ours.
+ */
+export function firstIncarnation(observation: Observation): Incarnation {
+  const { cluster, namesSeen } = observation;
+  const serials = namesSeen.map(name => serialOf(name) ?? -1);
+  const first = Math.max(-1, ...serials) + 1;
+  const names = Array.from({ length: cluster.config.size }, (_, index) =>
+    memberName(cluster.name, first + index),
+  );
+  return { token: `${tokenPrefix(cluster)}1`, members: names.map(name => initialMember(cluster, name)) };
+}
+
+/** An identity that was read back from stamps, after status was lost. */
+export interface RebuiltIdentity {
+  readonly incarnation: Incarnation;
+  readonly clusterId: string | undefined;
+}
+
+/**
+ * The identity that the stamps on claims and pods tell, or undefined when there are none. The cluster id comes from
+ * the stamps or, before it was stamped, from a quorum of members that answer; without either it stays unknown.
+ */
+export function rebuiltIdentity(observation: Observation): RebuiltIdentity | undefined {
+  const stamped = [...observation.claims, ...observation.pods].filter(object => object.owned && object.token);
+  const token = stamped
+    .map(object => object.token ?? '')
+    .sort(byIncarnation)
+    .at(-1);
+  if (token === undefined) return undefined;
+  const ours = stamped.filter(object => object.token === token);
+  const names = [...new Set(ours.map(object => object.name))].sort(
+    (a, b) => (serialOf(a) ?? 0) - (serialOf(b) ?? 0),
+  );
+  const stampedId = ours.map(object => object.clusterId).find(id => id !== undefined);
+  const seenId = observation.membership.known ? observation.membership.clusterId : undefined;
+  return {
+    incarnation: { token, members: names.map(name => initialMember(observation.cluster, name)) },
+    clusterId: stampedId ?? seenId,
+  };
+}
+
+/** The storage that the claims tell of, when status was lost: claims exist or they do not. */
+export function rebuiltStorage(observation: Observation, token: string): StorageStatus {
+  const hasClaims = observation.claims.some(claim => claim.owned && claim.token === token);
+  return { kind: hasClaims ? 'PersistentVolumeClaim' : 'EmptyDir' };
+}
+
+function initialMember(cluster: ClusterFacts, name: string): { name: string; peerURL: string } {
+  const { ClusterDomain: domain } = cluster.config.pod;
+  return {
+    name,
+    peerURL: peerUrl({ member: name, cluster: cluster.name, namespace: cluster.namespace, domain }),
+  };
+}
+
+/** Tokens end in the number of their incarnation. */
+function byIncarnation(a: string, b: string): number {
+  return (serialOf(a) ?? 0) - (serialOf(b) ?? 0);
+}

@@ -1,0 +1,130 @@
+/**
+ * What one pass saw. Gathered once, before anything is decided; every function of the planner takes this record
+ * and asks the world for nothing more. Plain JSON.
+ */
+import type { ClusterConfig } from '../api/defaults.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
+
+/** The custom resource as read. */
+export interface ClusterFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  /** Our finalizer is on it: nothing may be created before that, or a deletion could not be followed up. */
+  readonly hasFinalizer: boolean;
+  readonly object: EtcdCluster;
+  /** The specification with its defaults filled in. */
+  readonly config: ClusterConfig;
+  readonly status: EtcdClusterStatus;
+}
+
+/** Why a pod does not start, in the words of the kubelet or the scheduler. */
+export interface PodTrouble {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface PodFacts {
+  readonly name: string;
+  readonly uid: string;
+  /** Controlled by this very cluster (by uid), not merely labelled like it. */
+  readonly owned: boolean;
+  /** The incarnation token that is stamped on it. */
+  readonly token: string | undefined;
+  readonly clusterId: string | undefined;
+  readonly phase: string;
+  readonly ready: boolean;
+  readonly deleting: boolean;
+  readonly ip: string | undefined;
+  readonly node: string | undefined;
+  /** The version of its image, without leading `v`. */
+  readonly version: string | undefined;
+  readonly trouble: PodTrouble | undefined;
+}
+
+export interface ClaimFacts {
+  readonly name: string;
+  readonly uid: string;
+  /** Made for this very cluster: its token begins with the cluster's own. */
+  readonly owned: boolean;
+  readonly token: string | undefined;
+  readonly clusterId: string | undefined;
+  /** Pending, Bound or Lost. */
+  readonly phase: string;
+  readonly deleting: boolean;
+}
+
+/** A Service or budget of a name that this cluster needs. */
+export interface ObjectFacts {
+  readonly exists: boolean;
+  readonly owned: boolean;
+}
+
+/** What one member said when it was asked, or why it could not be asked. Unreachable never means dead. */
+export type MemberProbe =
+  | {
+      readonly answered: true;
+      readonly memberId: string;
+      readonly clusterId: string;
+      readonly leaderId: string | undefined;
+      readonly isLearner: boolean;
+      readonly version: string;
+      readonly raftIndex: string;
+      readonly raftAppliedIndex: string;
+      /** Bytes. */
+      readonly dbSize: number;
+      /** Bytes. */
+      readonly dbSizeInUse: number;
+      /** Alarms and "no leader", in etcd's words. */
+      readonly errors: readonly string[];
+      /** Whether a linearizable read through this member went through, and if not, why. */
+      readonly read: { readonly ok: true } | { readonly ok: false; readonly message: string };
+    }
+  | { readonly answered: false; readonly message: string };
+
+/** The member list as a quorum knows it (a linearizable list), or why it is not known. */
+export type Membership =
+  | {
+      readonly known: true;
+      readonly clusterId: string;
+      readonly members: readonly {
+        readonly id: string;
+        /** Empty while the member was added and has never started. */
+        readonly name: string;
+        readonly isLearner: boolean;
+      }[];
+    }
+  | { readonly known: false; readonly message: string };
+
+export interface Observation {
+  readonly cluster: ClusterFacts;
+  readonly pods: readonly PodFacts[];
+  readonly claims: readonly ClaimFacts[];
+  readonly peerService: ObjectFacts;
+  readonly clientService: ObjectFacts;
+  readonly disruptionBudget: ObjectFacts;
+  /** The name of the default StorageClass, when the Kubernetes cluster has one. */
+  readonly defaultStorageClass: string | undefined;
+  /**
+   * Names of all pods and claims of the namespace that look like members of this cluster, whoever made them.
+   * Looked up only while no incarnation is recorded: serials are chosen above all of them.
+   */
+  readonly namesSeen: readonly string[];
+  /** By pod name; only pods that have an address are asked. */
+  readonly probes: Readonly<Record<string, MemberProbe>>;
+  readonly membership: Membership;
+}
+
+/** What people asked of the workflow, which the world does not say. */
+export interface Actor {
+  readonly paused?: { readonly by?: string; readonly reason?: string };
+  /** An operation that was aborted stays aborted until the specification changes or someone sends resync. */
+  readonly aborted?: {
+    readonly operation: string;
+    readonly generation: number;
+    readonly by?: string;
+    readonly reason?: string;
+  };
+}

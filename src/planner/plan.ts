@@ -1,0 +1,57 @@
+/**
+ * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
+ * input or output, so the same observation always gives the same decision.
+ */
+import { idle } from './answers.ts';
+import { planCreation } from './create.ts';
+import type { Decision, Operation } from './decision.ts';
+import { planDeletion } from './delete.ts';
+import type { Actor, Observation } from './observation.ts';
+import { planRepair } from './repair.ts';
+
+/** What to do next about one cluster. `undefined`: the resource does not exist any more. */
+export function plan(observation: Observation | undefined, actor: Actor): Decision {
+  if (observation === undefined) return { kind: 'gone' };
+  const decision =
+    planDeletion(observation) ?? planCreation(observation) ?? planRepair(observation) ?? idle();
+  return withConsent(decision, observation, actor);
+}
+
+/** Work that people stopped is shown, not done. */
+function withConsent(decision: Decision, observation: Observation, actor: Actor): Decision {
+  if (decision.kind !== 'operate') return decision;
+  const stop = stopOf(decision.operation, observation, actor);
+  if (stop === undefined) return decision;
+  return { kind: 'blocked', ...stop, nextLookSeconds: 60, plan: decision.plan };
+}
+
+function stopOf(
+  operation: Operation,
+  { cluster }: Observation,
+  actor: Actor,
+): { reason: string; message: string } | undefined {
+  if (actor.paused !== undefined) {
+    return { reason: 'Paused', message: `paused by ${said(actor.paused)}; send the signal resume to go on` };
+  }
+  // Deleting a resource says more clearly than spec.paused what its owner wants.
+  if (cluster.config.paused && operation !== 'deleteCluster') {
+    return { reason: 'Paused', message: 'spec.paused is true; set it to false to go on' };
+  }
+  const { aborted } = actor;
+  if (aborted?.operation === operation && aborted.generation === cluster.generation) {
+    return {
+      reason: 'Aborted',
+      message: `${operation} was aborted by ${said(aborted)}; it starts again when the specification changes or the signal resync arrives`,
+    };
+  }
+  return undefined;
+}
+
+/** Who asked, and why. */
+export function said(request: {
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+}): string {
+  const who = request.by ?? 'somebody';
+  return request.reason === undefined ? who : `${who} (${request.reason})`;
+}

@@ -1,0 +1,72 @@
+/**
+ * Repair of a cluster that was available before: shared objects that someone deleted, pods whose volumes are there.
+ * A member whose volume is gone is not started again on an empty one: it could outvote the members that hold the data
+ * (etcd would take it for the old member). It is reported.
+ */
+import { blocked, operate } from './answers.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
+import type { Decision, SharedObject, Step } from './decision.ts';
+import { memberNames } from './members.ts';
+import type { ClaimFacts, Observation } from './observation.ts';
+
+/** What repair does next; undefined when nothing is missing. */
+export function planRepair(observation: Observation): Decision | undefined {
+  const steps = [...missingObjects(observation), ...missingPods(observation)];
+  const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs]);
+  if (obstacle !== undefined) return blocked(obstacle, steps);
+  if (steps.length > 0) return operate('repairCluster', steps);
+  const lost = firstObstacle(observation, [podsAreNotEnding, membersHaveTheirData]);
+  return lost && blocked(lost);
+}
+
+function missingObjects({ peerService, clientService, disruptionBudget }: Observation): Step[] {
+  const found: Record<SharedObject, boolean> = {
+    peerService: peerService.exists,
+    clientService: clientService.exists,
+    disruptionBudget: disruptionBudget.exists,
+  };
+  const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).filter(
+    name => !found[name],
+  );
+  return objects.length === 0 ? [] : [{ kind: 'ensureObjects', objects }];
+}
+
+/** Members without a pod whose volume is there: all of them, in no order, also when quorum is lost. */
+function missingPods(observation: Observation): Step[] {
+  const token = observation.cluster.status.incarnation?.token;
+  if (token === undefined) return [];
+  return membersWithoutPod(observation).flatMap(member => {
+    const claim = usableClaim(observation, member);
+    return claim === undefined
+      ? []
+      : [{ kind: 'restartMember' as const, token, member, claimUid: claim.uid }];
+  });
+}
+
+function membersWithoutPod(observation: Observation): string[] {
+  return memberNames(observation).filter(name => !observation.pods.some(pod => pod.name === name));
+}
+
+function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
+  const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
+  return claim === undefined || claim.deleting || claim.phase === 'Lost' ? undefined : claim;
+}
+
+/** A pod that is being deleted keeps its name until its node says that it is gone. */
+function podsAreNotEnding(observation: Observation): Obstacle | undefined {
+  const ending = observation.pods.filter(pod => pod.owned && pod.deleting).map(pod => pod.name);
+  if (ending.length === 0) return undefined;
+  return {
+    reason: 'PodTerminating',
+    message: `waiting for ${ending.join(', ')} to be gone before it is started again`,
+  };
+}
+
+function membersHaveTheirData(observation: Observation): Obstacle | undefined {
+  const lost = membersWithoutPod(observation).filter(name => usableClaim(observation, name) === undefined);
+  if (lost.length === 0) return undefined;
+  return {
+    reason: 'MemberLost',
+    message: `${lost.join(', ')} has no pod and no volume to start it on; this release does not replace members: it is never started on an empty volume`,
+  };
+}

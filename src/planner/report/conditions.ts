@@ -1,0 +1,147 @@
+/** The conditions of a cluster: True, False and Unknown are three different things. */
+import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions.ts';
+import { validateCluster } from '../../api/validate.ts';
+import type { Decision, Operation } from '../decision.ts';
+import type { Actor, MemberProbe, Observation } from '../observation.ts';
+import { said } from '../plan.ts';
+import { ignoredChanges } from './ignored-changes.ts';
+import type { ObservedMember } from './members.ts';
+
+/** What the conditions are made from. */
+export interface Findings {
+  readonly observation: Observation;
+  readonly decision: Decision;
+  readonly actor: Actor;
+  readonly members: readonly ObservedMember[];
+}
+
+/** All conditions of one pass, in the order in which they are shown. */
+export function conditionsOf(findings: Findings): ConditionFinding[] {
+  const { cluster } = findings.observation;
+  const judged = validateCluster(cluster.object, cluster.status.currentVersion).conditions;
+  return [
+    available(findings),
+    healthy(findings),
+    progressing(findings),
+    durable(findings.observation),
+    ...paused(findings),
+    ...judged.filter(isWorthSaying),
+    ...ignoredChanges(findings.observation, judged),
+  ];
+}
+
+/** Of what was judged about the specification only faults are shown, and that the version is supported. */
+function isWorthSaying(condition: ConditionFinding): boolean {
+  const { type, status } = condition;
+  if (type === 'VersionSupported') return true;
+  // Both are said together with changes that are not carried out.
+  if (type === 'FieldsIgnored') return false;
+  const good = type === 'SpecValid' || type === 'TLSSupported' ? 'True' : 'False';
+  return status !== good;
+}
+
+/** Whether nothing was created because the specification cannot be carried out. */
+export function isRefused({ observation, decision }: Pick<Findings, 'observation' | 'decision'>): boolean {
+  return (
+    observation.cluster.status.incarnation === undefined &&
+    decision.kind === 'blocked' &&
+    decision.reason !== 'Paused'
+  );
+}
+
+function available(findings: Findings): ConditionFinding {
+  const { cluster, clientService, pods } = findings.observation;
+  if (cluster.deleting) return finding('Available', 'Deleting');
+  if (isRefused(findings)) return finding('Available', 'NotCreated');
+  if (cluster.status.clusterID === undefined || !clientService.exists)
+    return finding('Available', 'Creating');
+  const probes = answered(findings.observation);
+  const readable = probes.filter(probe => probe.read.ok).length;
+  if (readable > 0) {
+    if (!pods.some(pod => pod.owned && pod.ready)) return finding('Available', 'NoReadyMember');
+    const through = `a linearizable read went through ${readable} of ${findings.members.length} members`;
+    return finding('Available', 'LinearizableRead', through);
+  }
+  return unavailable(findings, probes);
+}
+
+function unavailable({ observation, members }: Findings, probes: readonly Answered[]): ConditionFinding {
+  const complaints = complaintsOf(members);
+  if (probes.length > 0) {
+    const reason = probes.every(probe => probe.leaderId === undefined) ? 'NoQuorum' : 'ReadFailed';
+    return finding('Available', reason, complaints);
+  }
+  const running = observation.pods.some(
+    pod => pod.owned && pod.phase === 'Running' && pod.trouble === undefined,
+  );
+  return finding('Available', running ? 'Unreachable' : 'NoMembers', complaints);
+}
+
+function healthy(findings: Findings): ConditionFinding {
+  const { observation, members } = findings;
+  const { cluster } = observation;
+  if (cluster.deleting) return finding('Healthy', 'Deleting');
+  if (isRefused(findings)) return finding('Healthy', 'NotCreated');
+  if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
+  const probes = answered(observation);
+  const alarms = probes.flatMap(probe => probe.errors).filter(error => /NOSPACE|CORRUPT/.test(error));
+  if (alarms.length > 0) return finding('Healthy', 'AlarmRaised', [...new Set(alarms)].join('; '));
+  const unhealthy = members.filter(member => member.detail.health === 'Unhealthy');
+  if (unhealthy.length > 0) return finding('Healthy', 'MembersUnhealthy', complaintsOf(unhealthy));
+  const unknown = members.filter(member => member.detail.health === 'Unknown');
+  if (unknown.length > 0) return finding('Healthy', 'MembersUnreachable', complaintsOf(unknown));
+  const unready = members.filter(member => !member.ready);
+  if (unready.length > 0) {
+    return finding(
+      'Healthy',
+      'MembersUnhealthy',
+      `not ready: ${unready.map(member => member.detail.name).join(', ')}`,
+    );
+  }
+  return finding('Healthy', 'AllMembersHealthy');
+}
+
+const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
+  createCluster: 'Creating',
+  repairCluster: 'Repairing',
+  deleteCluster: 'Deleting',
+};
+
+function progressing({ decision }: Findings): ConditionFinding {
+  switch (decision.kind) {
+    case 'operate':
+      return finding('Progressing', PROGRESS[decision.operation], decision.plan[0]?.summary);
+    case 'blocked':
+      return finding('Progressing', decision.reason === 'Paused' ? 'Paused' : 'Blocked', decision.message);
+    case 'idle':
+    case 'gone':
+      return finding('Progressing', 'AsSpecified');
+  }
+}
+
+function paused({ observation, actor }: Findings): ConditionFinding[] {
+  if (actor.paused !== undefined)
+    return [finding('Paused', 'PausedByPerson', `paused by ${said(actor.paused)}`)];
+  return observation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];
+}
+
+function durable({ cluster }: Observation): ConditionFinding {
+  const { storage } = cluster.status;
+  if (storage === undefined) return finding('Durable', 'NotDecided');
+  if (storage.kind === 'PersistentVolumeClaim') return finding('Durable', 'PersistentVolumes');
+  return finding(
+    'Durable',
+    storage.decidedBy === 'NoDefaultStorageClass' ? 'NoDefaultStorageClass' : 'EmptyDirAsked',
+  );
+}
+
+type Answered = Extract<MemberProbe, { answered: true }>;
+
+function answered(observation: Observation): Answered[] {
+  return Object.values(observation.probes).filter(probe => probe.answered);
+}
+
+function complaintsOf(members: readonly ObservedMember[]): string {
+  const complaining = members.filter(member => member.complaint !== undefined);
+  return complaining.map(member => `${member.detail.name}: ${member.complaint}`).join('; ');
+}

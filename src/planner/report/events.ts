@@ -1,0 +1,72 @@
+import type { Condition, EtcdClusterStatus } from '../../api/types.ts';
+
+/** An event to record on the resource. */
+export interface Transition {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Types whose every change of status is news to people who read `kubectl describe`. */
+const TOLD = [
+  'Available',
+  'Healthy',
+  'Paused',
+  'VersionSupported',
+  'SpecValid',
+  'TLSSupported',
+  'FieldsIgnored',
+];
+/** Of these the False (of the others the True) is a fault. */
+const GOOD_WHEN_TRUE = ['Available', 'Healthy', 'VersionSupported', 'SpecValid', 'TLSSupported', 'Durable'];
+
+/** What changed between two statuses that people should hear of, once each. */
+export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): Transition[] {
+  const conditions = (after.conditions ?? []).filter(condition => isNews(condition, before.conditions));
+  return [...conditions.map(asEvent), ...operationEvents(before, after)];
+}
+
+function isNews(condition: Condition, before: readonly Condition[] | undefined): boolean {
+  const previous = before?.find(candidate => candidate.type === condition.type);
+  if (condition.type === 'Progressing')
+    return isBlocked(condition) && previous?.message !== condition.message;
+  if (!TOLD.includes(condition.type)) return false;
+  // That a new cluster is not available yet is no news.
+  if (previous === undefined) return !['Creating', 'Supported', 'NewerThanKnown'].includes(condition.reason);
+  return previous.status !== condition.status;
+}
+
+function isBlocked(condition: Condition): boolean {
+  return condition.reason === 'Blocked';
+}
+
+function asEvent(condition: Condition): Transition {
+  const good = GOOD_WHEN_TRUE.includes(condition.type) ? 'True' : 'False';
+  const type = condition.status === good || condition.type === 'Paused' ? 'Normal' : 'Warning';
+  return {
+    type,
+    reason: condition.type === 'Available' && type === 'Normal' ? 'Available' : condition.reason,
+    message: condition.message,
+  };
+}
+
+function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): Transition[] {
+  const events: Transition[] = [];
+  const { operation, lastOperation } = after;
+  if (lastOperation !== undefined && lastOperation.completedAt !== before.lastOperation?.completedAt) {
+    const type = lastOperation.outcome === 'Succeeded' ? 'Normal' : 'Warning';
+    events.push({
+      type,
+      reason: `Operation${lastOperation.outcome}`,
+      message: `${lastOperation.type} ended`,
+    });
+  }
+  if (operation !== undefined && operation.startedAt !== before.operation?.startedAt) {
+    events.push({
+      type: 'Normal',
+      reason: 'OperationStarted',
+      message: `${operation.type}: ${operation.step}`,
+    });
+  }
+  return events;
+}

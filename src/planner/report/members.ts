@@ -1,0 +1,88 @@
+/** What status says of each member: only what was just observed. */
+import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
+import { memberNames } from '../members.ts';
+import type { MemberProbe, Observation, PodFacts } from '../observation.ts';
+
+/** One member as observed, for status and for the messages of conditions. */
+export interface ObservedMember {
+  readonly detail: MemberDetail;
+  readonly ready: boolean;
+  /** Why it is not healthy, in one phrase; undefined when it is. */
+  readonly complaint: string | undefined;
+}
+
+/** Every member that the cluster has or is being given, in the order of their names' serials. */
+export function observedMembers(observation: Observation): ObservedMember[] {
+  return memberNames(observation).map(name => observeMember(observation, name));
+}
+
+/** The three lists of `status.members`. */
+export function memberStatus(members: readonly ObservedMember[]): NonNullable<EtcdClusterStatus['members']> {
+  const names = (wanted: boolean) =>
+    members.filter(member => member.ready === wanted).map(m => m.detail.name);
+  return { ready: names(true), unready: names(false), details: members.map(member => member.detail) };
+}
+
+function observeMember(observation: Observation, name: string): ObservedMember {
+  const pod = observation.pods.find(candidate => candidate.name === name);
+  const probe = observation.probes[name];
+  const claim = observation.claims.find(candidate => candidate.name === name && candidate.owned);
+  const judged = judge(pod, probe);
+  return {
+    ready: pod?.ready === true && !pod.deleting,
+    complaint: judged.complaint,
+    detail: {
+      name,
+      health: judged.health,
+      ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name)),
+      ...(claim === undefined ? {} : { claim: claim.name }),
+      ...(pod?.node === undefined ? {} : { node: pod.node }),
+    },
+  };
+}
+
+type Answered = Extract<MemberProbe, { answered: true }>;
+
+function answeredDetail(probe: Answered): Partial<MemberDetail> {
+  return {
+    id: probe.memberId,
+    role: roleOf(probe),
+    version: probe.version,
+    dbSize: probe.dbSize,
+    dbSizeInUse: probe.dbSizeInUse,
+    raftIndex: Number(probe.raftIndex),
+  };
+}
+
+function roleOf(probe: Answered): MemberRole {
+  if (probe.isLearner) return 'Learner';
+  return probe.leaderId === probe.memberId ? 'Leader' : 'Follower';
+}
+
+/** What the other members know of one that did not answer. */
+function listedDetail({ membership }: Observation, name: string): Partial<MemberDetail> {
+  const listed = membership.known ? membership.members.find(member => member.name === name) : undefined;
+  return listed === undefined ? {} : { id: listed.id };
+}
+
+/**
+ * Unhealthy needs a witness: the member itself, or Kubernetes saying that its pod does not run. A running pod that
+ * does not answer is Unknown, because the fault may lie between it and us.
+ */
+function judge(
+  pod: PodFacts | undefined,
+  probe: MemberProbe | undefined,
+): { health: MemberHealth; complaint?: string } {
+  if (pod === undefined) return { health: 'Unhealthy', complaint: 'has no pod' };
+  if (pod.deleting) return { health: 'Unhealthy', complaint: 'its pod is being deleted' };
+  if (pod.trouble !== undefined) {
+    return { health: 'Unhealthy', complaint: `${pod.trouble.reason}: ${pod.trouble.message}` };
+  }
+  if (probe === undefined || !probe.answered) {
+    if (pod.phase !== 'Running') return { health: 'Unhealthy', complaint: `its pod is ${pod.phase}` };
+    return { health: 'Unknown', complaint: probe?.message ?? 'its pod has no address' };
+  }
+  if (probe.errors.length > 0) return { health: 'Unhealthy', complaint: probe.errors.join(', ') };
+  if (!probe.read.ok) return { health: 'Unhealthy', complaint: probe.read.message };
+  return { health: 'Healthy' };
+}

@@ -1,0 +1,125 @@
+/** Builds the status of a cluster from one pass. Identity (incarnation, cluster id, storage) is carried, never changed. */
+import type { Condition, ConditionFinding } from '../../api/conditions.ts';
+import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
+import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
+import type { Decision } from '../decision.ts';
+import { conditionsOf, type Findings, isRefused } from './conditions.ts';
+import { memberStatus, type ObservedMember } from './members.ts';
+
+/** What the workflow that asks is called, and the time: neither can be seen in the cluster. */
+export interface ReportContext {
+  readonly workflowId: string;
+  /** RFC 3339 in UTC. */
+  readonly now: string;
+}
+
+/** The whole status after this pass. Equal to the previous one when nothing changed. */
+export function statusOf(findings: Findings, context: ReportContext): EtcdClusterStatus {
+  const { cluster, clientService } = findings.observation;
+  const previous = cluster.status;
+  const found = conditionsOf(findings);
+  const phase = phaseOf(findings, found);
+  const { incarnation, clusterID, storage, lastSerial, targetVersion } = previous;
+  return withoutUndefined<EtcdClusterStatus>({
+    phase,
+    reason:
+      phase === 'Failed' && findings.decision.kind === 'blocked' ? findings.decision.message : undefined,
+    controlPaused: found.some(condition => condition.type === 'Paused' && condition.status === 'True'),
+    conditions: found.map(condition =>
+      stamped(condition, previous.conditions, cluster.generation, context.now),
+    ),
+    size: sizeOf(findings),
+    ready: `${findings.members.filter(member => member.ready).length}/${cluster.config.size}`,
+    serviceName: clientService.exists ? clientServiceName(cluster.name) : undefined,
+    clientPort: clientService.exists ? CLIENT_PORT : undefined,
+    members: memberStatus(findings.members),
+    currentVersion: currentVersionOf(findings.members) ?? previous.currentVersion,
+    targetVersion,
+    observedGeneration: cluster.generation,
+    workflowID: context.workflowId,
+    selector: selectorText(clusterSelector(cluster.name)),
+    leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
+    ...operationsOf(previous, findings.decision, context),
+    incarnation,
+    clusterID,
+    storage,
+    lastSerial,
+  });
+}
+
+/** Running once it was available; Failed only while the specification cannot be carried out. Never terminal. */
+function phaseOf(findings: Findings, conditions: readonly ConditionFinding[]): ClusterPhase {
+  const { status } = findings.observation.cluster;
+  if (status.phase === 'Running' && status.clusterID !== undefined) return 'Running';
+  if (isRefused(findings)) return 'Failed';
+  return conditions.some(({ type, status }) => type === 'Available' && status === 'True')
+    ? 'Running'
+    : 'Creating';
+}
+
+function sizeOf({ observation, members }: Findings): number {
+  if (observation.membership.known) return observation.membership.members.length;
+  return observation.cluster.status.clusterID === undefined ? 0 : members.length;
+}
+
+/** The version that all members were just seen to run; undefined while they differ or some did not answer. */
+function currentVersionOf(members: readonly ObservedMember[]): string | undefined {
+  const versions = new Set(members.map(member => member.detail.version));
+  const [version] = versions;
+  return versions.size === 1 ? version : undefined;
+}
+
+function stamped(
+  condition: ConditionFinding,
+  previous: readonly Condition[] | undefined,
+  observedGeneration: number,
+  now: string,
+): Condition {
+  const before = previous?.find(candidate => candidate.type === condition.type);
+  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
+  return { ...condition, observedGeneration, lastTransitionTime };
+}
+
+type Operations = { operation?: OperationStatus | undefined; lastOperation?: LastOperation | undefined };
+
+/** An operation that is held up stays the operation; one that is no longer planned has ended. */
+function operationsOf(previous: EtcdClusterStatus, decision: Decision, context: ReportContext): Operations {
+  const { operation, lastOperation } = previous;
+  if (decision.kind === 'operate') {
+    const continued = operation?.type === decision.operation;
+    return {
+      operation: {
+        type: decision.operation,
+        startedAt: continued ? (operation.startedAt ?? context.now) : context.now,
+        step: decision.plan[0]?.summary ?? '',
+        workflowID: `${context.workflowId}/operation`,
+        remaining: decision.plan.slice(1).map(step => step.summary),
+      },
+      lastOperation:
+        continued || operation === undefined ? lastOperation : ended(operation, 'Superseded', context.now),
+    };
+  }
+  if (operation === undefined) return { lastOperation };
+  if (decision.kind === 'blocked' && decision.reason === 'Aborted') {
+    return { lastOperation: ended(operation, 'Aborted', context.now) };
+  }
+  if (decision.kind === 'blocked' && decision.plan.length > 0) {
+    return { operation: { ...operation, message: decision.message }, lastOperation };
+  }
+  return { lastOperation: ended(operation, 'Succeeded', context.now) };
+}
+
+function ended(
+  operation: OperationStatus,
+  outcome: LastOperation['outcome'],
+  completedAt: string,
+): LastOperation {
+  const { type, startedAt, workflowID } = operation;
+  return withoutUndefined<LastOperation>({ type, startedAt, workflowID, outcome, completedAt });
+}
+
+/** `T` out of a literal whose optional fields may be undefined: such fields are left out. */
+function withoutUndefined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T;
+function withoutUndefined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
+}

@@ -1,0 +1,46 @@
+import type { PlannedStep, Step } from './decision.ts';
+
+/** One line for people: what the step does, to what. Shown in the Temporal UI, in status and in events. */
+export function stepSummary(step: Step): string {
+  switch (step.kind) {
+    case 'recordIncarnation':
+      return `record incarnation ${step.incarnation.token} with ${list(step.incarnation.members.map(member => member.name))}`;
+    case 'bootstrapMembers':
+      return `create services, claims and pods of ${list(step.members)}`;
+    case 'awaitQuorum':
+      return `wait until ${list(step.members)} elect a leader`;
+    case 'recordClusterId':
+      return `record cluster id ${step.clusterId}`;
+    case 'ensureObjects':
+      return `create ${list(step.objects.map(readable))}`;
+    case 'awaitMembers':
+      return `wait until ${list(step.members)} are ready`;
+    case 'restartMember':
+      return `start ${step.member} again on its volume`;
+    case 'deletePods':
+      return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
+    case 'releaseClaims':
+      return `delete claims ${list(step.claims.map(claim => claim.name))}`;
+    case 'removeFinalizer':
+      return 'let the resource go';
+  }
+}
+
+/** A step as an entry of a plan. */
+export function planned(step: Step): PlannedStep {
+  return { kind: step.kind, summary: stepSummary(step) };
+}
+
+function list(names: readonly string[]): string {
+  return names.join(', ');
+}
+
+const READABLE: Record<string, string> = {
+  peerService: 'the peer Service',
+  clientService: 'the client Service',
+  disruptionBudget: 'the PodDisruptionBudget',
+};
+
+function readable(object: string): string {
+  return READABLE[object] ?? object;
+}
