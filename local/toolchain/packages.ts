@@ -32,30 +32,71 @@ export function runtimeRecipe(): Recipe {
   };
 }
 
+/** A static busybox, for the image that tests run small commands in. */
+export function busyboxRecipe(): Recipe {
+  return {
+    artefact: {
+      name: 'busybox',
+      key: contentKey({
+        packages: 'busybox-static',
+        arch: process.arch,
+        system: distribution(),
+        recipe: '1',
+      }),
+    },
+    title: 'fetch busybox',
+    seconds: 5,
+    tools: {},
+    build: async (folder, log, report) => {
+      const files = await unpackPackages(['busybox-static'], folder, { log, report });
+      await moveInto(join(folder, 'bin'), [join(files, 'bin'), join(files, 'usr/bin')]);
+      await rm(files, { recursive: true });
+    },
+  };
+}
+
 async function unpackRuntime(folder: string, log: string, report: Report): Promise<void> {
+  const files = await unpackPackages(runtimePackages, folder, { log, report });
+  // containerd looks for its shim beside itself, so all programs go into one folder.
+  await moveInto(join(folder, 'bin'), [join(files, 'usr/bin'), join(files, 'usr/sbin')]);
+  await moveInto(join(folder, 'cni'), [join(files, 'usr/lib/cni')]);
+  await rm(files, { recursive: true });
+}
+
+/** Copies what the folders hold, those that exist, into one. */
+async function moveInto(target: string, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) if (existsSync(folder)) await cp(folder, target, { recursive: true });
+}
+
+/** Where the output of commands goes, and who is told what they are at. */
+interface Witness {
+  log: string;
+  report: Report;
+}
+
+/** Downloads packages and unpacks all of them into one folder inside `folder`, which it returns. */
+async function unpackPackages(
+  packages: readonly string[],
+  folder: string,
+  witness: Witness,
+): Promise<string> {
   const downloads = join(folder, 'downloads');
   await mkdir(downloads);
-  await downloadPackages(runtimePackages, downloads, log, report);
+  await downloadPackages(packages, downloads, witness);
   const files = join(folder, 'files');
   for (const archive of await readdir(downloads)) {
-    report(`unpacking ${archive}`);
-    await runCommand('dpkg-deb', ['--extract', join(downloads, archive), files], { log });
+    witness.report(`unpacking ${archive}`);
+    await runCommand('dpkg-deb', ['--extract', join(downloads, archive), files], { log: witness.log });
   }
-  // containerd looks for its shim beside itself, so all programs go into one folder.
-  for (const bin of ['usr/bin', 'usr/sbin']) {
-    if (existsSync(join(files, bin))) await cp(join(files, bin), join(folder, 'bin'), { recursive: true });
-  }
-  await cp(join(files, 'usr/lib/cni'), join(folder, 'cni'), { recursive: true });
   await rm(downloads, { recursive: true });
-  await rm(files, { recursive: true });
+  return files;
 }
 
 /** Downloads packages; refreshes apt's lists once when they do not know them or point at files that are gone. */
 async function downloadPackages(
-  packages: string[],
+  packages: readonly string[],
   folder: string,
-  log: string,
-  report: Report,
+  { log, report }: Witness,
 ): Promise<void> {
   const download = (): Promise<string> =>
     // As the present user: apt's own download user has no access to the cache folder, and says so at length.
@@ -73,7 +114,7 @@ async function downloadPackages(
   }
 }
 
-function missingPackages(packages: string[]): Error {
+function missingPackages(packages: readonly string[]): Error {
   return new Error(
     `${packages.join(', ')}: not on PATH in a usable version, and this machine has no apt to fetch them. Install containerd 1.6 or 1.7 (with ctr and containerd-shim-runc-v2), runc from 1.1 on, and the CNI plugins (in /usr/lib/cni or /opt/cni/bin)`,
   );
