@@ -79,9 +79,10 @@ const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 export function errorFromNetwork(request: RequestName, error: unknown): KubeError {
   const code = codeOf(error);
   const said = error instanceof Error ? firstLine(error.message) : typeof error;
+  const timedOut = timeouts.has(code) || (error instanceof Error && error.name === 'TimeoutError');
   const fields: KubeErrorFields = {
     code: 0,
-    reason: timeouts.has(code) ? 'Timeout' : 'NetworkError',
+    reason: timedOut ? 'Timeout' : 'NetworkError',
     message: `${request.method} ${request.path}: ${code}${code === '' ? '' : ' '}${said}`,
     retry: 'later',
     // A failed TLS handshake is before any request, too.
@@ -92,6 +93,16 @@ export function errorFromNetwork(request: RequestName, error: unknown): KubeErro
       code.includes('SIGNATURE'),
   };
   return new KubeError(fields);
+}
+
+/** The error for a request whose signal has fired: the caller's, or a deadline. */
+export function errorFromAbort(request: RequestName, signal: AbortSignal): KubeError {
+  const reason: unknown = signal.reason;
+  const name = `${request.method} ${request.path}`;
+  if (!(reason instanceof Error) || reason.name !== 'TimeoutError') {
+    return new KubeError({ code: 0, reason: 'Aborted', message: `${name}: aborted`, retry: 'never' });
+  }
+  return new KubeError({ code: 0, reason: 'Timeout', message: `${name}: no answer in time`, retry: 'later' });
 }
 
 /** undici wraps what the socket said; several addresses that failed alike come as an AggregateError. */

@@ -1,0 +1,321 @@
+import { applyBody, applyContentType, applyQuery, fieldManager } from './apply.ts';
+import type { Credentials } from './credentials.ts';
+import { isGone, isNotFound, KubeError } from './errors.ts';
+import { parseObject, parsePage } from './json.ts';
+import type * as port from './port.ts';
+import { type Resource, ResourcePaths } from './resources.ts';
+import { errorFromAbort, errorFromNetwork } from './status.ts';
+import { type RetryPolicy, withRetries } from './retry.ts';
+import { Transport } from './transport.ts';
+import { parseWatchEvent, splitLines, watchdog } from './watch-stream.ts';
+
+/** One finished call, for metrics: never names an object. */
+export interface CallReport {
+  readonly method: port.HttpMethod;
+  readonly kind: string;
+  /** The HTTP status, 0 without an answer. */
+  readonly code: number;
+  readonly durationMs: number;
+}
+
+export interface ClientOptions {
+  readonly credentials: Credentials;
+  readonly fieldManager?: string | undefined;
+  readonly userAgent?: string | undefined;
+  readonly logger?: port.KubeLogger | undefined;
+  /** Kinds beyond those of resources.ts. */
+  readonly resources?: readonly Resource[] | undefined;
+  /** Connections shared by all calls; 12 by default. Every watch has one more. */
+  readonly connections?: number | undefined;
+  /** Deadline of a call that names none; 20 s by default. */
+  readonly timeoutMs?: number | undefined;
+  /** Limit of one attempt; 10 s by default, so that a dead connection leaves time for a second attempt. */
+  readonly attemptTimeoutMs?: number | undefined;
+  readonly retry?: RetryPolicy | undefined;
+  /** Items in a page of a list; 500 by default. */
+  readonly pageSize?: number | undefined;
+  readonly report?: ((call: CallReport) => void) | undefined;
+}
+
+/** A client that must be closed, or its connections keep the process alive. */
+export interface ClosableKubeClient extends port.KubeClient {
+  close(): Promise<void>;
+}
+
+/** A client of the apiserver that `options.credentials` lead to. */
+export function createKubeClient(options: ClientOptions): ClosableKubeClient {
+  return new RestClient(options);
+}
+
+interface Call {
+  readonly method: port.HttpMethod;
+  readonly path: string;
+  readonly kind: string;
+  readonly query?: port.RawOptions['query'];
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly idempotent: boolean;
+}
+
+const defaultRetry: RetryPolicy = { backoff: { baseMs: 100, maxMs: 5_000 }, attempts: 5 };
+const listTimeoutMs = 60_000;
+
+class RestClient implements ClosableKubeClient {
+  readonly #options: ClientOptions;
+  readonly #paths: ResourcePaths;
+  readonly #transport: Transport;
+  readonly #manager: string;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#paths = new ResourcePaths(options.resources);
+    this.#manager = options.fieldManager ?? fieldManager;
+    this.#transport = new Transport({
+      credentials: options.credentials,
+      userAgent: options.userAgent ?? 'etcd-operator',
+      connections: options.connections ?? 12,
+      attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
+    });
+  }
+
+  async get(ref: port.ObjectRef, options: port.CallOptions = {}): Promise<port.KubeObject | undefined> {
+    try {
+      const path = this.#paths.object(ref);
+      return await this.#object({ method: 'GET', path, kind: ref.kind, idempotent: true }, options);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async list(kind: port.KindRef, options: port.ListOptions = {}): Promise<port.ObjectList> {
+    const deadline = performance.now() + (options.timeoutMs ?? listTimeoutMs);
+    // The snapshot that a page token names may be compacted away between two pages. Start over once; a list that
+    // takes longer than the apiserver keeps history is then read in one piece.
+    for (const pageSize of [this.#options.pageSize ?? 500, this.#options.pageSize ?? 500, 0]) {
+      try {
+        return await this.#pages(kind, { ...options, pageSize, deadline });
+      } catch (error) {
+        if (!isGone(error) || pageSize === 0) throw error;
+      }
+    }
+    throw new Error('unreachable: the last list has no pages that could expire');
+  }
+
+  create<T extends port.WritableObject>(
+    object: T,
+    options: port.WriteOptions = {},
+  ): Promise<port.KubeObject> {
+    const { apiVersion, kind, metadata } = object;
+    const path = this.#paths.home({ apiVersion, kind, namespace: metadata.namespace });
+    const query = { fieldManager: this.#manager, dryRun: dryRun(options) };
+    return this.#object(
+      { method: 'POST', path, kind, query, body: JSON.stringify(object), idempotent: false },
+      options,
+    );
+  }
+
+  apply<T extends port.WritableObject>(object: T, options: port.ApplyOptions = {}): Promise<port.KubeObject> {
+    return this.#object(
+      {
+        method: 'PATCH',
+        path: this.#paths.object(refOf(object), options.subresource),
+        kind: object.kind,
+        query: applyQuery(options, this.#manager),
+        body: applyBody(object, options.subresource),
+        contentType: applyContentType,
+        idempotent: true,
+      },
+      options,
+    );
+  }
+
+  patch(ref: port.ObjectRef, patch: unknown, options: port.PatchOptions): Promise<port.KubeObject> {
+    return this.#object(
+      {
+        method: 'PATCH',
+        path: this.#paths.object(ref, options.subresource),
+        kind: ref.kind,
+        query: { fieldManager: this.#manager, dryRun: dryRun(options) },
+        body: JSON.stringify(patch),
+        contentType:
+          options.type === 'merge' ? 'application/merge-patch+json' : 'application/json-patch+json',
+        // A JSON patch may add to a list: done twice, it adds twice.
+        idempotent: options.type === 'merge',
+      },
+      options,
+    );
+  }
+
+  replace<T extends port.WritableObject>(
+    object: T,
+    options: port.ReplaceOptions = {},
+  ): Promise<port.KubeObject> {
+    const path = this.#paths.object(refOf(object), options.subresource);
+    const query = { fieldManager: this.#manager, dryRun: dryRun(options) };
+    const body = JSON.stringify(object);
+    return this.#object({ method: 'PUT', path, kind: object.kind, query, body, idempotent: true }, options);
+  }
+
+  async delete(ref: port.ObjectRef, options: port.DeleteOptions = {}): Promise<void> {
+    const { uid, resourceVersion, gracePeriodSeconds, propagation } = options;
+    const body = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid, resourceVersion },
+      gracePeriodSeconds,
+      propagationPolicy: propagation,
+    });
+    const path = this.#paths.object(ref);
+    try {
+      await this.#call({ method: 'DELETE', path, kind: ref.kind, body, idempotent: true }, options);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async *watch(kind: port.KindRef, options: port.WatchOptions): AsyncGenerator<port.WatchEvent> {
+    const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, idleTimeoutMs } =
+      options;
+    const base = this.#paths.collection(kind, namespace);
+    const selection = { labelSelector, fieldSelector, resourceVersion, timeoutSeconds };
+    const path = withQuery(base, { watch: true, allowWatchBookmarks: true, ...selection });
+    const ended = new AbortController();
+    const signal =
+      options.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, options.signal]);
+    const giveUp = (): void => ended.abort(new DOMException('no byte in time', 'TimeoutError'));
+    const opening = setTimeout(giveUp, idleTimeoutMs);
+    try {
+      const stream = await this.#transport
+        .open({ method: 'GET', path, signal })
+        .finally(() => clearTimeout(opening));
+      options.onOpen?.();
+      for await (const line of splitLines(watchdog(stream, idleTimeoutMs, giveUp)))
+        yield parseWatchEvent(line);
+    } catch (error) {
+      throw watchError(error, { signal, path: base });
+    } finally {
+      // Also when the consumer leaves the loop: nothing else would close a stream that the server keeps open.
+      ended.abort();
+    }
+  }
+
+  async raw(method: port.HttpMethod, path: string, options: port.RawOptions = {}): Promise<port.RawResponse> {
+    const { query, body, contentType, accept = '*/*', idempotent = method === 'GET' } = options;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return this.#call(
+      { method, path, kind: 'raw', query, body: text, contentType, accept, idempotent },
+      options,
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #pages(
+    kind: port.KindRef,
+    options: port.ListOptions & { pageSize: number; deadline: number },
+  ): Promise<port.ObjectList> {
+    const {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      slim = item => item,
+      pageSize,
+      deadline,
+      signal,
+    } = options;
+    const path = this.#paths.collection(kind, namespace);
+    const items: port.KubeObject[] = [];
+    for (let token: string | undefined; ; ) {
+      const query = {
+        labelSelector,
+        fieldSelector,
+        limit: pageSize === 0 ? undefined : pageSize,
+        continue: token,
+      };
+      const timeoutMs = Math.max(1, deadline - performance.now());
+      const response = await this.#call(
+        { method: 'GET', path, kind: kind.kind, query, idempotent: true },
+        { signal, timeoutMs },
+      );
+      const page = parsePage(response.text, path);
+      for (const item of page.items)
+        items.push(slim({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
+      const next = page.metadata.continue;
+      if (next === undefined || next === '') return { items, resourceVersion: page.metadata.resourceVersion };
+      token = next;
+    }
+  }
+
+  async #object(call: Call, options: port.CallOptions): Promise<port.KubeObject> {
+    const { text } = await this.#call(call, options);
+    return parseObject(text, call.path);
+  }
+
+  async #call(call: Call, options: port.CallOptions): Promise<port.RawResponse> {
+    const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? this.#options.timeoutMs ?? 20_000));
+    const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    const { method, body, contentType, accept } = call;
+    const path = withQuery(call.path, call.query ?? {});
+    return withRetries(
+      () =>
+        this.#measured(call, () => this.#transport.send({ method, path, body, contentType, accept, signal })),
+      {
+        policy: this.#options.retry ?? defaultRetry,
+        idempotent: call.idempotent,
+        signal,
+        onRetry: (error, delayMs) =>
+          this.#options.logger?.debug('apiserver call is tried again', {
+            method,
+            path: call.path,
+            reason: error.reason,
+            delayMs,
+          }),
+      },
+    );
+  }
+
+  async #measured<T extends port.RawResponse>(call: Call, run: () => Promise<T>): Promise<T> {
+    const started = performance.now();
+    const report = (code: number): void =>
+      this.#options.report?.({
+        method: call.method,
+        kind: call.kind,
+        code,
+        durationMs: performance.now() - started,
+      });
+    try {
+      const response = await run();
+      report(response.status);
+      return response;
+    } catch (error) {
+      report(error instanceof KubeError ? error.code : 0);
+      throw error;
+    }
+  }
+}
+
+function refOf(object: port.WritableObject): port.ObjectRef {
+  const { name, namespace } = object.metadata;
+  return { apiVersion: object.apiVersion, kind: object.kind, name: name ?? '', namespace };
+}
+
+const dryRun = (options: port.WriteOptions): string | undefined =>
+  options.dryRun === true ? 'All' : undefined;
+
+function withQuery(path: string, query: NonNullable<port.RawOptions['query']>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}
+
+/** What ended a watch: the caller, the idle timer, the network, or an answer that is none. */
+function watchError(error: unknown, watch: { signal: AbortSignal; path: string }): KubeError {
+  if (error instanceof KubeError) return error;
+  const request = { method: 'WATCH', path: watch.path };
+  return watch.signal.aborted ? errorFromAbort(request, watch.signal) : errorFromNetwork(request, error);
+}

@@ -1,0 +1,163 @@
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { Connection, Credentials } from './credentials.ts';
+import { KubeError } from './errors.ts';
+import type { HttpMethod } from './port.ts';
+import { errorFromAbort, errorFromNetwork, errorFromResponse } from './status.ts';
+
+export interface TransportOptions {
+  readonly credentials: Credentials;
+  readonly userAgent: string;
+  /** Connections for calls; further calls queue. Watches have connections of their own, one each. */
+  readonly connections: number;
+  /** Limit of one attempt of a call, from queueing to the last byte. */
+  readonly attemptTimeoutMs: number;
+}
+
+export interface TransportRequest {
+  readonly method: HttpMethod;
+  /** Path and query. */
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface TransportResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Agents {
+  readonly fingerprint: string;
+  readonly calls: Dispatcher;
+  readonly watches: Dispatcher;
+}
+
+/**
+ * Single HTTP requests over connections that are kept and shared. Speaks HTTP/1.1 on purpose: with HTTP/2 all
+ * requests share one connection, and giving up a silent watch would leave everything on the same dead one.
+ */
+export class Transport {
+  readonly #options: TransportOptions;
+  #agents: Agents | undefined;
+  #closed = false;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** One attempt of a call. @throws KubeError for every status but 2xx and for every failure underway. */
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    const attempt = AbortSignal.timeout(this.#options.attemptTimeoutMs);
+    const signal = AbortSignal.any([request.signal, attempt]);
+    const response = await this.#dispatch(request, 'calls', signal);
+    const text = await this.#guard(request, () => response.body.text());
+    if (response.statusCode >= 200 && response.statusCode < 300) return { status: response.statusCode, text };
+    throw this.#refused(request, response, text);
+  }
+
+  /**
+   * A request whose body is read as it comes; the caller's signal ends it and closes its connection.
+   * @throws KubeError for every status but 200 and for every failure up to the response headers.
+   */
+  async open(request: TransportRequest): Promise<AsyncIterable<Buffer>> {
+    const response = await this.#dispatch(request, 'watches', request.signal);
+    if (response.statusCode === 200) return response.body;
+    throw this.#refused(request, response, await this.#guard(request, () => response.body.text()));
+  }
+
+  /** Ends every connection. Calls under way fail; later ones are refused. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const agents = this.#agents;
+    this.#agents = undefined;
+    await Promise.all([agents?.calls.destroy(), agents?.watches.destroy()]);
+  }
+
+  async #dispatch(
+    request: TransportRequest,
+    pool: 'calls' | 'watches',
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const connection = await this.#options.credentials.connection();
+    const dispatcher = this.#agentsFor(connection)[pool];
+    return this.#guard(request, () =>
+      dispatcher.request({
+        origin: connection.server.origin,
+        path: `${connection.server.pathname.replace(/\/$/, '')}${request.path}`,
+        method: request.method,
+        headers: this.#headers(request, connection),
+        body: request.body ?? null,
+        signal,
+      }),
+    );
+  }
+
+  #headers(request: TransportRequest, connection: Connection): Record<string, string> {
+    return {
+      ...connection.headers,
+      accept: request.accept ?? 'application/json',
+      'user-agent': this.#options.userAgent,
+      ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+    };
+  }
+
+  /** The agents for these credentials. Those for the former ones end when their last request does. */
+  #agentsFor(connection: Connection): Agents {
+    if (this.#closed)
+      throw new KubeError({ code: 0, reason: 'Aborted', message: 'the client is closed', retry: 'never' });
+    const { fingerprint } = connection;
+    if (this.#agents?.fingerprint === fingerprint) return this.#agents;
+    const former = this.#agents;
+    const { connections, attemptTimeoutMs } = this.#options;
+    // Calls have a deadline each; these limits are the net below it. A watch has its own idle timer.
+    const calls = newAgent(connection, { connections, timeoutMs: attemptTimeoutMs });
+    const watches = newAgent(connection, { connections: null, timeoutMs: 0 });
+    this.#agents = { fingerprint, calls, watches };
+    for (const agent of former === undefined ? [] : [former.calls, former.watches])
+      agent.close().catch(() => {});
+    return this.#agents;
+  }
+
+  #refused(request: TransportRequest, response: Dispatcher.ResponseData, text: string): KubeError {
+    if (response.statusCode === 401) this.#options.credentials.invalidate();
+    const header = response.headers['retry-after'];
+    const retryAfter = Array.isArray(header) ? header[0] : header;
+    return errorFromResponse(nameOf(request), { code: response.statusCode, text, retryAfter });
+  }
+
+  async #guard<T>(request: TransportRequest, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (request.signal.aborted) throw errorFromAbort(nameOf(request), request.signal);
+      throw errorFromNetwork(nameOf(request), error);
+    }
+  }
+}
+
+function newAgent(
+  connection: Connection,
+  limits: { connections: number | null; timeoutMs: number },
+): Dispatcher {
+  const options = {
+    connections: limits.connections,
+    headersTimeout: limits.timeoutMs,
+    bodyTimeout: limits.timeoutMs,
+    pipelining: 1,
+    allowH2: false,
+    // Below the apiserver's own 90 s, so that it is seldom the apiserver that closes a connection about to be used.
+    keepAliveTimeout: 30_000,
+    keepAliveMaxTimeout: 60_000,
+  };
+  const tls = { ...connection.tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  if (connection.proxyUrl === undefined) return new Agent({ ...options, connect: tls });
+  return new ProxyAgent({ ...options, uri: connection.proxyUrl, requestTls: tls });
+}
+
+const nameOf = (request: TransportRequest): { method: string; path: string } => ({
+  method: request.method,
+  // Queries hold page tokens and selectors: long, and no help in a message.
+  path: request.path.split('?', 1)[0] ?? '',
+});
