@@ -1,0 +1,25 @@
+/** How many members may be evicted at a time. Pure. */
+import { clusterLabels, clusterSelector, disruptionBudgetName } from '../api/names.ts';
+import type { EtcdCluster } from '../api/types.ts';
+import { type ManifestObject, ownerReference } from './manifest.ts';
+
+/**
+ * A PodDisruptionBudget of one member. `maxUnavailable` is allowed for bare pods here because their controller
+ * reference leads the disruption controller to the scale subresource of the EtcdCluster, which says how many pods there
+ * should be (Kubernetes documentation, "Specifying a Disruption Budget", arbitrary workloads). A member that is missing or
+ * not ready uses the budget up, so a node drain waits for it.
+ */
+export function disruptionBudget(cluster: EtcdCluster): ManifestObject {
+  const { name, namespace } = cluster.metadata;
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: {
+      name: disruptionBudgetName(name),
+      namespace,
+      labels: clusterLabels(name),
+      ownerReferences: [ownerReference(cluster)],
+    },
+    spec: { maxUnavailable: 1, selector: { matchLabels: clusterSelector(name) } },
+  };
+}

@@ -1,0 +1,152 @@
+/** etcd's command line, rendered per version: a flag that a version does not know makes it exit. Pure. */
+import type { ClusterConfig } from '../api/defaults.ts';
+import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../api/names.ts';
+import { reservedEnvReason } from '../api/reserved-env.ts';
+import type { EnvVar, EtcdClusterSpec } from '../api/types.ts';
+import { isAtLeast } from '../api/versions.ts';
+
+/** Where the volume is mounted, and etcd's own directory in it: etcd wants mode 0700, which a mount point cannot promise. */
+export const VOLUME_PATH = '/var/lib/etcd';
+export const DATA_DIR = `${VOLUME_PATH}/data`;
+
+/** Who the member is and how it starts; fixed for the life of its pod. */
+export type MemberIdentity = {
+  readonly name: string;
+  readonly peerUrl: string;
+  readonly clientUrl: string;
+  readonly initialCluster: readonly { readonly name: string; readonly peerUrl: string }[];
+  readonly initialClusterState: 'new' | 'existing';
+  readonly token: string;
+};
+
+export type EtcdCommandLine = {
+  readonly args: readonly string[];
+  /** The user's environment without what the operator decides. */
+  readonly env: readonly EnvVar[];
+};
+
+/** Flags that a user's environment may stand in for, together: one of a group is meaningless with the other's default. */
+type Group = {
+  readonly flags: readonly (readonly [name: string, value: string])[];
+  /** Names of variables that take the place of this group though they are no variable of its flags. */
+  readonly alsoSetBy?: readonly string[];
+  /** The specification names a value itself, so a variable does not win. */
+  readonly explicit: boolean;
+};
+
+/**
+ * Flags and environment of one member.
+ *
+ * etcd refuses to start when a variable repeats a flag (pkg/flags in etcd's source), so of each setting one survives:
+ * identity is always the operator's; a setting that `spec.etcd` names beats `pod.etcdEnv`; and `pod.etcdEnv` beats a mere default,
+ * because clusters made for the CoreOS operator tune etcd by environment.
+ */
+export function etcdArguments(
+  identity: MemberIdentity,
+  config: Pick<ClusterConfig, 'version' | 'etcd' | 'profile'>,
+  user: { readonly etcd: EtcdClusterSpec['etcd']; readonly env: readonly EnvVar[] },
+): EtcdCommandLine {
+  const allowed = user.env.filter(variable => reservedEnvReason(variable.name) === undefined);
+  const names = new Set(allowed.map(variable => variable.name));
+  const groups = settings(config, user.etcd);
+  const kept = groups.filter(group => group.explicit || !groupVariables(group).some(name => names.has(name)));
+  const taken = new Set(kept.flatMap(groupVariables));
+  return {
+    args: [...identityFlags(identity), ...kept.flatMap(group => group.flags)].map(([k, v]) => `--${k}=${v}`),
+    env: allowed.filter(variable => !taken.has(variable.name)),
+  };
+}
+
+/** The environment variable that etcd reads for a flag. */
+function variableOf(flag: string): string {
+  return `ETCD_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+function groupVariables(group: Group): readonly string[] {
+  return [...group.flags.map(([flag]) => variableOf(flag)), ...(group.alsoSetBy ?? [])];
+}
+
+/**
+ * 0.0.0.0 and not [::]: Go binds either wildcard to both families where the kernel has IPv6, but only 0.0.0.0
+ * also works where it has none (favoriteAddrFamily in Go's net package).
+ */
+function identityFlags(identity: MemberIdentity): readonly (readonly [string, string])[] {
+  const cluster = identity.initialCluster.map(member => `${member.name}=${member.peerUrl}`);
+  return [
+    ['name', identity.name],
+    ['data-dir', DATA_DIR],
+    ['listen-peer-urls', `http://0.0.0.0:${PEER_PORT}`],
+    ['listen-client-urls', `http://0.0.0.0:${CLIENT_PORT}`],
+    ['listen-metrics-urls', `http://0.0.0.0:${METRICS_PORT}`],
+    ['initial-advertise-peer-urls', identity.peerUrl],
+    ['advertise-client-urls', identity.clientUrl],
+    ['initial-cluster', cluster.join(',')],
+    ['initial-cluster-state', identity.initialClusterState],
+    ['initial-cluster-token', identity.token],
+  ];
+}
+
+function settings(
+  config: Pick<ClusterConfig, 'version' | 'etcd' | 'profile'>,
+  asked: EtcdClusterSpec['etcd'],
+): readonly Group[] {
+  const { etcd } = config;
+  const one = (name: string, value: string | number, source: unknown): Group => ({
+    flags: [[name, String(value)]],
+    explicit: isGiven(source),
+  });
+  return [
+    one('quota-backend-bytes', etcd.quotaBackendBytes, asked?.quotaBackendBytes),
+    {
+      flags: compactionFlags(etcd.autoCompaction),
+      explicit: asked?.autoCompaction?.mode !== undefined || isGiven(asked?.autoCompaction?.retention),
+    },
+    ...(etcd.snapshotCount === undefined
+      ? []
+      : [one('snapshot-count', etcd.snapshotCount, etcd.snapshotCount)]),
+    {
+      flags: [
+        ['heartbeat-interval', String(etcd.heartbeatIntervalMs)],
+        ['election-timeout', String(etcd.electionTimeoutMs)],
+      ],
+      explicit: isGiven(asked?.heartbeatIntervalMs) || isGiven(asked?.electionTimeoutMs),
+    },
+    one('max-request-bytes', etcd.maxRequestBytes, asked?.maxRequestBytes),
+    one('log-level', etcd.logLevel, asked?.logLevel),
+    ...checks(config),
+  ];
+}
+
+function compactionFlags(compaction: ClusterConfig['etcd']['autoCompaction']): Group['flags'] {
+  // Zero, in either mode, is how etcd spells "never".
+  const { mode, retention } = compaction;
+  return [
+    ['auto-compaction-mode', mode === 'off' ? 'periodic' : mode],
+    ['auto-compaction-retention', mode === 'off' ? '0' : retention],
+  ];
+}
+
+/** Settings whose flags were renamed: `experimental-*` until 3.5, plain or a feature gate from 3.6, where some old names linger until 3.7. */
+function checks(config: Pick<ClusterConfig, 'version' | 'profile'>): readonly Group[] {
+  const gates = isAtLeast(config.version, '3.6.0');
+  const groups: Group[] = [
+    {
+      // A member with a damaged database refuses to join instead of serving it; off by default upstream, on in kubeadm.
+      flags: gates
+        ? [['feature-gates', 'InitialCorruptCheck=true']]
+        : [['experimental-initial-corrupt-check', 'true']],
+      // 3.6 refuses the gate beside the old name of the same check.
+      ...(gates ? { alsoSetBy: [variableOf('experimental-initial-corrupt-check')] } : {}),
+      explicit: false,
+    },
+  ];
+  if (config.profile !== 'Kubernetes') return groups;
+  // kube-apiserver serves consistent reads from its cache when etcd reports progress this often.
+  const progress = gates ? 'watch-progress-notify-interval' : 'experimental-watch-progress-notify-interval';
+  const old = gates ? { alsoSetBy: [variableOf('experimental-watch-progress-notify-interval')] } : {};
+  return [...groups, { flags: [[progress, '5s']], ...old, explicit: false }];
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && value !== 0;
+}

@@ -1,0 +1,195 @@
+/** The pod of one member. Pure. */
+import type { ClusterConfig } from '../api/defaults.ts';
+import {
+  ANNOTATION_VERSION,
+  CLIENT_PORT,
+  claimName,
+  clientUrl,
+  memberHost,
+  memberLabels,
+  METRICS_PORT,
+  PEER_PORT,
+  peerServiceName,
+  peerUrl,
+} from '../api/names.ts';
+import type { EnvVar, EtcdCluster } from '../api/types.ts';
+import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-arguments.ts';
+import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference } from './manifest.ts';
+import { given, placement } from './placement.ts';
+import { METRICS_PORT_NAME, probesFor } from './probes.ts';
+import { runtimeEnvironment } from './runtime-environment.ts';
+
+/** How a member starts; etcd reads it only while its data directory has no log. */
+export type MemberStart =
+  /** Bootstrap: every initial member's name. Only while no member of this incarnation was ever seen started. */
+  | { readonly state: 'new'; readonly members: readonly string[] }
+  /**
+   * A member that has a log. It is told `existing` and an initial cluster of itself alone, which etcd ignores when
+   * the log is there and refuses when it is not: a lost disk stops the member instead of forgetting acknowledged writes
+   * (tried with 3.5, 3.6 and 3.7).
+   */
+  | { readonly state: 'restart' }
+  /** A learner that was just added: the member list of that moment, itself included. */
+  | {
+      readonly state: 'join';
+      readonly members: readonly { readonly name: string; readonly peerUrl: string }[];
+    };
+
+export type PodMember = {
+  readonly name: string;
+  readonly token: string;
+  readonly start: MemberStart;
+  readonly storage: 'PersistentVolumeClaim' | 'EmptyDir';
+  /** The etcd version that this member runs while it differs from the specification's, as during an upgrade. */
+  readonly version?: string | undefined;
+};
+
+/** The user and group of every member: any number but root's works, the image names none. */
+const ETCD_USER = 65532;
+
+const POD_SECURITY = {
+  runAsNonRoot: true,
+  runAsUser: ETCD_USER,
+  runAsGroup: ETCD_USER,
+  fsGroup: ETCD_USER,
+  // A volume that already belongs to the group is not walked file by file at every start.
+  fsGroupChangePolicy: 'OnRootMismatch',
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const;
+
+const CONTAINER_SECURITY = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const;
+
+/**
+ * The pod of `member`, equal for equal arguments. A `securityContext` of the user's replaces the pod's whole one, as it did
+ * in the CoreOS operator; what restricts the container stays.
+ * Throws a RangeError for a cluster with TLS, a malformed member name, or a start that leaves the member itself out.
+ */
+export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObject {
+  const built = buildableConfig(cluster);
+  const version = member.version ?? built.version;
+  const config = { ...built, version, image: `${built.repository}:v${version}` };
+  const { name, namespace } = cluster.metadata;
+  const { pod } = config;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: member.name,
+      namespace,
+      labels: { ...pod.labels, ...memberLabels(name, member.name) },
+      annotations: {
+        ...pod.annotations,
+        ...memberAnnotations(member),
+        [ANNOTATION_VERSION]: config.version,
+      },
+      ownerReferences: [ownerReference(cluster)],
+    },
+    spec: {
+      hostname: member.name,
+      subdomain: peerServiceName(name),
+      hostAliases: ownNameAlias(cluster, config, member.name),
+      restartPolicy: 'Always',
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: pod.terminationGracePeriodSeconds,
+      securityContext: pod.securityContext ?? POD_SECURITY,
+      ...given('serviceAccountName', pod.serviceAccountName),
+      ...given('imagePullSecrets', pod.imagePullSecrets),
+      ...placement(name, config),
+      containers: [container(cluster, config, member)],
+      volumes: [volume(config, member)],
+    },
+  };
+}
+
+/**
+ * A member knows its own name without DNS. etcd before 3.7 resolves its advertised URL before it bootstraps, and
+ * waits at least a second when the name is not served yet, longer when that answer is cached. Nothing else in the pod
+ * dials that name.
+ */
+function ownNameAlias(cluster: EtcdCluster, config: ClusterConfig, member: string): readonly unknown[] {
+  return [{ ip: '127.0.0.1', hostnames: [memberHost(address(cluster, config, member))] }];
+}
+
+function container(
+  cluster: EtcdCluster,
+  config: ClusterConfig,
+  member: PodMember,
+): Readonly<Record<string, unknown>> {
+  const { args, env } = etcdArguments(identity(cluster, config, member), config, {
+    etcd: cluster.spec.etcd,
+    env: config.pod.etcdEnv,
+  });
+  return {
+    name: 'etcd',
+    image: config.image,
+    imagePullPolicy: 'IfNotPresent',
+    // The image has a CMD and no ENTRYPOINT: arguments alone would replace the program.
+    command: ['/usr/local/bin/etcd'],
+    args,
+    ...given('env', environment(config, env)),
+    ports: [
+      { name: 'client', containerPort: CLIENT_PORT, protocol: 'TCP' },
+      { name: 'peer', containerPort: PEER_PORT, protocol: 'TCP' },
+      { name: METRICS_PORT_NAME, containerPort: METRICS_PORT, protocol: 'TCP' },
+    ],
+    ...probesFor(config.version),
+    ...given('resources', config.pod.resources),
+    securityContext: CONTAINER_SECURITY,
+    // Why a member ended is read from the last lines of its log, which needs no permission to read logs.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [{ name: 'data', mountPath: VOLUME_PATH }],
+  };
+}
+
+function environment(config: ClusterConfig, user: readonly EnvVar[]): readonly EnvVar[] {
+  const names = new Set(user.map(variable => variable.name));
+  const runtime = runtimeEnvironment(config.pod.resources).filter(variable => !names.has(variable.name));
+  return [...runtime, ...user];
+}
+
+function volume(config: ClusterConfig, member: PodMember): Readonly<Record<string, unknown>> {
+  return member.storage === 'EmptyDir'
+    ? { name: 'data', emptyDir: config.storage.emptyDir ?? {} }
+    : { name: 'data', persistentVolumeClaim: { claimName: claimName(member.name) } };
+}
+
+function identity(cluster: EtcdCluster, config: ClusterConfig, member: PodMember): MemberIdentity {
+  const urlOf = (name: string) => peerUrl(address(cluster, config, name));
+  const self = { name: member.name, peerUrl: urlOf(member.name) };
+  const initialCluster = initialClusterOf(member.start, self, urlOf);
+  if (!initialCluster.some(entry => entry.name === self.name && entry.peerUrl === self.peerUrl)) {
+    throw new RangeError(`the initial cluster of ${self.name} does not contain ${self.name}=${self.peerUrl}`);
+  }
+  return {
+    ...self,
+    clientUrl: clientUrl(address(cluster, config, member.name)),
+    initialCluster,
+    initialClusterState: member.start.state === 'new' ? 'new' : 'existing',
+    token: member.token,
+  };
+}
+
+function initialClusterOf(
+  start: MemberStart,
+  self: { readonly name: string; readonly peerUrl: string },
+  urlOf: (name: string) => string,
+): MemberIdentity['initialCluster'] {
+  switch (start.state) {
+    case 'new':
+      return start.members.map(name => ({ name, peerUrl: urlOf(name) }));
+    case 'restart':
+      return [self];
+    case 'join':
+      return start.members;
+  }
+}
+
+function address(cluster: EtcdCluster, config: ClusterConfig, member: string) {
+  const { name, namespace } = cluster.metadata;
+  return { member, cluster: name, namespace, domain: config.pod.ClusterDomain };
+}
