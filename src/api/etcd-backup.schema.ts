@@ -1,0 +1,152 @@
+/** EtcdBackup: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import {
+  conditions,
+  cel,
+  cronSchedule,
+  int32,
+  int64,
+  secretName,
+  statusValue,
+  text,
+  timeZone,
+} from './parts.schema.ts';
+import { blockRules, STORAGE_TYPES, storeBlocks } from './stores.schema.ts';
+
+const notNegative = (schema: z.ZodInt, what: string) =>
+  cel(schema, { rule: 'self >= 0', message: `must not be negative: write 0 ${what}` });
+
+const count = (description: string) => int32(description).min(0).max(10_000).optional();
+
+const backupPolicy = cel(
+  z
+    .object({
+      timeoutInSecond: int64('Seconds that a whole backup may take. Absent, 0 or less: 3600.').optional(),
+      backupIntervalInSecond: notNegative(
+        int64('Seconds between two backups; the first is taken at once. 0: one backup.'),
+        'for a single backup, or the seconds between two',
+      ).optional(),
+      maxBackups: notNegative(
+        int64('How many backups of this EtcdBackup are kept, the newest by time. 0: all.'),
+        'to keep all backups, or how many to keep',
+      ).optional(),
+      schedule: cronSchedule(
+        'When backups are taken, as a cron expression. After a time down exactly one missed backup is made up for.',
+      ).optional(),
+      timeZone: timeZone('The time zone of schedule. Absent: UTC.').optional(),
+      suspend: z.boolean().describe('true: no backup is begun; what is kept stays.').optional(),
+      retention: z
+        .object({
+          hourly: count('Hours of which the newest backup is kept.'),
+          daily: count('Days of which the newest backup is kept.'),
+          weekly: count('Weeks of which the newest backup is kept.'),
+          monthly: count('Months of which the newest backup is kept.'),
+        })
+        .describe(
+          'Which backups are kept, grandfather-father-son. The newest verified backup is never deleted.',
+        )
+        .optional(),
+    })
+    .describe('When backups are taken and which are kept. Absent: one backup, kept.'),
+  {
+    rule: '!has(self.schedule) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0',
+    message: 'schedule and backupIntervalInSecond exclude each other: keep one of them',
+  },
+  {
+    rule: '!has(self.timeZone) || has(self.schedule)',
+    message: 'timeZone belongs to schedule: set schedule too, or remove timeZone',
+  },
+  {
+    rule: '!has(self.retention) || !has(self.maxBackups) || self.maxBackups == 0',
+    message: 'retention and maxBackups exclude each other: keep one of them',
+  },
+);
+
+export const backupSpec = cel(
+  z
+    .object({
+      etcdEndpoints: z
+        .array(text(2048, 'The address of a member, such as https://example-client:2379.').min(1))
+        .max(64)
+        .describe('Addresses of any etcd. Exactly one of this and clusterRef.')
+        .optional(),
+      clusterRef: z
+        .object({ name: text(253, 'Name of the EtcdCluster.').min(1) })
+        .describe(
+          'An EtcdCluster of this namespace, whose members, credentials and TLS the operator finds itself.',
+        )
+        .optional(),
+      clientTLSSecret: secretName(
+        'Secret with etcd-client.crt, etcd-client.key, etcd-client-ca.crt (or tls.crt, tls.key, ca.crt), for etcdEndpoints that want TLS.',
+      ).optional(),
+      authSecret: secretName(
+        'Secret with username and password, for etcdEndpoints with authentication.',
+      ).optional(),
+      storageType: z
+        .enum(STORAGE_TYPES)
+        .describe('Where backups are kept; the block of the same name says the rest.'),
+      ...storeBlocks,
+      backupPolicy: backupPolicy.optional(),
+      verify: z
+        .enum(['Checksum', 'Structure', 'Restore'])
+        .describe(
+          'How a backup is verified. Structure: with etcdutl. Restore: by a restore on the side, compared with the cluster.',
+        )
+        .default('Checksum'),
+      compression: z.enum(['none', 'gzip', 'zstd']).describe('How the object is compressed.').default('none'),
+    })
+    .describe('What is backed up, when, and where to.'),
+  {
+    rule: '(has(self.etcdEndpoints) && size(self.etcdEndpoints) > 0) != has(self.clusterRef)',
+    message:
+      'exactly one of etcdEndpoints and clusterRef must be given: clusterRef.name for a cluster of this operator, etcdEndpoints for any other',
+  },
+  ...blockRules('storageType'),
+);
+
+const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
+
+const historyEntry = z.object({
+  time: time('When the snapshot was taken.'),
+  location: text(4096, 'Where the object lies.'),
+  revision: int64('The revision it holds.').optional(),
+  size: int64('Bytes of the object.').optional(),
+  sha256: text(64, 'Checksum of the object, in hexadecimal.').optional(),
+  etcdVersion: text(64, 'The version that wrote it.').optional(),
+  clusterID: text(32, "etcd's cluster id in hexadecimal.").optional(),
+  member: text(253, 'The member that it was taken from.').optional(),
+  verified: text(63, 'How it was verified; empty when it was not.').optional(),
+  duration: text(32, 'How long it took.').optional(),
+});
+
+const backupStatus = z
+  .object({
+    succeeded: z.boolean().describe('Whether the last backup succeeded.').optional(),
+    Reason: text(4096, 'Why it did not.').optional(),
+    etcdVersion: text(64, 'The version of the etcd that was backed up.').optional(),
+    etcdRevision: int64('The revision of the last backup.').optional(),
+    // The Go client of old writes a time that is not set as null.
+    lastSuccessDate: time('When the last backup succeeded.').nullable().optional(),
+    phase: statusValue(
+      ['', 'Pending', 'Running', 'Scheduled', 'Suspended', 'Succeeded', 'Failed'],
+      'What the backup does.',
+    ).optional(),
+    conditions: conditions.optional(),
+    observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
+    workflowID: text(512, 'The Temporal workflow that looks after this backup.').optional(),
+    history: z
+      .array(historyEntry)
+      .max(256)
+      .describe('Backups that this EtcdBackup wrote and that still exist, newest first.')
+      .optional(),
+    progress: z
+      .object({ bytes: int64('Bytes written.').optional(), total: int64('Bytes expected.').optional() })
+      .describe('How far the backup under way is.')
+      .optional(),
+    nextRun: time('When the next backup is due.').optional(),
+  })
+  .describe('What was done; written by the operator only.');
+
+export const etcdBackupSchema = z
+  .object({ spec: backupSpec, status: backupStatus.optional() })
+  .describe('A backup of an etcd, once or by schedule, into an object store.');

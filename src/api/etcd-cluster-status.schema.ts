@@ -1,0 +1,124 @@
+/** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
+import * as z from 'zod';
+import { conditions, int32, int64, listMap, statusValue, text } from './parts.schema.ts';
+
+const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
+const name = (description: string) => text(253, description);
+
+const memberDetail = z.object({
+  name: name('Name of the member, of its pod and of its claim.'),
+  id: text(32, "etcd's member id in hexadecimal, as etcdctl prints it.").optional(),
+  role: statusValue(
+    ['Leader', 'Follower', 'Learner', 'Unstarted'],
+    'What the member is in the cluster.',
+  ).optional(),
+  version: text(64, 'The etcd version that the member runs.').optional(),
+  health: statusValue(
+    ['Healthy', 'Unhealthy', 'Unknown'],
+    'Unknown: it could not be reached, which does not mean that it is down.',
+  ),
+  dbSize: int64('Bytes of its database file.').optional(),
+  dbSizeInUse: int64('Bytes of it that hold data.').optional(),
+  raftIndex: int64('The last entry of its log.').optional(),
+  claim: name('The claim that holds its data.').optional(),
+  node: name('The node it runs on.').optional(),
+});
+
+const operation = z.object({
+  type: text(63, 'What is being done, such as CreateCluster.'),
+  startedAt: time('When it began.').optional(),
+  step: text(1024, 'The step that is being performed.').optional(),
+  message: text(4096, 'What it waits for, or why it does not go on.').optional(),
+  workflowID: text(512, 'The Temporal workflow that performs it.').optional(),
+  remaining: z
+    .array(text(1024, 'A step.'))
+    .max(256)
+    .describe('The steps that are planned after this one.')
+    .optional(),
+});
+
+const lastOperation = operation.extend({
+  outcome: statusValue(['Succeeded', 'Failed', 'Aborted', 'Superseded'], 'How it ended.'),
+  completedAt: time('When it ended.').optional(),
+});
+
+const incarnation = z.object({
+  token: text(253, "etcd's initial cluster token; never used twice."),
+  members: z
+    .array(
+      z.object({
+        name: name('Name of the member.'),
+        peerURL: text(2048, 'The URL that the other members use.'),
+      }),
+    )
+    .max(7)
+    .describe('The members that bootstrap together.'),
+  createdAt: time('When it was recorded, which is before anything was created.').optional(),
+});
+
+const storage = z.object({
+  kind: statusValue(['PersistentVolumeClaim', 'EmptyDir'], 'Where members keep their data.'),
+  storageClassName: name('StorageClass of the claims.').optional(),
+  size: text(32, 'Size of the claims.').optional(),
+  decidedBy: statusValue(['Spec', 'DefaultStorageClass', 'NoDefaultStorageClass'], 'Why.').optional(),
+});
+
+const replacement = z.object({
+  time: time('When.'),
+  member: name('The member that was removed.'),
+  replacedBy: name('The member that took its place.').optional(),
+  reason: text(4096, 'The evidence that it was lost.').optional(),
+});
+
+const members = z.object({
+  ready: z.array(name('A pod.')).max(64).describe('Members whose pod is ready.').optional(),
+  unready: z.array(name('A pod.')).max(64).describe('Members whose pod is not ready.').optional(),
+  details: listMap(
+    z.array(memberDetail).max(64).describe('What was observed of each member.'),
+    'name',
+  ).optional(),
+});
+
+export const clusterStatus = z
+  .object({
+    phase: statusValue(
+      ['', 'Creating', 'Running', 'Failed'],
+      'Where the cluster is in its life. Failed is not final: it ends when its cause does.',
+    ).optional(),
+    reason: text(4096, 'Why the phase is Failed.').optional(),
+    controlPaused: z.boolean().describe('Whether the operator takes no steps.').optional(),
+    conditions: conditions.optional(),
+    size: int32('Members of the etcd cluster, learners included.').optional(),
+    ready: text(16, 'Ready members of asked members, such as 2/3.').optional(),
+    serviceName: name('The Service that clients use.').optional(),
+    clientPort: int32('The port of that Service.').optional(),
+    members: members.describe('The members, by name.').optional(),
+    currentVersion: text(
+      64,
+      'The version that every member runs, or ran before the upgrade under way.',
+    ).optional(),
+    targetVersion: text(64, 'The version that an upgrade under way goes to; empty otherwise.').optional(),
+    observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
+    workflowID: text(512, 'The Temporal workflow that looks after this cluster.').optional(),
+    selector: text(1024, 'Label selector of the pods, for the scale subresource.').optional(),
+    clusterID: text(
+      32,
+      "etcd's cluster id in hexadecimal, as etcdctl prints it. Empty until the cluster bootstrapped.",
+    ).optional(),
+    incarnation: incarnation.describe('The bootstrap or restore that this cluster comes from.').optional(),
+    lastSerial: int32('The highest number that a member of this cluster ever had.').optional(),
+    leader: name('The member that leads.').optional(),
+    operation: operation.describe('What is being done now.').optional(),
+    lastOperation: lastOperation.describe('What was done last.').optional(),
+    storage: storage.describe('Where members keep their data; decided once.').optional(),
+    lastBackup: z
+      .object({
+        time: time('When it was taken.').optional(),
+        revision: int64('The revision it holds.').optional(),
+        location: text(4096, 'Where it is.').optional(),
+      })
+      .describe('The newest verified backup of this cluster.')
+      .optional(),
+    replacements: z.array(replacement).max(64).describe('Members that were replaced lately.').optional(),
+  })
+  .describe('What was observed; written by the operator only.');

@@ -1,0 +1,119 @@
+/** EtcdCluster: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import { DEFAULT_REPOSITORY } from './defaults.ts';
+import { etcdSettings, maintenance, recovery, repair, service, upgrade } from './etcd-settings.schema.ts';
+import { clusterStatus } from './etcd-cluster-status.schema.ts';
+import { type CelRule, cel, int32, text } from './parts.schema.ts';
+import { podPolicy } from './pod.schema.ts';
+import { storage, storageTransitions } from './storage.schema.ts';
+import { tls, tlsTransition } from './tls.schema.ts';
+import { DEFAULT_VERSION, NEWEST_KNOWN } from './versions.ts';
+
+const NUMBER = '(0|[1-9][0-9]{0,3})';
+
+const version = cel(
+  text(
+    64,
+    `Release of etcd, such as ${DEFAULT_VERSION}; a leading v is allowed. A change upgrades the cluster one member at a time. Supported: ${Object.keys(NEWEST_KNOWN).join(', ')}. Empty: as the cluster is, or ${DEFAULT_VERSION} for a new one.`,
+  ),
+  {
+    rule: `self == '' || self.matches('^v?${NUMBER}[.]${NUMBER}[.]${NUMBER}$')`,
+    message: `must be a release of etcd of the form x.y.z, such as ${DEFAULT_VERSION}`,
+  },
+);
+
+const repository = cel(text(512, `The image is <repository>:v<version>. Empty: ${DEFAULT_REPOSITORY}.`), {
+  rule: "!self.matches('[@[:space:]]') && !self.matches(':[^/]*$')",
+  message: `must be an image name without tag or digest, such as ${DEFAULT_REPOSITORY}: the tag is v<version>`,
+});
+
+const size = cel(
+  int32('Members that the cluster shall have, 1 to 7. Even numbers tolerate no more failures than one less.'),
+  {
+    rule: 'self >= 1 && self <= 7',
+    message:
+      'must be from 1 to 7, best 3 or 5; to stop a cluster and keep its data set spec.hibernated to true',
+  },
+);
+
+const specFields = z.object({
+  size: size.default(3),
+  version: version.default(DEFAULT_VERSION),
+  repository: repository.default(DEFAULT_REPOSITORY),
+  paused: z.boolean().describe('true: no step is taken; status is still written.').default(false),
+  hibernated: z
+    .boolean()
+    .describe(
+      'true: pods are stopped; volumes, services and identity stay, and false brings the same members back.',
+    )
+    .default(false),
+  pod: podPolicy.optional(),
+  TLS: tls.optional(),
+  storage: storage.optional(),
+  etcd: etcdSettings.optional(),
+  profile: z
+    .enum(['Default', 'Development', 'Kubernetes'])
+    .describe(
+      'A tested set of values for what is not said elsewhere. Development: small, members may share a node. Kubernetes: what a kube-apiserver needs (compaction off, 8Gi quota).',
+    )
+    .default('Default'),
+  upgrade: upgrade.optional(),
+  repair: repair.optional(),
+  maintenance: maintenance.optional(),
+  recovery: recovery.optional(),
+  service: service.optional(),
+});
+
+const ONE_STORAGE: CelRule = {
+  rule: '!(has(self.pod) && has(self.pod.persistentVolumeClaimSpec) && has(self.storage) && (has(self.storage.volumeClaimTemplate) || has(self.storage.emptyDir)))',
+  message:
+    'pod.persistentVolumeClaimSpec and storage both say where members keep their data: keep storage.volumeClaimTemplate or storage.emptyDir, and remove pod.persistentVolumeClaimSpec',
+};
+
+/** The specification of a cluster. */
+export const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_STORAGE);
+
+/** The specification of a cluster that does not exist yet: what says nothing is not defaulted, so that a backup can. */
+export const clusterTemplate = cel(
+  specFields
+    .extend({ version: version.optional() })
+    .describe(
+      'An EtcdCluster spec: a new cluster of the name etcdCluster.name is made and the backup restored into it.',
+    ),
+  ONE_STORAGE,
+);
+
+/**
+ * CEL over the old object: something may have been created. Only an operator that looked and recorded no incarnation
+ * proves the opposite; an object without status may be older than its status.
+ */
+const BEGUN =
+  '!(has(oldSelf.status) && has(oldSelf.status.observedGeneration) && !has(oldSelf.status.incarnation))';
+
+/** The rules of the whole object: its name, and what may not change while it lives. */
+export const clusterRules: readonly CelRule[] = [
+  {
+    rule: 'size(self.metadata.name) <= 52',
+    message:
+      'metadata.name may have at most 52 characters, because members are named <name>-<number>: write a shorter one',
+  },
+  {
+    rule: "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+    message:
+      'metadata.name must name a Service: write lower-case letters, digits and dashes, a letter first, no dots',
+  },
+  ...storageTransitions(BEGUN),
+  tlsTransition(BEGUN),
+];
+
+export const etcdClusterSchema = cel(
+  z
+    .object({
+      spec: clusterSpec.prefault({}),
+      status: clusterStatus.optional(),
+    })
+    .describe(
+      'A cluster of etcd members, which the operator creates, keeps alive, scales, upgrades and repairs.',
+    ),
+  ...clusterRules,
+);

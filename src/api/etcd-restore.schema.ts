@@ -1,0 +1,107 @@
+/** EtcdRestore: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import { DEFAULT_REVISION_BUMP } from './defaults.ts';
+import { clusterTemplate } from './etcd-cluster.schema.ts';
+import { cel, conditions, int64, intOrString, statusValue, text } from './parts.schema.ts';
+import { blockRules, STORAGE_TYPES, storeBlocks } from './stores.schema.ts';
+
+const hasType = "(has(self.backupStorageType) && self.backupStorageType != '')";
+
+const at = cel(
+  intOrString(
+    64,
+    'Latest, a time such as 2026-11-21T12:00:00Z (the newest backup until then), or a revision (the newest backup up to it).',
+  ),
+  {
+    rule: "string(self) == 'Latest' || string(self).matches('^[0-9]+$') || string(self).matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$')",
+    message: 'must be Latest, a revision such as 4711, or a time such as 2026-11-21T12:00:00Z',
+  },
+);
+
+export const restoreSpec = cel(
+  z
+    .object({
+      etcdCluster: z
+        .object({
+          name: cel(text(253, 'Name of the EtcdCluster; with clusterTemplate, of the one to make.'), {
+            rule: 'size(self) >= 1 && size(self) <= 52',
+            message: 'must name an EtcdCluster of this namespace, in at most 52 characters',
+          }),
+        })
+        .describe('The cluster that is restored.'),
+      backupStorageType: z
+        .enum(['', ...STORAGE_TYPES])
+        .describe('Where the backup lies; the block of the same name says the rest. Not with backupRef.')
+        .optional(),
+      ...storeBlocks,
+      backupRef: z
+        .object({
+          name: text(253, 'Name of an EtcdBackup of this namespace.').min(1),
+          at: at.default('Latest'),
+        })
+        .describe('A backup from the history of an EtcdBackup, instead of backupStorageType.')
+        .optional(),
+      clusterTemplate: clusterTemplate.optional(),
+      confirmClusterID: cel(
+        text(
+          32,
+          "etcd's cluster id, which confirms that a cluster that still has quorum is to be overwritten. etcdctl endpoint status -w json prints it; status.clusterID of the EtcdCluster too.",
+        ),
+        {
+          rule: "self == '' || self.matches('^(0x)?[0-9a-f]{1,16}$')",
+          message: 'must be the cluster id in hexadecimal, as status.clusterID of the EtcdCluster shows it',
+        },
+      ).optional(),
+      revisionBump: int64(
+        'By how much revisions are raised, so that watchers notice the restore. 0: not at all.',
+      )
+        .min(0)
+        .max(1_000_000_000_000)
+        .default(DEFAULT_REVISION_BUMP),
+    })
+    .describe('Which backup is put into which cluster.'),
+  {
+    rule: `${hasType} != has(self.backupRef)`,
+    message:
+      'exactly one of backupRef and backupStorageType must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
+  },
+  ...blockRules('backupStorageType'),
+);
+
+const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
+
+const restoreStatus = z
+  .object({
+    succeeded: z
+      .boolean()
+      .describe('Whether the cluster has quorum, its size and its revision again, read through every member.')
+      .optional(),
+    reason: text(4096, 'Why it failed.').optional(),
+    phase: statusValue(
+      ['', 'Pending', 'Validating', 'Fencing', 'Seeding', 'Growing', 'Succeeded', 'Failed'],
+      'How far the restore is.',
+    ).optional(),
+    conditions: conditions.optional(),
+    observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
+    workflowID: text(512, 'The Temporal workflow that performs the restore.').optional(),
+    step: text(1024, 'The step that is being performed.').optional(),
+    clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),
+    revision: int64('The revision after the restore.').optional(),
+    previousIncarnation: z
+      .object({
+        claims: z
+          .array(text(253, 'A claim.'))
+          .max(64)
+          .describe('Claims of the members before the restore; their data is kept aside.')
+          .optional(),
+      })
+      .describe('What the cluster was before.')
+      .optional(),
+    startedAt: time('When it began.').optional(),
+    completedAt: time('When it ended.').optional(),
+  })
+  .describe('What was done; written by the operator only.');
+
+export const etcdRestoreSchema = z
+  .object({ spec: restoreSpec, status: restoreStatus.optional() })
+  .describe('Puts a backup into a cluster, in place or as a new one.');
