@@ -1,0 +1,115 @@
+/**
+ * What the operator counts, in Prometheus' form. Temporal's own metrics (latencies, failures and durations by
+ * workflow type, so also how long each operation took) come from its Runtime, on a port of their own.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallReport } from '../kube/client.ts';
+import type { WatcherMetrics } from '../watcher/ports.ts';
+
+/** How an activity ended. `waiting` is a benign failure: not yet, asked again soon. */
+export type ActivityOutcome = 'completed' | 'waiting' | 'failed' | 'cancelled';
+
+export interface ActivityMetrics {
+  /** One attempt of one activity. Steps are activities named after their kind. */
+  activity(type: string, outcome: ActivityOutcome, seconds: number): void;
+  /** One pass of observe, plan and report, by the kind of decision it came to. */
+  pass(decision: string): void;
+}
+
+export interface Metrics extends ActivityMetrics {
+  /** In Prometheus' text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  readonly watcher: WatcherMetrics;
+  /** Whether this replica holds the watcher's lease. */
+  leader(isLeader: boolean): void;
+  /** Where to read how many custom resources wait for their signal, on each scrape. The last one given counts. */
+  queueDepth(read: () => number): void;
+  /** One call to the apiserver. */
+  kubeCall(call: CallReport): void;
+}
+
+const prefix = 'etcd_operator_';
+const durationBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
+
+/** With a registry of its own, so that tests do not share counters. Has Node's heap and event loop as well. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix });
+  const leader = new Gauge({
+    name: `${prefix}watcher_leader`,
+    help: '1 while this replica watches the custom resources.',
+    registers: [registry],
+  });
+  let depth = (): number => 0;
+  new Gauge({
+    name: `${prefix}watch_queue_depth`,
+    help: 'Custom resources whose workflow is yet to be told of a change.',
+    registers: [registry],
+    collect() {
+      this.set(depth());
+    },
+  });
+  return {
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+    ...activityMetrics(registry),
+    watcher: watcherMetrics(registry),
+    kubeCall: kubeMetrics(registry),
+    leader: isLeader => leader.set(isLeader ? 1 : 0),
+    queueDepth: read => {
+      depth = read;
+    },
+  };
+}
+
+function activityMetrics(registry: Registry): ActivityMetrics {
+  const activities = new Histogram({
+    name: `${prefix}activity_duration_seconds`,
+    help: 'Attempts of activities by type and outcome; steps are activities named after their kind.',
+    labelNames: ['activity', 'outcome'] as const,
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  const passes = new Counter({
+    name: `${prefix}passes_total`,
+    help: 'Passes of observe, plan and report, by the kind of decision.',
+    labelNames: ['decision'] as const,
+    registers: [registry],
+  });
+  return {
+    activity: (activity, outcome, seconds) => activities.observe({ activity, outcome }, seconds),
+    pass: decision => passes.inc({ decision }),
+  };
+}
+
+function watcherMetrics(registry: Registry): WatcherMetrics {
+  const events = new Counter({
+    name: `${prefix}watch_events_total`,
+    help: 'Events of watched objects, and whether they were worth telling a workflow.',
+    labelNames: ['kind', 'told'] as const,
+    registers: [registry],
+  });
+  const signals = new Histogram({
+    name: `${prefix}signal_duration_seconds`,
+    help: 'Signals to the workflows of custom resources, by outcome.',
+    labelNames: ['kind', 'outcome'] as const,
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  return {
+    eventSeen: (kind, told) => events.inc({ kind, told: String(told) }),
+    signalSent: (kind, outcome, seconds) => signals.observe({ kind, outcome }, seconds),
+  };
+}
+
+function kubeMetrics(registry: Registry): (call: CallReport) => void {
+  const calls = new Histogram({
+    name: `${prefix}kubernetes_call_duration_seconds`,
+    help: 'Calls to the apiserver by method, kind and HTTP status; code 0 is no answer.',
+    labelNames: ['method', 'kind', 'code'] as const,
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  return ({ method, kind, code, durationMs }) => calls.observe({ method, kind, code }, durationMs / 1000);
+}

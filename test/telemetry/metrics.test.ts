@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+test('what is fed can be scraped', async () => {
+  const metrics = createMetrics();
+  let depth = 2;
+  metrics.queueDepth(() => depth);
+  metrics.leader(true);
+  metrics.watcher.eventSeen('Pod', true);
+  metrics.watcher.eventSeen('Pod', false);
+  metrics.watcher.signalSent('EtcdCluster', 'delivered', 0.01);
+  metrics.watcher.signalSent('EtcdCluster', 'delivered', 0.04);
+  metrics.watcher.signalSent('EtcdCluster', 'unavailable', 5);
+  metrics.kubeCall({ method: 'GET', kind: 'Pod', code: 404, durationMs: 12 });
+  depth = 5;
+  const lines = (await metrics.text()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'etcd_operator_watch_queue_depth 5',
+      'etcd_operator_watcher_leader 1',
+      'etcd_operator_watch_events_total{kind="Pod",told="true"} 1',
+      'etcd_operator_watch_events_total{kind="Pod",told="false"} 1',
+      'etcd_operator_signal_duration_seconds_count{kind="EtcdCluster",outcome="delivered"} 2',
+      'etcd_operator_signal_duration_seconds_sum{kind="EtcdCluster",outcome="unavailable"} 5',
+      'etcd_operator_kubernetes_call_duration_seconds_sum{method="GET",kind="Pod",code="404"} 0.012',
+    ]),
+  );
+});
