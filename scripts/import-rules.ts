@@ -15,29 +15,29 @@ interface FolderRule {
   readonly neverReach?: readonly string[];
 }
 
-/** Patterns: `src/...` names files (`*` within a name, `**` across folders), `node:*` all builtins, else a package. */
+/** Patterns: `src/...` names files (`*` within a name, `**` across folders), `node:**` all builtins, else a package. */
 export const importRules: Readonly<Record<string, FolderRule>> = {
   api: { values: [] },
   planner: {
     values: ['src/api/**', 'src/objects/**'],
-    neverReach: ['zod', 'node:*'],
+    neverReach: ['zod', 'node:**'],
   },
   objects: {
     values: ['src/api/**'],
-    neverReach: ['zod', 'node:*'],
+    neverReach: ['zod', 'node:**'],
   },
   workflows: {
     values: ['@temporalio/workflow', 'src/api/**'],
     types: ['src/activities/**'],
-    neverReach: ['zod', 'node:*', 'src/planner/**', 'src/objects/**', 'src/activities/**'],
+    neverReach: ['zod', 'node:**', 'src/planner/**', 'src/objects/**', 'src/activities/**'],
   },
-  etcd: { values: ['etcd3', '@grpc/grpc-js', 'protobufjs', 'node:*', 'src/api/**'] },
-  kube: { values: ['@kubernetes/client-node', 'undici', 'yaml', 'node:*', 'src/api/**'] },
-  store: { values: ['node:*', 'undici', 'src/api/**'] },
+  etcd: { values: ['etcd3', '@grpc/grpc-js', 'protobufjs', 'node:**', 'src/api/**'] },
+  kube: { values: ['@kubernetes/client-node', 'undici', 'yaml', 'node:**', 'src/api/**'] },
+  store: { values: ['node:**', 'undici', 'src/api/**'] },
   activities: {
     values: [
       '@temporalio/activity',
-      'node:*',
+      'node:**',
       'src/api/**',
       'src/planner/**',
       'src/objects/**',
@@ -49,7 +49,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
     types: ['src/workflows/messages.ts'],
   },
   watcher: {
-    values: ['@temporalio/client', 'node:*', 'src/api/**', 'src/kube/**', 'src/workflows/messages.ts'],
+    values: ['@temporalio/client', 'node:**', 'src/api/**', 'src/kube/**', 'src/workflows/messages.ts'],
   },
   telemetry: {
     values: [
@@ -58,14 +58,14 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
       '@temporalio/activity',
       '@temporalio/common',
       '@temporalio/worker',
-      'node:*',
+      'node:**',
     ],
     types: ['src/kube/**', 'src/watcher/**', 'src/activities/**'],
   },
   cli: {
     values: [
       '@temporalio/client',
-      'node:*',
+      'node:**',
       'yaml',
       'src/api/**',
       'src/kube/**',
@@ -98,8 +98,9 @@ export interface Violation {
   readonly message: string;
 }
 
+/** Formatted code: a statement begins its line. A clause holds nothing but names, braces, commas and stars. */
 const statement =
-  /^[ \t]*(?:import|export)\b(?<clause>[^;'"`]*?)(?:\bfrom\s*)?['"](?<specifier>[^'"\n]+)['"]/gm;
+  /^[ \t]*(?:import\s*(?:(?<names>[\w\s{},*$]+?)\s*\bfrom\s*)?|export\s+(?<exported>(?:type\s+)?(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?))\s*from\s*)['"](?<specifier>[^'"\n]+)['"]/gm;
 const call = /\b(?:import|require)\s*\(\s*['"`](?<specifier>[^'"`\n]+)['"`]/g;
 
 /** Every import and re-export of a formatted TypeScript source, with its line from 1. */
@@ -109,8 +110,7 @@ export function importsOf(source: string): Import[] {
     found.push({ specifier, typeOnly, line: source.slice(0, index).split('\n').length });
   };
   for (const match of source.matchAll(statement)) {
-    const clause = match.groups?.['clause'] ?? '';
-    if (/^\s*(?:const|function|class|interface|default)\b|=/.test(clause)) continue;
+    const clause = match.groups?.['names'] ?? match.groups?.['exported'] ?? '';
     add(match.index, match.groups?.['specifier'] ?? '', isTypeOnly(clause));
   }
   for (const match of source.matchAll(call)) add(match.index, match.groups?.['specifier'] ?? '', false);

@@ -109,6 +109,7 @@ describe('what the table allows', () => {
     ['src/planner/create.ts', `import { quorum } from './quorum.ts';`],
     ['src/workflows/entity.ts', `import type { Activities } from '../activities/index.ts';`],
     ['src/activities/assess.ts', `import type { ResourceRef } from '../workflows/messages.ts';`],
+    ['src/activities/poll.ts', `import { setTimeout } from 'node:timers/promises';`],
     ['src/activities/assess.ts', `import { decide } from '../planner/decide.ts';`],
     ['src/watcher/watcher.ts', `import { changedSignal } from '../workflows/messages.ts';`],
     ['src/telemetry/logger.ts', `import { pino } from 'pino';`],
@@ -132,13 +133,16 @@ test('lines are counted and other exports are not imports', () => {
     `/** An example: import { x } from 'y' is prose here. */`,
     `export const name = 'zod';`,
     `import type { A } from './a.ts';`,
-    `export function f(): string {`,
+    `export async function f(): Promise<string> {`,
     `  return 'pino';`,
     `}`,
-    `import b from './b.ts';`,
+    `export type B = 'from' | 'to';`,
+    `import b, { c } from './b.ts';`,
+    `export * as d from './d.ts';`,
   ].join('\n');
   expect(importsOf(source)).toEqual([
     { specifier: './a.ts', typeOnly: true, line: 3 },
-    { specifier: './b.ts', typeOnly: false, line: 7 },
+    { specifier: './b.ts', typeOnly: false, line: 8 },
+    { specifier: './d.ts', typeOnly: false, line: 9 },
   ]);
 });
