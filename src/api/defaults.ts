@@ -152,12 +152,15 @@ function storageWithDefaults(
 
 function etcdWithDefaults(etcd: EtcdClusterSpec['etcd'], profile: Profile): EtcdSettings {
   const preset = PROFILES[profile];
-  const mode = etcd?.autoCompaction?.mode ?? preset.autoCompaction.mode;
+  const asked = etcd?.autoCompaction;
+  const named = String(asked?.retention ?? '');
+  // Whoever says how long, and not of what, means time.
+  const mode = asked?.mode ?? (named === '' ? preset.autoCompaction.mode : 'periodic');
   const retention = { periodic: '1h', revision: '1000', off: '0' }[mode];
   const heartbeat = orElse(etcd?.heartbeatIntervalMs, 100);
   return {
     quotaBackendBytes: parseBytes(etcd?.quotaBackendBytes ?? 0) || preset.quotaBackendBytes,
-    autoCompaction: { mode, retention: orElse(etcd?.autoCompaction?.retention, retention) },
+    autoCompaction: { mode, retention: orElse(named, retention) },
     ...(etcd?.snapshotCount === undefined ? {} : { snapshotCount: etcd.snapshotCount }),
     heartbeatIntervalMs: heartbeat,
     electionTimeoutMs: orElse(etcd?.electionTimeoutMs, heartbeat * 10),

@@ -150,3 +150,6 @@ const backupStatus = z
 export const etcdBackupSchema = z
   .object({ spec: backupSpec, status: backupStatus.optional() })
   .describe('A backup of an etcd, once or by schedule, into an object store.');
+
+export type BackupSpecInput = z.input<typeof backupSpec>;
+export type BackupStatusInput = z.input<typeof backupStatus>;

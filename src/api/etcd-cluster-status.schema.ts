@@ -122,3 +122,5 @@ export const clusterStatus = z
     replacements: z.array(replacement).max(64).describe('Members that were replaced lately.').optional(),
   })
   .describe('What was observed; written by the operator only.');
+
+export type ClusterStatusInput = z.input<typeof clusterStatus>;

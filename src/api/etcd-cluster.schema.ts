@@ -117,3 +117,5 @@ export const etcdClusterSchema = cel(
     ),
   ...clusterRules,
 );
+
+export type ClusterSpecInput = z.input<typeof clusterSpec>;

@@ -105,3 +105,6 @@ const restoreStatus = z
 export const etcdRestoreSchema = z
   .object({ spec: restoreSpec, status: restoreStatus.optional() })
   .describe('Puts a backup into a cluster, in place or as a new one.');
+
+export type RestoreSpecInput = z.input<typeof restoreSpec>;
+export type RestoreStatusInput = z.input<typeof restoreStatus>;

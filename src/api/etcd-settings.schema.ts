@@ -18,9 +18,9 @@ const autoCompaction = cel(
       mode: z
         .enum(['periodic', 'revision', 'off'])
         .describe(
-          'periodic: keep the history of some time. revision: keep a number of revisions. off: clients compact.',
+          'periodic: keep the history of some time. revision: keep a number of revisions. off: clients compact. Absent: periodic, or off with the profile Kubernetes.',
         )
-        .default('periodic'),
+        .optional(),
       retention: intOrString(
         32,
         'periodic: a duration such as 1h. revision: a number such as 1000. Absent: these.',
@@ -28,11 +28,11 @@ const autoCompaction = cel(
     })
     .describe('What history of keys etcd keeps.'),
   {
-    rule: "!has(self.retention) || self.mode != 'revision' || string(self.retention).matches('^[0-9]+$')",
+    rule: "!has(self.retention) || !has(self.mode) || self.mode != 'revision' || string(self.retention).matches('^[0-9]+$')",
     message: 'with mode revision, retention is a number of revisions such as 1000',
   },
   {
-    rule: "!has(self.retention) || self.mode != 'periodic' || string(self.retention).matches('^([0-9]+|([0-9]+(\\\\.[0-9]+)?(ms|s|m|h))+)$')",
+    rule: "!has(self.retention) || (has(self.mode) && self.mode != 'periodic') || string(self.retention).matches('^([0-9]+|([0-9]+(\\\\.[0-9]+)?(ms|s|m|h))+)$')",
     message: 'with mode periodic, retention is a duration such as 1h or 30m',
   },
 );
@@ -50,10 +50,10 @@ export const etcdSettings = cel(
         .min(1)
         .max(100_000_000)
         .optional(),
-      heartbeatIntervalMs: int32('Milliseconds between two heartbeats of the leader.')
+      heartbeatIntervalMs: int32('Milliseconds between two heartbeats of the leader. Absent: 100.')
         .min(10)
-        .max(10_000)
-        .default(100),
+        .max(5_000)
+        .optional(),
       electionTimeoutMs: int32(
         'Milliseconds without heartbeat after which members elect another leader; at least five heartbeats. Absent: ten heartbeats.',
       )
@@ -62,8 +62,8 @@ export const etcdSettings = cel(
         .optional(),
       logLevel: z
         .enum(['debug', 'info', 'warn', 'error', 'panic', 'fatal'])
-        .describe('What etcd logs.')
-        .default('info'),
+        .describe('What etcd logs. Absent: info.')
+        .optional(),
       maxRequestBytes: quantityBetween(
         '1Ki',
         '100Mi',
@@ -72,7 +72,7 @@ export const etcdSettings = cel(
     })
     .describe('How etcd is run. A change is brought to one member at a time.'),
   {
-    rule: '!has(self.electionTimeoutMs) || self.electionTimeoutMs >= 5 * self.heartbeatIntervalMs',
+    rule: '!has(self.electionTimeoutMs) || self.electionTimeoutMs >= 5 * (has(self.heartbeatIntervalMs) ? self.heartbeatIntervalMs : 100)',
     message:
       'electionTimeoutMs must be at least five times heartbeatIntervalMs (100 when absent), or members elect leaders for no reason',
   },

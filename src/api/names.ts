@@ -25,7 +25,7 @@ export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 /** The value of LABEL_APP and LABEL_NAME. */
 export const APP = 'etcd';
 
-/** Label of pods and claims: which bootstrap (or restore) of the cluster they belong to. */
+/** Annotation of pods and claims: which bootstrap (or restore) of the cluster they belong to. */
 export const ANNOTATION_INCARNATION = `${GROUP}/incarnation`;
 /** etcd's member id, lower-case hexadecimal without prefix, as etcdctl prints it. */
 export const ANNOTATION_MEMBER_ID = `${GROUP}/member-id`;
@@ -163,15 +163,15 @@ export function operationWorkflowId(ref: ResourceRef): string {
 }
 
 /**
- * Whether a label or annotation key is the operator's own and may not be set through `spec.pod`:
- * `app`, `etcd_*` and `etcd.version` are what the CoreOS operator reserved; our own prefix joins them.
+ * Whether a label or annotation key is the operator's own and may not be set through `spec.pod`: `app`, `etcd_*` and
+ * `etcd.version` as the CoreOS operator reserved them, and our own prefix. Not app.kubernetes.io/*: clusters that set those
+ * exist, and nothing is selected by them.
  */
 export function isReservedKey(key: string): boolean {
   return (
     key === LABEL_APP ||
     key === ANNOTATION_VERSION ||
     key.startsWith('etcd_') ||
-    key.startsWith(`${GROUP}/`) ||
-    [LABEL_NAME, LABEL_INSTANCE, LABEL_COMPONENT, LABEL_MANAGED_BY].includes(key)
+    key.startsWith(`${GROUP}/`)
   );
 }

@@ -1,0 +1,133 @@
+/** The conditions that judge what was asked for, and those of backups and restores. Pure data; see conditions.ts. */
+import { rows } from './condition-rows.ts';
+
+const WAIT = 'Nothing; the operator goes on by itself.';
+
+/** Does this operator run that version of etcd? */
+const VERSION_SUPPORTED = rows('VersionSupported', {
+  Supported: ['True', 'This operator runs that etcd version.', ''],
+  NewerThanKnown: ['True', 'The minor is supported; the patch release is newer than this operator.', ''],
+  TooOld: [
+    'False',
+    'The version is out of support; nothing is created or changed for it.',
+    'Set spec.version to a supported one.',
+  ],
+  TooNew: [
+    'False',
+    'The minor is not known to this operator; nothing is created or changed for it.',
+    'Set spec.version to a supported one, or upgrade the operator.',
+  ],
+  Malformed: ['False', 'The version is not of the form x.y.z.', 'Set spec.version to a release of etcd.'],
+});
+
+/** Is something known against that version? */
+const VERSION_OUTDATED = rows('VersionOutdated', {
+  BelowDataLossFloor: [
+    'True',
+    'The version has a known fault that can lose data or a member.',
+    'Upgrade to the version that the message names.',
+  ],
+  BelowSecurityFloor: [
+    'True',
+    'The version has a known vulnerability.',
+    'Upgrade to the version that the message names.',
+  ],
+  UpToDate: ['False', 'Nothing known speaks against the version.', ''],
+});
+
+/** Can the specification be carried out? */
+const SPEC_VALID = rows('SpecValid', {
+  Valid: ['True', 'The specification can be carried out.', ''],
+  Invalid: [
+    'False',
+    'The specification contradicts itself or etcd; nothing is changed for it.',
+    'Read the message, which names the fields.',
+  ],
+});
+
+/** Is something asked for that is not done? */
+const FIELDS_IGNORED = rows('FieldsIgnored', {
+  SomeIgnored: [
+    'True',
+    'Fields are set that are accepted and not acted upon; the message names each.',
+    'Remove them, or know that they do nothing.',
+  ],
+  NoneIgnored: ['False', 'Every field that is set is acted upon.', ''],
+});
+
+/** Is the size one that costs a member without gaining anything? */
+const EVEN_SIZE = rows('EvenSize', {
+  NoExtraTolerance: [
+    'True',
+    'An even number of members tolerates no more failures than one less.',
+    'Prefer 1, 3, 5 or 7.',
+  ],
+  OddSize: ['False', 'The size is odd.', ''],
+});
+
+/** May the volume become full? */
+const STORAGE_TIGHT = rows('StorageTight', {
+  VolumeTooSmall: [
+    'True',
+    'The volume is smaller than three times the quota and 2Gi: defragmentation and snapshots may fill it.',
+    'Enlarge the volume or lower spec.etcd.quotaBackendBytes.',
+  ],
+  VolumeLargeEnough: ['False', 'The volume has room for quota, log and defragmentation.', ''],
+});
+
+/** Can the cluster be secured as asked? */
+const TLS_SUPPORTED = rows('TLSSupported', {
+  Supported: ['True', 'The TLS settings can be carried out.', ''],
+  NotActedOnYet: [
+    'False',
+    'This release does not build clusters with TLS; nothing is created, rather than a cluster in plain text.',
+    'Remove spec.TLS, or use a release that supports it.',
+  ],
+  SeveralModes: ['False', 'More than one of static, auto and certManager is set.', 'Keep one of them.'],
+});
+
+/** Does the operator lack its workflow engine? */
+const TEMPORAL_UNAVAILABLE = rows('TemporalUnavailable', {
+  Unreachable: [
+    'True',
+    'The operator cannot reach Temporal: members go on running, nothing is changed or repaired.',
+    'Bring Temporal back; the operator retries by itself.',
+  ],
+  Reachable: ['False', 'The operator reaches Temporal.', ''],
+});
+
+/** Did the backup or restore succeed? */
+const SUCCEEDED = rows('Succeeded', {
+  BackupVerified: ['True', 'The last backup is in the store and verified.', ''],
+  RestoreVerified: [
+    'True',
+    'The restored cluster has quorum, its size and its revision, read through every member.',
+    '',
+  ],
+  Pending: ['Unknown', 'The work has not ended yet.', WAIT],
+  Failed: ['False', 'The work failed.', 'Read the message.'],
+});
+
+/** Is the schedule understood? */
+const SCHEDULE_VALID = rows('ScheduleValid', {
+  Valid: ['True', 'The schedule and its time zone are understood.', ''],
+  Malformed: [
+    'False',
+    'The cron expression or the time zone is not understood; nothing runs.',
+    'Read the message and correct spec.backupPolicy.',
+  ],
+  Suspended: ['True', 'The schedule is suspended as asked.', 'Set spec.backupPolicy.suspend to false.'],
+});
+
+export const SPEC_CONDITIONS = [
+  ...VERSION_SUPPORTED,
+  ...VERSION_OUTDATED,
+  ...SPEC_VALID,
+  ...FIELDS_IGNORED,
+  ...EVEN_SIZE,
+  ...STORAGE_TIGHT,
+  ...TLS_SUPPORTED,
+  ...TEMPORAL_UNAVAILABLE,
+  ...SUCCEEDED,
+  ...SCHEDULE_VALID,
+] as const;

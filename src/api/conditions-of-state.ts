@@ -1,0 +1,203 @@
+/** The conditions that say how a cluster is. Pure data; see conditions.ts. */
+import { rows } from './condition-rows.ts';
+
+const WAIT = 'Nothing; the operator goes on by itself.';
+
+/** Can clients read and write? */
+const AVAILABLE = rows('Available', {
+  LinearizableRead: ['True', 'A linearizable read was answered in the last pass.', ''],
+  Creating: ['False', 'The cluster is being created and has not answered yet.', WAIT],
+  NotCreated: [
+    'False',
+    'Nothing was created: the specification cannot be carried out.',
+    'Read the other conditions, which name the field to change.',
+  ],
+  NoQuorum: [
+    'False',
+    'Members answer, but too few of them to elect a leader.',
+    'Bring back nodes and volumes; see the runbook on lost quorum before anything is deleted.',
+  ],
+  NoMembers: [
+    'False',
+    'No member is running, and Kubernetes says so.',
+    'Read the events of the pods: image, volume or scheduling problems are named there.',
+  ],
+  ReadFailed: [
+    'False',
+    'Members answer, but a linearizable read failed.',
+    'Read the message; look for alarms and slow disks.',
+  ],
+  NoReadyMember: [
+    'False',
+    'Members answer the operator, but no pod is ready, so the client Service leads nowhere.',
+    'Read the events of the pods: the readiness probe says why.',
+  ],
+  Restoring: ['False', 'The cluster is fenced while a backup is put in place.', WAIT],
+  Hibernated: [
+    'False',
+    'The cluster sleeps as asked; its data is kept.',
+    'Set spec.hibernated to false to wake it.',
+  ],
+  Deleting: ['False', 'The cluster is being deleted.', WAIT],
+  Unreachable: [
+    'Unknown',
+    'No member could be reached. That does not mean that etcd is down.',
+    'Check the network between the operator and the pods; nothing is changed meanwhile.',
+  ],
+  NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
+});
+
+/** Is every member well? */
+const HEALTHY = rows('Healthy', {
+  AllMembersHealthy: ['True', 'Every member answers, agrees on the leader and raises no alarm.', ''],
+  Creating: ['False', 'Not every member has started yet.', WAIT],
+  MembersUnhealthy: [
+    'False',
+    'A member answers and reports a fault, or its pod is not running.',
+    'Read the message, which names the members.',
+  ],
+  MembersMissing: ['False', 'The cluster has fewer members than its specification asks for.', WAIT],
+  AlarmRaised: [
+    'False',
+    'etcd raised NOSPACE or CORRUPT.',
+    'Read the message; see the runbook of that alarm.',
+  ],
+  NoQuorum: ['False', 'The members that answer have no leader.', 'See condition Available.'],
+  Hibernated: ['False', 'The cluster sleeps as asked.', 'Set spec.hibernated to false to wake it.'],
+  NotCreated: ['False', 'Nothing was created.', 'Read the other conditions.'],
+  Deleting: ['False', 'The cluster is being deleted.', WAIT],
+  MembersUnreachable: [
+    'Unknown',
+    'A member could not be reached; whether it is well is not known.',
+    'Check node and network of the members that the message names.',
+  ],
+  NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
+});
+
+/** Is an operation under way? */
+const PROGRESSING = rows('Progressing', {
+  Creating: ['True', 'The cluster is being created.', WAIT],
+  Scaling: ['True', 'Members are being added or removed.', WAIT],
+  Upgrading: ['True', 'Members are being moved to another version.', WAIT],
+  Repairing: ['True', 'A member is being brought back or replaced.', WAIT],
+  RollingOut: ['True', 'A changed specification is being brought to the members.', WAIT],
+  Restoring: ['True', 'A backup is being put in place.', WAIT],
+  Maintaining: ['True', 'A member is being defragmented, compacted or disarmed.', WAIT],
+  Hibernating: ['True', 'Pods are being stopped; volumes stay.', WAIT],
+  Waking: ['True', 'The members of a hibernated cluster are being started.', WAIT],
+  Deleting: ['True', 'The cluster is being deleted.', WAIT],
+  AsSpecified: ['False', 'The world is as the specification asks.', ''],
+  Paused: ['False', 'Work remains, but the cluster is paused.', 'Resume it: see condition Paused.'],
+  Blocked: [
+    'False',
+    'Work remains, and it is not safe or not possible to go on.',
+    'Read the message, which says what is in the way.',
+  ],
+  AwaitingApproval: [
+    'False',
+    'The next step needs the consent of a person.',
+    'Read the message; approve or abort.',
+  ],
+  NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
+});
+
+/** Is something lost being made good? */
+const RECOVERING = rows('Recovering', {
+  RecreatingPod: ['True', 'A pod is started again on its own volume.', WAIT],
+  ReplacingMember: ['True', 'A member whose data is lost is being replaced.', WAIT],
+  RestoringCluster: ['True', 'All members were lost; the newest backup is being restored.', WAIT],
+  WaitingForMember: ['True', 'A member is away; its node or volume may come back.', WAIT],
+  BudgetExhausted: [
+    'True',
+    'More members were lost in an hour than may be replaced without a person.',
+    'Find out why members are lost, then approve the replacement.',
+  ],
+  NothingLost: ['False', 'No member is lost.', ''],
+  NoEvidence: [
+    'Unknown',
+    'A member cannot be reached, and nothing proves that it is gone.',
+    'Bring its node back, or say that it is gone by deleting the Node object.',
+  ],
+});
+
+/** Is the number of members changing? */
+const SCALING = rows('Scaling', {
+  ScalingUp: ['True', 'A member is being added.', WAIT],
+  ScalingDown: ['True', 'A member is being removed.', WAIT],
+  SizeReached: ['False', 'The cluster has as many members as asked for.', ''],
+  Blocked: ['False', 'Scaling is not safe now.', 'Read the message.'],
+});
+
+/** Is the version changing? */
+const UPGRADING = rows('Upgrading', {
+  RollingUpgrade: ['True', 'Members are being moved to a newer version one at a time.', WAIT],
+  RollingDowngrade: ['True', 'Members are being moved to an older version one at a time.', WAIT],
+  RollingBack: ['True', 'An upgrade failed; members go back to the old version.', WAIT],
+  AwaitingApproval: ['True', 'The upgrade waits for a person.', 'Read the message; approve or abort.'],
+  VersionReached: ['False', 'Every member runs the version asked for.', ''],
+  PathRefused: [
+    'False',
+    'etcd cannot go from the present version to the one asked for.',
+    'Read the message, which names the next version to ask for.',
+  ],
+  Blocked: ['False', 'An upgrade is not safe now.', 'Read the message.'],
+});
+
+/** Are steps held back? */
+const PAUSED = rows('Paused', {
+  PausedBySpec: [
+    'True',
+    'spec.paused is true: no step is taken, status is still written.',
+    'Set spec.paused to false.',
+  ],
+  PausedByPerson: [
+    'True',
+    'A person paused the workflow; the message says who and why.',
+    'Send the resume message.',
+  ],
+  NotPaused: ['False', 'Steps are taken as needed.', ''],
+});
+
+/** Does the data outlive its pods? */
+const DURABLE = rows('Durable', {
+  PersistentVolumes: ['True', 'Every member keeps its data on a claim that outlives its pod.', ''],
+  EmptyDirAsked: [
+    'False',
+    'The specification asks for ephemeral members.',
+    'Accept that a deleted pod is a lost member, or make a cluster with volumes and restore into it.',
+  ],
+  NoDefaultStorageClass: [
+    'False',
+    'No storage was asked for and there is no default StorageClass: members are ephemeral.',
+    'For a durable cluster set spec.storage.volumeClaimTemplate with a class.',
+  ],
+  NotDecided: ['Unknown', 'The storage of this cluster has not been decided yet.', WAIT],
+});
+
+/** Is there a backup to go back to? */
+const BACKED_UP = rows('BackedUp', {
+  VerifiedBackup: ['True', 'A verified backup of this cluster exists.', ''],
+  NoBackup: [
+    'False',
+    'No EtcdBackup of this cluster has a verified object.',
+    'Create an EtcdBackup with spec.clusterRef.',
+  ],
+  BackupTooOld: [
+    'False',
+    'The newest verified backup is older than its schedule allows.',
+    'Read the status of the EtcdBackup.',
+  ],
+  BackupFailed: ['False', 'The last backup failed.', 'Read the status of the EtcdBackup.'],
+});
+
+export const STATE_CONDITIONS = [
+  ...AVAILABLE,
+  ...HEALTHY,
+  ...PROGRESSING,
+  ...RECOVERING,
+  ...SCALING,
+  ...UPGRADING,
+  ...PAUSED,
+  ...DURABLE,
+  ...BACKED_UP,
+] as const;
