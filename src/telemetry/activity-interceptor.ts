@@ -11,7 +11,7 @@ import { type Scrub, scrubError } from './scrub.ts';
  * @param deps.scrub for the message, stack, causes and details of whatever an activity throws
  */
 export function activityInterceptor(deps: {
-  readonly metrics: ActivityMetrics;
+  readonly metrics: Pick<ActivityMetrics, 'activity'>;
   readonly scrub: Scrub;
 }): ActivityInterceptorsFactory {
   return (context: Context) => ({
@@ -23,8 +23,6 @@ export function activityInterceptor(deps: {
         try {
           const result = await next(input);
           count('completed');
-          const decision = decisionKind(result);
-          if (decision !== undefined) deps.metrics.pass(decision);
           return result;
         } catch (thrown) {
           count(outcomeOf(thrown));
@@ -42,13 +40,4 @@ function outcomeOf(thrown: unknown): ActivityOutcome {
   const benign =
     thrown instanceof ApplicationFailure && thrown.category === ApplicationFailureCategory.BENIGN;
   return benign ? 'waiting' : 'failed';
-}
-
-/** The kind of the decision that a pass answers; other activities answer no such thing. */
-function decisionKind(result: unknown): string | undefined {
-  const decision =
-    typeof result === 'object' && result !== null && 'decision' in result ? result.decision : undefined;
-  const kind =
-    typeof decision === 'object' && decision !== null && 'kind' in decision ? decision.kind : undefined;
-  return typeof kind === 'string' ? kind : undefined;
 }

@@ -6,6 +6,7 @@ test('what is fed can be scraped', async () => {
   let depth = 2;
   metrics.queueDepth(() => depth);
   metrics.leader(true);
+  metrics.pass('idle');
   metrics.watcher.eventSeen('Pod', true);
   metrics.watcher.eventSeen('Pod', false);
   metrics.watcher.signalSent('EtcdCluster', 'delivered', 0.01);
@@ -18,6 +19,7 @@ test('what is fed can be scraped', async () => {
     expect.arrayContaining([
       'etcd_operator_watch_queue_depth 5',
       'etcd_operator_watcher_leader 1',
+      'etcd_operator_passes_total{decision="idle"} 1',
       'etcd_operator_watch_events_total{kind="Pod",told="true"} 1',
       'etcd_operator_watch_events_total{kind="Pod",told="false"} 1',
       'etcd_operator_signal_duration_seconds_count{kind="EtcdCluster",outcome="delivered"} 2',
