@@ -27,7 +27,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
     neverReach: ['zod', 'node:**'],
   },
   workflows: {
-    values: ['@temporalio/workflow', 'src/api/**'],
+    values: ['@temporalio/workflow', '@temporalio/common', 'src/api/**'],
     // Erased: what activities answer, and the decisions within.
     types: ['src/activities/**', 'src/planner/**'],
     neverReach: ['zod', 'node:**', 'src/planner/**', 'src/objects/**', 'src/activities/**'],

@@ -98,6 +98,11 @@ const TEMPORAL_UNAVAILABLE = rows('TemporalUnavailable', {
 
 /** Did the backup or restore succeed? */
 const SUCCEEDED = rows('Succeeded', {
+  NotActedOnYet: [
+    'False',
+    'This release knows the kind and does not carry it out.',
+    'Use a release that does.',
+  ],
   BackupVerified: ['True', 'The last backup is in the store and verified.', ''],
   RestoreVerified: [
     'True',

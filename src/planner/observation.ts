@@ -71,6 +71,7 @@ export type MemberProbe =
       readonly leaderId: string | undefined;
       readonly isLearner: boolean;
       readonly version: string;
+      readonly raftTerm: string;
       readonly raftIndex: string;
       readonly raftAppliedIndex: string;
       /** Bytes. */
@@ -127,4 +128,6 @@ export interface Actor {
     readonly by?: string;
     readonly reason?: string;
   };
+  /** An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). */
+  readonly failed?: { readonly operation: string; readonly message: string; readonly retryAt: number };
 }

@@ -44,6 +44,10 @@ function stopOf(
       message: `${operation} was aborted by ${said(aborted)}; it starts again when the specification changes or the signal resync arrives`,
     };
   }
+  const { failed } = actor;
+  if (failed?.operation === operation) {
+    return { reason: 'StepFailed', message: `${failed.message}; it is tried again by itself` };
+  }
   return undefined;
 }
 

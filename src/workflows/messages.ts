@@ -1,8 +1,10 @@
 /**
- * The messages that workflows understand: names, arguments and answers. The watcher, the operator's activities
- * and people (temporal, tctl, the UI) all speak these.
+ * The messages that workflows understand: names, arguments and answers. The watcher, the operator's workflows and
+ * people (temporal, tctl, the UI) all speak these. Signals reach a workflow also while no operator runs; the updates
+ * of the same name answer, and need one.
  */
-import { defineQuery, defineSignal } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Assessment } from '../activities/index.ts';
 
 /** Which custom resource a workflow belongs to. The uid tells a resource from a later one of the same name. */
 export interface ResourceRef {
@@ -28,5 +30,36 @@ export const pauseSignal = defineSignal<[Request?]>('pause');
 export const resumeSignal = defineSignal<[Request?]>('resume');
 export const resyncSignal = defineSignal<[Request?]>('resync');
 export const abortSignal = defineSignal<[Request?]>('abort');
-export const statusQuery = defineQuery<unknown>('status');
-export const planQuery = defineQuery<unknown>('plan');
+
+export const pauseUpdate = defineUpdate<string, [Request?]>('pause');
+export const resumeUpdate = defineUpdate<string, [Request?]>('resume');
+export const abortUpdate = defineUpdate<string, [Request?]>('abort');
+
+export const statusQuery = defineQuery<StatusAnswer>('status');
+export const planQuery = defineQuery<PlanAnswer>('plan');
+
+/** What is: as the last pass saw it. */
+export interface StatusAnswer {
+  readonly paused?: Request;
+  readonly operation?: string;
+  readonly cluster?: Assessment['summary'];
+}
+
+/** What comes next, and why, or why nothing does. */
+export interface PlanAnswer {
+  readonly operation?: string;
+  readonly steps: readonly string[];
+  readonly blocked?: { readonly reason: string; readonly message: string };
+}
+
+/** What people asked for, passed from the entity to the operation that it runs. */
+export interface Control {
+  readonly paused: Request | undefined;
+  readonly abort: Request | undefined;
+}
+
+/** Entity → operation. */
+export const controlSignal = defineSignal<[Control]>('control');
+/** Operation → entity: another pass was made; `ended` with the last one. */
+export const progressSignal =
+  defineSignal<[{ readonly assessment?: Assessment; readonly ended?: boolean }]>('progress');

@@ -3,6 +3,7 @@ import type { Condition, ConditionFinding } from '../../api/conditions.ts';
 import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
 import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
 import type { Decision } from '../decision.ts';
+import type { ClusterFacts } from '../observation.ts';
 import { conditionsOf, type Findings, isRefused } from './conditions.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 
@@ -25,9 +26,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     reason:
       phase === 'Failed' && findings.decision.kind === 'blocked' ? findings.decision.message : undefined,
     controlPaused: found.some(condition => condition.type === 'Paused' && condition.status === 'True'),
-    conditions: found.map(condition =>
-      stamped(condition, previous.conditions, cluster.generation, context.now),
-    ),
+    conditions: found.map(condition => stamped(condition, cluster, context.now)),
     size: sizeOf(findings),
     ready: `${findings.members.filter(member => member.ready).length}/${cluster.config.size}`,
     serviceName: clientService.exists ? clientServiceName(cluster.name) : undefined,
@@ -69,15 +68,10 @@ function currentVersionOf(members: readonly ObservedMember[]): string | undefine
   return versions.size === 1 ? version : undefined;
 }
 
-function stamped(
-  condition: ConditionFinding,
-  previous: readonly Condition[] | undefined,
-  observedGeneration: number,
-  now: string,
-): Condition {
-  const before = previous?.find(candidate => candidate.type === condition.type);
+function stamped(condition: ConditionFinding, cluster: ClusterFacts, now: string): Condition {
+  const before = cluster.status.conditions?.find(candidate => candidate.type === condition.type);
   const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-  return { ...condition, observedGeneration, lastTransitionTime };
+  return { ...condition, observedGeneration: cluster.generation, lastTransitionTime };
 }
 
 type Operations = { operation?: OperationStatus | undefined; lastOperation?: LastOperation | undefined };

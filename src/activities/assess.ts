@@ -1,0 +1,119 @@
+/** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
+import { isConflict } from '../kube/errors.ts';
+import type { Decision } from '../planner/decision.ts';
+import type { Actor, Observation } from '../planner/observation.ts';
+import { plan } from '../planner/plan.ts';
+import { transitions } from '../planner/report/events.ts';
+import { observedMembers } from '../planner/report/members.ts';
+import { statusOf } from '../planner/report/status.ts';
+
+import type { Dependencies } from './dependencies.ts';
+import { observe } from './observe.ts';
+import { applyStatus, type ClusterRef } from './resource.ts';
+
+/** What a workflow needs to know of a pass: what to do, and what to show people. */
+export interface Assessment {
+  readonly decision: Decision;
+  readonly generation: number;
+  readonly summary: ClusterSummary | undefined;
+}
+
+/** For queries, search attributes and the details in the Temporal UI. */
+export interface ClusterSummary {
+  readonly phase: string;
+  readonly version: string;
+  readonly size: number;
+  readonly membersReady: number;
+  readonly healthy: boolean;
+  readonly paused: boolean;
+  readonly members: readonly {
+    readonly name: string;
+    readonly id: string;
+    readonly role: string;
+    readonly health: string;
+    readonly version: string;
+    readonly node: string;
+  }[];
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+}
+
+/** How often a pass starts again because the resource changed while it looked. */
+const TRIES = 5;
+
+/** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
+export async function assess(
+  deps: Dependencies,
+  ref: ClusterRef,
+  context: { readonly actor: Actor; readonly workflowId: string },
+): Promise<Assessment> {
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = await observe(deps, ref);
+    const decision = plan(seen?.observation, context.actor);
+    deps.onPass(decision.kind);
+    if (seen === undefined || decision.kind === 'gone')
+      return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
+    const { cluster, observation } = seen;
+    const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
+    const status = statusOf(findings, { workflowId: context.workflowId, now });
+    try {
+      await report(deps, cluster, status);
+    } catch (error) {
+      if (isConflict(error) && attempt < TRIES) continue;
+      throw error;
+    }
+    return { decision, generation: observation.cluster.generation, summary: summaryOf(observation, status) };
+  }
+}
+
+async function report(deps: Dependencies, cluster: EtcdCluster, status: EtcdClusterStatus): Promise<void> {
+  const before = cluster.status ?? {};
+  if (isDeepStrictEqual(ours(before), status)) return;
+  await applyStatus(deps.kube, cluster, status);
+  const { namespace, name, uid } = cluster.metadata;
+  for (const event of transitions(before, status)) {
+    deps.recordEvent({ kind: 'EtcdCluster', namespace, name, uid }, event);
+    deps.logger.info('cluster changed', { namespace, name, reason: event.reason, message: event.message });
+  }
+}
+
+/** The status without the conditions that the watcher keeps under a field manager of its own. */
+function ours(status: EtcdClusterStatus): EtcdClusterStatus {
+  const conditions = status.conditions?.filter(({ type }) => !WATCHERS.includes(type));
+  return conditions === undefined ? status : { ...status, conditions };
+}
+
+const WATCHERS = ['TemporalUnavailable', 'WorkflowStuck'];
+
+function summaryOf({ cluster }: Observation, status: EtcdClusterStatus): ClusterSummary {
+  const details = status.members?.details ?? [];
+  return {
+    phase: status.phase ?? '',
+    version: status.currentVersion ?? cluster.config.version,
+    size: cluster.config.size,
+    membersReady: status.members?.ready?.length ?? 0,
+    healthy: status.conditions?.some(({ type, status: is }) => type === 'Healthy' && is === 'True') ?? false,
+    paused: status.controlPaused ?? false,
+    members: details.map(({ name, id = '', role = '', health, version = '', node = '' }) => ({
+      name,
+      id,
+      role,
+      health,
+      version,
+      node,
+    })),
+    conditions: (status.conditions ?? []).map(({ type, status: is, reason, message }) => ({
+      type,
+      status: is,
+      reason,
+      message,
+    })),
+  };
+}

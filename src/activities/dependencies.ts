@@ -1,0 +1,35 @@
+import type { EtcdPort } from '../etcd/port.ts';
+import type { KubeClient } from '../kube/port.ts';
+
+/** One event on a custom resource, as `kubectl describe` shows it. */
+export interface ResourceEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The custom resource that an event is about. */
+export interface EventTarget {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface ActivityLogger {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Everything that activities reach the world through. Made once, in main/. */
+export interface Dependencies {
+  readonly kube: KubeClient;
+  readonly etcd: EtcdPort;
+  /** Records an event; never throws and never waits for the API server. */
+  readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
+  readonly logger: ActivityLogger;
+  /** Counts one pass of a cluster and what was decided. */
+  readonly onPass: (decision: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}

@@ -1,0 +1,44 @@
+/** All activities, over the ports that they reach the world through. The names are what histories record. */
+import type { Step } from '../planner/decision.ts';
+import { assess } from './assess.ts';
+import { beating } from './beating.ts';
+import { decline } from './decline.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { ClusterRef } from './resource.ts';
+import { awaitMembers, awaitQuorum } from './steps/await-members.ts';
+import { bootstrapMembers } from './steps/bootstrap-members.ts';
+import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
+import { ensureObjects } from './steps/ensure-objects.ts';
+import { recordClusterId } from './steps/record-cluster-id.ts';
+import { recordIncarnation } from './steps/record-incarnation.ts';
+import { restartMember } from './steps/restart-member.ts';
+
+export type { Assessment, ClusterSummary } from './assess.ts';
+export type { Dependencies } from './dependencies.ts';
+export type { Decision, Operation, PlannedStep, Step } from '../planner/decision.ts';
+export type { Actor } from '../planner/observation.ts';
+
+export type Activities = ReturnType<typeof createActivities>;
+
+type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** One activity a step kind, plus `assess`. Each looks, acts once and looks again, and can run twice. */
+export function createActivities(deps: Dependencies) {
+  const step = <Kind extends Step['kind'], Result>(
+    perform: (deps: Dependencies, ref: ClusterRef, step: StepOf<Kind>) => Promise<Result>,
+  ) => beating((ref: ClusterRef, of: StepOf<Kind>) => perform(deps, ref, of));
+  return {
+    assess: beating((ref: ClusterRef, context: Parameters<typeof assess>[2]) => assess(deps, ref, context)),
+    decline: beating((ref: ClusterRef, of: Parameters<typeof decline>[2]) => decline(deps, ref, of)),
+    recordIncarnation: step<'recordIncarnation', void>(recordIncarnation),
+    bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),
+    awaitQuorum: step<'awaitQuorum', string>(awaitQuorum),
+    recordClusterId: step<'recordClusterId', void>(recordClusterId),
+    ensureObjects: step<'ensureObjects', void>(ensureObjects),
+    awaitMembers: step<'awaitMembers', string>(awaitMembers),
+    restartMember: step<'restartMember', void>(restartMember),
+    deletePods: step<'deletePods', string>(deletePods),
+    releaseClaims: step<'releaseClaims', void>(releaseClaims),
+    removeFinalizer: step<'removeFinalizer', void>(removeFinalizer),
+  };
+}

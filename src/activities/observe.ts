@@ -1,0 +1,101 @@
+/** Gathers everything that one pass knows. Reads only. */
+import { withDefaults } from '../api/defaults.ts';
+import {
+  clientServiceName,
+  disruptionBudgetName,
+  FINALIZER,
+  LABEL_CLUSTER,
+  memberName,
+  peerServiceName,
+  serialOf,
+} from '../api/names.ts';
+import type { EtcdCluster } from '../api/types.ts';
+import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
+import type { ClusterFacts, Observation } from '../planner/observation.ts';
+
+import type { Dependencies } from './dependencies.ts';
+import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
+import { probeMembers } from './probe.ts';
+import { type ClusterRef, readCluster } from './resource.ts';
+
+export const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
+export const CLAIM: KindRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+export const SERVICE: KindRef = { apiVersion: 'v1', kind: 'Service' };
+export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+const STORAGE_CLASS: KindRef = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+/** What is there now. Undefined when the resource is gone. */
+export async function observe(
+  deps: Pick<Dependencies, 'kube' | 'etcd'>,
+  ref: ClusterRef,
+): Promise<{ cluster: EtcdCluster; observation: Observation } | undefined> {
+  const cluster = await readCluster(deps.kube, ref);
+  if (cluster === undefined) return undefined;
+  const facts = clusterFacts(cluster);
+  const undecided = cluster.status?.incarnation === undefined && !facts.deleting;
+  const [owned, defaultStorageClass, namesSeen] = await Promise.all([
+    ownedObjects(deps.kube, facts),
+    undecided ? findDefaultStorageClass(deps.kube) : undefined,
+    undecided ? findNames(deps.kube, facts) : [],
+  ]);
+  const { namespace, name } = ref;
+  const domain = facts.config.pod.ClusterDomain;
+  // A cluster that is being deleted has nothing left to say that would change what is done.
+  const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
+  const etcd = await probeMembers(deps.etcd, { name, namespace, domain }, asked);
+  return { cluster, observation: { cluster: facts, ...owned, defaultStorageClass, namesSeen, ...etcd } };
+}
+
+/** The custom resource as the planner sees it. */
+export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
+  const { metadata, status = {} } = cluster;
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation ?? 0,
+    deleting: metadata.deletionTimestamp !== undefined,
+    hasFinalizer: metadata.finalizers?.includes(FINALIZER) ?? false,
+    object: cluster,
+    config: withDefaults(cluster.spec, { version: status.currentVersion }),
+    status,
+  };
+}
+
+type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientService' | 'disruptionBudget'>;
+
+async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Owned> {
+  const { namespace, name, uid } = cluster;
+  const labelled = { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` };
+  const [pods, claims, peer, client, budget] = await Promise.all([
+    kube.list(POD, labelled),
+    kube.list(CLAIM, labelled),
+    kube.get({ ...SERVICE, namespace, name: peerServiceName(name) }),
+    kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
+    kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
+  ]);
+  return {
+    pods: pods.items.map(pod => podFacts(pod, uid)),
+    claims: claims.items.map(claim => claimFacts(claim, cluster)),
+    peerService: objectFacts(peer, uid),
+    clientService: objectFacts(client, uid),
+    disruptionBudget: objectFacts(budget, uid),
+  };
+}
+
+async function findDefaultStorageClass(kube: KubeClient): Promise<string | undefined> {
+  const { items } = await kube.list(STORAGE_CLASS);
+  return items.find(item => item.metadata.annotations?.[DEFAULT_CLASS] === 'true')?.metadata.name;
+}
+
+/** Names of the namespace's pods and claims that look like members of this cluster, whoever made them. */
+async function findNames(kube: KubeClient, { namespace, name }: ClusterFacts): Promise<string[]> {
+  const slim = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({ apiVersion, kind, metadata });
+  const lists = await Promise.all([POD, CLAIM].map(kind => kube.list(kind, { namespace, slim })));
+  const names = lists.flatMap(({ items }) => items.map(item => item.metadata.name));
+  return [...new Set(names)].filter(seen => {
+    const serial = serialOf(seen);
+    return serial !== undefined && memberName(name, serial) === seen;
+  });
+}

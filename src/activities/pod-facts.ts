@@ -1,0 +1,112 @@
+/** Raw Kubernetes objects → the facts that the planner knows. Pure translation. */
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_VERSION } from '../api/names.ts';
+import type { KubeObject } from '../kube/port.ts';
+import { tokenPrefix } from '../planner/identity.ts';
+import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
+
+interface ContainerStatus {
+  readonly restartCount?: number;
+  readonly state?: { readonly waiting?: StateReason; readonly terminated?: StateReason };
+  readonly lastState?: { readonly terminated?: StateReason };
+}
+interface StateReason {
+  readonly reason?: string;
+  readonly message?: string;
+}
+interface PodStatus {
+  readonly phase?: string;
+  readonly podIP?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason?: string;
+    readonly message?: string;
+  }[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+}
+
+/** What the planner knows of a pod. `ownerUid` is the uid of the cluster that asks. */
+export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
+  const status = (pod['status'] ?? {}) as PodStatus;
+  const { metadata } = pod;
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    owned: isControlledBy(pod, ownerUid),
+    token: metadata.annotations?.[ANNOTATION_INCARNATION],
+    clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    phase: status.phase ?? 'Unknown',
+    ready: status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
+    deleting: metadata.deletionTimestamp !== undefined,
+    ip: status.podIP || undefined,
+    node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
+    version: metadata.annotations?.[ANNOTATION_VERSION],
+    trouble: troubleOf(status),
+  };
+}
+
+/** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
+export function claimFacts(
+  claim: KubeObject,
+  cluster: { readonly name: string; readonly uid: string },
+): ClaimFacts {
+  const { metadata } = claim;
+  const token = metadata.annotations?.[ANNOTATION_INCARNATION];
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    owned: token?.startsWith(tokenPrefix(cluster)) ?? false,
+    token,
+    clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    phase: (claim['status'] as { phase?: string } | undefined)?.phase ?? 'Pending',
+    deleting: metadata.deletionTimestamp !== undefined,
+  };
+}
+
+/** Whether a Service or budget is there, and whether it is ours. */
+export function objectFacts(object: KubeObject | undefined, ownerUid: string): ObjectFacts {
+  return { exists: object !== undefined, owned: object !== undefined && isControlledBy(object, ownerUid) };
+}
+
+/** Whether the object's controlling owner has this uid. */
+export function isControlledBy(object: KubeObject, ownerUid: string): boolean {
+  return (
+    object.metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === ownerUid) ??
+    false
+  );
+}
+
+/** Reasons of a waiting container that pass by themselves within moments. */
+const STARTING = ['ContainerCreating', 'PodInitializing'];
+
+/** Why a pod does not come up, when its kubelet or the scheduler has said so. */
+function troubleOf(status: PodStatus): PodTrouble | undefined {
+  const unscheduled = status.conditions?.find(
+    ({ type, status: is }) => type === 'PodScheduled' && is === 'False',
+  );
+  if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
+  if (status.phase === 'Failed') return trouble(status, 'Failed');
+  const container = status.containerStatuses?.[0];
+  const waiting = container?.state?.waiting;
+  if (waiting?.reason === undefined || STARTING.includes(waiting.reason)) return undefined;
+  // The last words of an etcd that exited say more than the kubelet's back-off.
+  return trouble(
+    { ...waiting, message: container?.lastState?.terminated?.message ?? waiting.message },
+    waiting.reason,
+  );
+}
+
+const MAX_MESSAGE = 400;
+
+function trouble(
+  said: { readonly reason?: string | undefined; readonly message?: string | undefined },
+  otherwise: string,
+): PodTrouble {
+  const message = (said.message ?? '').trim();
+  return {
+    reason: said.reason ?? otherwise,
+    message: message.length <= MAX_MESSAGE ? message : `…${message.slice(-MAX_MESSAGE)}`,
+  };
+}

@@ -1,0 +1,33 @@
+/** Waiting inside an activity: Temporal's timers are a second coarse, and waiting here costs no history. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+
+/** How often a wait looks. */
+const INTERVAL_MS = 100;
+/** How long a wait looks before it lets the planner have another look at everything. */
+const WINDOW_MS = 10_000;
+
+/** How a wait ended: as hoped for, with something in the way that waiting does not mend, or not yet. */
+export type WaitOutcome = 'done' | 'trouble' | 'notYet';
+
+/**
+ * Looks again and again until `look` answers `done` or `trouble`, for ten seconds at most. An error of one look is a
+ * look that saw nothing. Throws when the activity is cancelled.
+ */
+export async function waitUntil(look: () => Promise<WaitOutcome>): Promise<WaitOutcome> {
+  const { cancellationSignal } = Context.current();
+  const end = performance.now() + WINDOW_MS;
+  let lastError: Error | undefined;
+  while (performance.now() < end) {
+    try {
+      const outcome = await look();
+      lastError = undefined;
+      if (outcome !== 'notYet') return outcome;
+    } catch (error) {
+      lastError = error instanceof Error ? error : new Error(String(error));
+    }
+    await delay(INTERVAL_MS, undefined, { signal: cancellationSignal });
+  }
+  if (lastError !== undefined) throw lastError;
+  return 'notYet';
+}

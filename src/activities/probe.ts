@@ -1,0 +1,87 @@
+/** Asks etcd: each member for itself, and a quorum for the member list. */
+import { CLIENT_PORT, memberHost } from '../api/names.ts';
+import type { EtcdMember, EtcdPort } from '../etcd/port.ts';
+import type { MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
+
+/** How a cluster's members are addressed. */
+export interface ClusterAddress {
+  readonly name: string;
+  readonly namespace: string;
+  readonly domain: string;
+}
+
+/** What the members say, by pod name, and what a quorum of them lists. */
+export interface EtcdFacts {
+  readonly probes: Readonly<Record<string, MemberProbe>>;
+  readonly membership: Membership;
+}
+
+/** Asks every pod that has an address, all at once; a member that hangs delays nobody beyond its deadline. */
+export async function probeMembers(
+  etcd: EtcdPort,
+  cluster: ClusterAddress,
+  pods: readonly PodFacts[],
+): Promise<EtcdFacts> {
+  const dialled = pods.flatMap(({ name, ip }) =>
+    ip === undefined ? [] : [{ name, member: dial(etcd, cluster, { name, ip }) }],
+  );
+  try {
+    const probes = await Promise.all(
+      dialled.map(async ({ name, member }) => [name, await probe(member)] as const),
+    );
+    const able = probes
+      .filter(([, probed]) => probed.answered && probed.read.ok && !probed.isLearner)
+      .map(([name]) => name);
+    const membership = await membershipThrough(
+      dialled.filter(({ name }) => able.includes(name)).map(({ member }) => member),
+    );
+    return { probes: Object.fromEntries(probes), membership };
+  } finally {
+    for (const { member } of dialled) member.close();
+  }
+}
+
+function dial(
+  etcd: EtcdPort,
+  cluster: ClusterAddress,
+  { name, ip }: { name: string; ip: string },
+): EtcdMember {
+  const serverName = memberHost({
+    member: name,
+    cluster: cluster.name,
+    namespace: cluster.namespace,
+    domain: cluster.domain,
+  });
+  return etcd.member({ host: ip, port: CLIENT_PORT, serverName });
+}
+
+async function probe(member: EtcdMember): Promise<MemberProbe> {
+  const [status, read] = await Promise.allSettled([member.status(), member.linearizableRead()]);
+  if (status.status === 'rejected') return { answered: false, message: messageOf(status.reason) };
+  return {
+    answered: true,
+    ...status.value,
+    read: read.status === 'fulfilled' ? { ok: true } : { ok: false, message: messageOf(read.reason) },
+  };
+}
+
+async function membershipThrough(members: readonly EtcdMember[]): Promise<Membership> {
+  let message = 'no member answers a linearizable read';
+  for (const member of members) {
+    try {
+      const { clusterId, members: listed } = await member.memberList();
+      return {
+        known: true,
+        clusterId,
+        members: listed.map(({ id, name, isLearner }) => ({ id, name, isLearner })),
+      };
+    } catch (error) {
+      message = messageOf(error);
+    }
+  }
+  return { known: false, message };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

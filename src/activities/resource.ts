@@ -1,0 +1,83 @@
+/** Reading and writing the custom resource itself, always guarded by its uid and resource version. */
+import { API_VERSION } from '../api/names.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
+import type { KubeClient, KubeObject, ObjectRef } from '../kube/port.ts';
+
+import { preconditionChanged } from './failures.ts';
+
+/** Which EtcdCluster. The uid tells it from a later one of the same name. */
+export interface ClusterRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The EtcdCluster of this uid; undefined when it is gone, also when another one stands under its name. */
+export async function readCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster | undefined> {
+  const object = await kube.get(clusterRef(ref));
+  return object?.metadata.uid === ref.uid ? asCluster(object) : undefined;
+}
+
+/** As {@link readCluster}; fails with PreconditionChanged when it is gone or being deleted. */
+export async function readLivingCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster> {
+  const cluster = await readCluster(kube, ref);
+  if (cluster === undefined) throw preconditionChanged(`EtcdCluster ${ref.namespace}/${ref.name} is gone`);
+  if (cluster.metadata.deletionTimestamp !== undefined) {
+    throw preconditionChanged(`EtcdCluster ${ref.namespace}/${ref.name} is being deleted`);
+  }
+  return cluster;
+}
+
+/**
+ * Replaces the status that the operator owns. Fails with a Conflict when the resource changed since it was read:
+ * status is computed from the whole of it, so a stale one would undo what another pass recorded.
+ */
+export async function applyStatus(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  status: EtcdClusterStatus,
+): Promise<void> {
+  const { name, namespace, uid, resourceVersion } = cluster.metadata;
+  await kube.apply(
+    {
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name, namespace, uid, resourceVersion },
+      status,
+    },
+    { subresource: 'status' },
+  );
+}
+
+/** Writes some fields of the status and leaves the others. Fails with a Conflict as {@link applyStatus} does. */
+export async function recordStatus(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  fields: Partial<EtcdClusterStatus>,
+): Promise<EtcdCluster> {
+  const { uid, resourceVersion } = cluster.metadata;
+  const patch = { metadata: { uid, resourceVersion }, status: fields };
+  return asCluster(
+    await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge', subresource: 'status' }),
+  );
+}
+
+/** Writes the list of finalizers. Fails with a Conflict as {@link applyStatus} does. */
+export async function writeFinalizers(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  finalizers: readonly string[],
+): Promise<EtcdCluster> {
+  const { uid, resourceVersion } = cluster.metadata;
+  const patch = { metadata: { uid, resourceVersion, finalizers } };
+  return asCluster(await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge' }));
+}
+
+function clusterRef(of: Pick<ClusterRef, 'namespace' | 'name'>): ObjectRef {
+  return { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: of.namespace, name: of.name };
+}
+
+/** The API server validated it against our own schema, so its shape is known. */
+function asCluster(object: KubeObject): EtcdCluster {
+  return object as unknown as EtcdCluster;
+}

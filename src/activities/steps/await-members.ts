@@ -1,0 +1,56 @@
+/** Waiting for members: until a quorum answers, or until every pod is ready. */
+import { withDefaults } from '../../api/defaults.ts';
+import { LABEL_CLUSTER } from '../../api/names.ts';
+import type { PodFacts } from '../../planner/observation.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { POD } from '../observe.ts';
+import { podFacts } from '../pod-facts.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import { probeMembers } from '../probe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+
+/** Waits until a linearizable read and member list go through, so until a leader is elected. */
+export async function awaitQuorum(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: { readonly members: readonly string[] },
+): Promise<WaitOutcome> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  const address = { ...ref, domain: withDefaults(cluster.spec).pod.ClusterDomain };
+  return waitUntil(async () => {
+    const pods = await membersPods(deps, ref, step.members);
+    const { membership } = await probeMembers(deps.etcd, address, pods);
+    return membership.known ? 'done' : troubleOr('notYet', pods);
+  });
+}
+
+/** Waits until every member's pod is ready. */
+export async function awaitMembers(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: { readonly members: readonly string[] },
+): Promise<WaitOutcome> {
+  await readLivingCluster(deps.kube, ref);
+  return waitUntil(async () => {
+    const pods = await membersPods(deps, ref, step.members);
+    const ready = pods.filter(pod => pod.ready && !pod.deleting);
+    return ready.length === step.members.length ? 'done' : troubleOr('notYet', pods);
+  });
+}
+
+async function membersPods(
+  deps: Dependencies,
+  ref: ClusterRef,
+  members: readonly string[],
+): Promise<PodFacts[]> {
+  const { items } = await deps.kube.list(POD, {
+    namespace: ref.namespace,
+    labelSelector: `${LABEL_CLUSTER}=${ref.name}`,
+  });
+  return items.map(pod => podFacts(pod, ref.uid)).filter(pod => pod.owned && members.includes(pod.name));
+}
+
+/** A pod that Kubernetes cannot start is reported at once instead of waited for. */
+function troubleOr(otherwise: WaitOutcome, pods: readonly PodFacts[]): WaitOutcome {
+  return pods.some(pod => pod.trouble !== undefined) ? 'trouble' : otherwise;
+}

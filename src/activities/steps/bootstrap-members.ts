@@ -1,0 +1,64 @@
+import type { EtcdCluster } from '../../api/types.ts';
+import { disruptionBudget } from '../../objects/budget.ts';
+import { memberClaim } from '../../objects/claim.ts';
+import { memberPod } from '../../objects/pod.ts';
+import { peerService } from '../../objects/services.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import { createOwned } from './create-owned.ts';
+
+/**
+ * Creates what the first members need and then the members, all at once: they elect a leader together. They may
+ * bootstrap only while no cluster id is recorded; two emptied members that bootstrap beside a stopped third would
+ * form a quorum without its data (etcd docs, "Clustering guide: Bootstrapping a new cluster").
+ */
+export async function bootstrapMembers(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'bootstrapMembers' }>,
+): Promise<void> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  const { incarnation, clusterID, storage } = cluster.status ?? {};
+  if (incarnation?.token !== step.token || storage === undefined) {
+    throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
+  }
+  if (clusterID !== undefined)
+    throw preconditionChanged(`cluster id ${clusterID} is recorded: nothing bootstraps any more`);
+  const { kind, storageClassName } = storage;
+  const claims = kind === 'PersistentVolumeClaim' ? step.members : [];
+  await createAll(deps, cluster, [
+    peerService(cluster),
+    disruptionBudget(cluster),
+    ...claims.map(name =>
+      memberClaim(cluster, {
+        name,
+        token: step.token,
+        ...(storageClassName === undefined ? {} : { storageClassName }),
+      }),
+    ),
+  ]);
+  const start = { state: 'new', members: step.members } as const;
+  const pods = step.members.map(name =>
+    memberPod(cluster, { name, token: step.token, start, storage: kind }),
+  );
+  const created = await createAll(deps, cluster, pods);
+  if (created > 0) {
+    deps.recordEvent(
+      { kind: 'EtcdCluster', ...ref },
+      { type: 'Normal', reason: 'MembersCreated', message: `created ${step.members.join(', ')}` },
+    );
+  }
+}
+
+async function createAll(
+  deps: Dependencies,
+  cluster: EtcdCluster,
+  objects: readonly Parameters<typeof createOwned>[1][],
+): Promise<number> {
+  const outcomes = await Promise.all(
+    objects.map(object => createOwned(deps.kube, object, cluster.metadata.uid)),
+  );
+  return outcomes.filter(outcome => outcome === 'created').length;
+}

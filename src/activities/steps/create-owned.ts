@@ -1,0 +1,38 @@
+import { ANNOTATION_INCARNATION } from '../../api/names.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import type { ManifestObject } from '../../objects/manifest.ts';
+import { preconditionChanged } from '../failures.ts';
+import { isControlledBy } from '../pod-facts.ts';
+
+/**
+ * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never
+ * touched: fails with PreconditionChanged. Claims, which have no owner reference, are told by their token.
+ */
+export async function createOwned(
+  kube: KubeClient,
+  object: ManifestObject,
+  ownerUid: string,
+): Promise<'created' | 'found'> {
+  try {
+    await kube.create(object);
+    return 'created';
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  const { apiVersion, kind, metadata } = object;
+  const found = await kube.get({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
+  if (found === undefined)
+    throw preconditionChanged(`${kind} ${metadata.name} went away while it was looked at`);
+  if (found.metadata.deletionTimestamp !== undefined)
+    throw preconditionChanged(`${kind} ${metadata.name} is being deleted`);
+  if (isControlledBy(found, ownerUid) || hasToken(found, metadata.annotations?.[ANNOTATION_INCARNATION]))
+    return 'found';
+  throw preconditionChanged(
+    `${kind} ${metadata.namespace}/${metadata.name} exists and belongs to something else; remove or rename it`,
+  );
+}
+
+function hasToken(object: KubeObject, token: string | undefined): boolean {
+  return token !== undefined && object.metadata.annotations?.[ANNOTATION_INCARNATION] === token;
+}

@@ -1,0 +1,69 @@
+/** The steps of deletion: pods, claims, and at last our hold on the resource. */
+import { FINALIZER, LABEL_CLUSTER } from '../../api/names.ts';
+import type { EtcdCluster } from '../../api/types.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { CLAIM, POD } from '../observe.ts';
+import { podFacts } from '../pod-facts.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import { type ClusterRef, readCluster, writeFinalizers } from '../resource.ts';
+
+/** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
+export async function deletePods(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'deletePods' }>,
+): Promise<WaitOutcome> {
+  await readDyingCluster(deps, ref);
+  const { namespace } = ref;
+  await Promise.all(step.pods.map(({ name, uid }) => deps.kube.delete({ ...POD, namespace, name }, { uid })));
+  return waitUntil(async () => {
+    const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
+    const left = items.filter(item => step.pods.some(({ uid }) => uid === item.metadata.uid));
+    return left.length === 0 ? 'done' : 'notYet';
+  });
+}
+
+/** Deletes these very claims (by uid): the resource is being deleted and `storage.retain` says Delete. */
+export async function releaseClaims(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'releaseClaims' }>,
+): Promise<void> {
+  const cluster = await readDyingCluster(deps, ref);
+  if (cluster.spec.storage?.retain === 'Retain')
+    throw preconditionChanged('spec.storage.retain says Retain: claims stay');
+  const { namespace } = ref;
+  await Promise.all(
+    step.claims.map(({ name, uid }) => deps.kube.delete({ ...CLAIM, namespace, name }, { uid })),
+  );
+}
+
+/** Lets the resource go, once no pod of it is left. */
+export async function removeFinalizer(deps: Dependencies, ref: ClusterRef): Promise<void> {
+  const cluster = await readCluster(deps.kube, ref);
+  if (cluster === undefined) return;
+  if (cluster.metadata.deletionTimestamp === undefined)
+    throw preconditionChanged('the resource is not being deleted');
+  const { items } = await deps.kube.list(POD, {
+    namespace: ref.namespace,
+    labelSelector: `${LABEL_CLUSTER}=${ref.name}`,
+  });
+  const left = items.map(pod => podFacts(pod, ref.uid)).filter(pod => pod.owned);
+  if (left.length > 0) throw preconditionChanged(`pods are left: ${left.map(pod => pod.name).join(', ')}`);
+  const finalizers = cluster.metadata.finalizers ?? [];
+  if (!finalizers.includes(FINALIZER)) return;
+  await writeFinalizers(
+    deps.kube,
+    cluster,
+    finalizers.filter(finalizer => finalizer !== FINALIZER),
+  );
+}
+
+async function readDyingCluster(deps: Dependencies, ref: ClusterRef): Promise<EtcdCluster> {
+  const cluster = await readCluster(deps.kube, ref);
+  if (cluster?.metadata.deletionTimestamp === undefined)
+    throw preconditionChanged('the resource is not being deleted');
+  return cluster;
+}

@@ -1,0 +1,33 @@
+import type { EtcdCluster } from '../../api/types.ts';
+import { disruptionBudget } from '../../objects/budget.ts';
+import type { ManifestObject } from '../../objects/manifest.ts';
+import { clientService, peerService } from '../../objects/services.ts';
+import type { SharedObject, Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import { createOwned } from './create-owned.ts';
+
+const BUILDERS: Record<SharedObject, (cluster: EtcdCluster) => ManifestObject> = {
+  peerService,
+  clientService,
+  disruptionBudget,
+};
+
+/** Creates shared objects that are missing. The client Service only opens once the cluster id is recorded. */
+export async function ensureObjects(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'ensureObjects' }>,
+): Promise<void> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  if (step.objects.includes('clientService') && cluster.status?.clusterID === undefined) {
+    throw preconditionChanged('no cluster id is recorded: the client Service stays closed');
+  }
+  for (const object of step.objects.map(name => BUILDERS[name](cluster))) {
+    if ((await createOwned(deps.kube, object, ref.uid)) === 'created') {
+      const message = `created ${object.kind} ${object.metadata.name}`;
+      deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectCreated', message });
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
+import type { MemberIdentity, Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { CLAIM, observe, POD } from '../observe.ts';
+import { type ClusterRef, recordStatus } from '../resource.ts';
+
+/**
+ * Records which cluster the members formed: first on their claims and pods, then in status. From then on no member
+ * may bootstrap. Asks the quorum once more before it writes.
+ */
+export async function recordClusterId(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'recordClusterId' }>,
+): Promise<void> {
+  const seen = await observe(deps, ref);
+  if (seen === undefined) throw preconditionChanged(`EtcdCluster ${ref.namespace}/${ref.name} is gone`);
+  const { cluster, observation } = seen;
+  const recorded = cluster.status?.clusterID;
+  if (recorded === step.clusterId) return;
+  if (recorded !== undefined || cluster.status?.incarnation?.token !== step.token) {
+    throw preconditionChanged(`the recorded identity is not the one that ${step.clusterId} was planned for`);
+  }
+  const { membership, pods, claims } = observation;
+  if (!membership.known || membership.clusterId !== step.clusterId) {
+    throw preconditionChanged(`no quorum of cluster ${step.clusterId} answers any more`);
+  }
+  await Promise.all(
+    step.members.flatMap(member => [
+      ...pods
+        .filter(pod => pod.owned && pod.name === member.name)
+        .map(pod => stamp(deps, { ...POD, ...ref, ...pod }, { ...step, member })),
+      ...claims
+        .filter(claim => claim.owned && claim.name === member.name)
+        .map(claim => stamp(deps, { ...CLAIM, ...ref, ...claim }, { ...step, member })),
+    ]),
+  );
+  await recordStatus(deps.kube, cluster, { clusterID: step.clusterId });
+  const message = `${step.members.map(member => member.name).join(', ')} formed cluster ${step.clusterId}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ClusterFormed', message });
+}
+
+interface Stamped {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+async function stamp(
+  deps: Dependencies,
+  object: Stamped,
+  identity: { readonly clusterId: string; readonly member: MemberIdentity },
+): Promise<void> {
+  const { apiVersion, kind, namespace, name, uid } = object;
+  const annotations = {
+    [ANNOTATION_CLUSTER_ID]: identity.clusterId,
+    [ANNOTATION_MEMBER_ID]: identity.member.id,
+  };
+  await deps.kube.patch(
+    { apiVersion, kind, namespace, name },
+    { metadata: { uid, annotations } },
+    { type: 'merge' },
+  );
+}

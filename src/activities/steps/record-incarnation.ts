@@ -1,0 +1,37 @@
+import { FINALIZER, serialOf } from '../../api/names.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { type ClusterRef, readLivingCluster, recordStatus, writeFinalizers } from '../resource.ts';
+
+/**
+ * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before
+ * both are there: the finalizer, so that a deletion can be followed up; the incarnation, so that whoever goes on
+ * after a crash creates the same members and no others.
+ */
+export async function recordIncarnation(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'recordIncarnation' }>,
+): Promise<void> {
+  let cluster = await readLivingCluster(deps.kube, ref);
+  const recorded = cluster.status?.incarnation;
+  if (recorded !== undefined && recorded.token !== step.incarnation.token) {
+    throw preconditionChanged(`incarnation ${recorded.token} is recorded already`);
+  }
+  const finalizers = cluster.metadata.finalizers ?? [];
+  if (!finalizers.includes(FINALIZER)) {
+    cluster = await writeFinalizers(deps.kube, cluster, [...finalizers, FINALIZER]);
+  }
+  if (recorded !== undefined) return;
+  const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
+  await recordStatus(deps.kube, cluster, {
+    incarnation: {
+      ...step.incarnation,
+      createdAt: new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    },
+    storage: step.storage,
+    lastSerial: Math.max(...serials),
+    ...(step.clusterId === undefined ? {} : { clusterID: step.clusterId }),
+  });
+}

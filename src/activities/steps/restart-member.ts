@@ -1,0 +1,44 @@
+import type { EtcdCluster } from '../../api/types.ts';
+import { memberPod } from '../../objects/pod.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { CLAIM } from '../observe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import { createOwned } from './create-owned.ts';
+
+/**
+ * Gives a member its pod back, on the very claim that was planned for. The pod is told to join a cluster of itself
+ * alone: etcd ignores that when it finds its log on the volume, and refuses to start when it does not, so a volume
+ * that was emptied behind our back never becomes an empty member under the old name.
+ */
+export async function restartMember(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'restartMember' }>,
+): Promise<void> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  if (cluster.status?.incarnation?.token !== step.token || cluster.status.clusterID === undefined) {
+    throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
+  }
+  const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
+  if (claim?.metadata.uid !== step.claimUid || claim.metadata.deletionTimestamp !== undefined) {
+    throw preconditionChanged(`claim ${step.member} is not the one that the member had`);
+  }
+  const pod = memberPod(atItsVersion(cluster), {
+    name: step.member,
+    token: step.token,
+    start: { state: 'restart' },
+    storage: 'PersistentVolumeClaim',
+  });
+  if ((await createOwned(deps.kube, pod, ref.uid)) === 'created') {
+    const message = `started ${step.member} again on its volume`;
+    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberRestarted', message });
+  }
+}
+
+/** A repair never upgrades: the member comes back in the version that the cluster runs, whatever is asked for now. */
+function atItsVersion(cluster: EtcdCluster): EtcdCluster {
+  const version = cluster.status?.currentVersion || cluster.spec.version;
+  return version === undefined ? cluster : { ...cluster, spec: { ...cluster.spec, version } };
+}

@@ -1,0 +1,134 @@
+/** What an entity workflow knows that the world does not say, and the handlers of its messages. */
+import { setDefaultSignalHandler, setHandler, log } from '@temporalio/workflow';
+import type { Actor, Assessment } from '../activities/index.ts';
+import {
+  abortSignal,
+  abortUpdate,
+  changedSignal,
+  type PlanAnswer,
+  pauseSignal,
+  pauseUpdate,
+  planQuery,
+  progressSignal,
+  type Request,
+  resumeSignal,
+  resumeUpdate,
+  resyncSignal,
+  type StatusAnswer,
+  statusQuery,
+} from './messages.ts';
+
+/** Handlers only set fields; the entity's loop acts. That way nothing runs twice at once. */
+export interface EntityState {
+  /** Something changed since the last pass. */
+  dirty: boolean;
+  paused: Request | undefined;
+  /** Asked for, not yet carried out. */
+  abort: Request | undefined;
+  aborted: Actor['aborted'];
+  failed: Actor['failed'];
+  /** Failures in a row, for the back-off. */
+  failures: number;
+  assessment: Assessment | undefined;
+  /** An operation that another run of this entity had started has told that it ended. */
+  operationEnded: boolean;
+  /** The operation under way. */
+  operation: string | undefined;
+}
+
+/** What survives into the next run. */
+export type Carried = Pick<EntityState, 'paused' | 'aborted' | 'failed' | 'failures'>;
+
+/** People's words end up in status and histories: they are kept short. */
+const MAX_WORDS = 200;
+
+/** The state of a new run. */
+export function newState(carried: Carried | undefined): EntityState {
+  return {
+    dirty: true,
+    paused: carried?.paused,
+    abort: undefined,
+    aborted: carried?.aborted,
+    failed: carried?.failed,
+    failures: carried?.failures ?? 0,
+    assessment: undefined,
+    operationEnded: false,
+    operation: undefined,
+  };
+}
+
+/** Registers every handler. `forward` tells a running operation of a pause or an abort at once. */
+export function handleMessages(state: EntityState, forward: () => void): void {
+  const pause = (request: Request = {}) => {
+    state.paused = shortened(request);
+    state.dirty = true;
+    forward();
+  };
+  const resume = () => {
+    state.paused = undefined;
+    state.dirty = true;
+    forward();
+  };
+  const abort = (request: Request = {}) => {
+    if (state.operation === undefined) return;
+    state.abort = shortened(request);
+    forward();
+  };
+  const resync = () => {
+    Object.assign(state, { aborted: undefined, failed: undefined, failures: 0, dirty: true });
+  };
+  const describe = (description: string) => ({ description });
+  setHandler(changedSignal, () => void (state.dirty = true), describe('look again (sent by the watcher)'));
+  setHandler(pauseSignal, pause, describe('take no further step: {"by": "…", "reason": "…"}'));
+  setHandler(resumeSignal, resume, describe('go on after pause'));
+  setHandler(resyncSignal, resync, describe('look now; also takes back an abort'));
+  setHandler(
+    abortSignal,
+    abort,
+    describe('end the running operation at the next step: {"by": "…", "reason": "…"}'),
+  );
+  setHandler(pauseUpdate, request => (pause(request), 'paused: no further step is taken'));
+  setHandler(resumeUpdate, () => (resume(), 'resumed'));
+  setHandler(abortUpdate, request => {
+    if (state.operation === undefined) return 'nothing to abort: no operation is running';
+    abort(request);
+    return `${state.operation} ends at its next step`;
+  });
+  setHandler(progressSignal, ({ assessment, ended }) => {
+    if (assessment !== undefined) state.assessment = assessment;
+    if (ended === true) state.operationEnded = true;
+  });
+  setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
+  setHandler(statusQuery, () => statusAnswer(state), describe('what is, as the last pass saw it'));
+  setHandler(planQuery, () => planAnswer(state), describe('what comes next, and why'));
+}
+
+/** What people asked for, as the planner takes it. */
+export function actorOf({ paused, aborted, failed }: EntityState): Actor {
+  return { ...(paused && { paused }), ...(aborted && { aborted }), ...(failed && { failed }) };
+}
+
+function shortened({ by, reason }: Request): Request {
+  return {
+    ...(by && { by: String(by).slice(0, MAX_WORDS) }),
+    ...(reason && { reason: String(reason).slice(0, MAX_WORDS) }),
+  };
+}
+
+function statusAnswer({ paused, operation, assessment }: EntityState): StatusAnswer {
+  return {
+    ...(paused && { paused }),
+    ...(operation && { operation }),
+    ...(assessment?.summary && { cluster: assessment.summary }),
+  };
+}
+
+function planAnswer({ assessment }: EntityState): PlanAnswer {
+  const decision = assessment?.decision;
+  if (decision?.kind === 'operate') {
+    return { operation: decision.operation, steps: decision.plan.map(step => step.summary) };
+  }
+  if (decision?.kind !== 'blocked') return { steps: [] };
+  const { reason, message, plan } = decision;
+  return { steps: plan.map(step => step.summary), blocked: { reason, message } };
+}

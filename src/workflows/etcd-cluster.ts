@@ -1,0 +1,167 @@
+/**
+ * The entity of one EtcdCluster: lives as long as the resource. It waits until something changed or it is time to
+ * look, has a pass made, and when the pass plans an operation, runs that as a child in the one slot there is.
+ *
+ * Continue-as-new: when the history grew long and no child runs (a child would be cut off from its parent). Only what
+ * the world does not say is carried over; a run that lost even that is as good as new.
+ */
+import {
+  CancellationScope,
+  type ChildWorkflowHandle,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  setCurrentDetails,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Assessment, Decision } from '../activities/index.ts';
+import { clusterDetails } from './details.ts';
+import { actorOf, type Carried, type EntityState, handleMessages, newState } from './entity-state.ts';
+import { type Control, controlSignal, type ResourceRef } from './messages.ts';
+import { OPERATION_WORKFLOWS, type OperationInput, type OperationResult } from './operation.ts';
+import { assess } from './perform.ts';
+import { publish } from './search-attributes.ts';
+
+export interface EntityInput extends ResourceRef {
+  readonly carried?: Carried;
+}
+
+type Operate = Extract<Decision, { kind: 'operate' }>;
+type OperationWorkflow = (input: OperationInput) => Promise<OperationResult>;
+
+const LONG_HISTORY = 1_000;
+/** An operation that a former run of this entity started is asked after this often; it also tells when it ends. */
+const ORPHAN_LOOK = '15s';
+
+export async function etcdCluster(input: EntityInput): Promise<void> {
+  const entity = new ClusterEntity(input);
+  // Cancelling the entity does not end it, the resource is still there: it asks to abort what is running.
+  CancellationScope.current().cancelRequested.catch(() => entity.abort('cancellation of the workflow'));
+  await CancellationScope.nonCancellable(() => entity.run());
+}
+
+class ClusterEntity {
+  readonly #ref: ResourceRef;
+  readonly #id = workflowInfo().workflowId;
+  readonly #state: EntityState;
+  #published = '';
+
+  constructor({ namespace, name, uid, carried }: EntityInput) {
+    this.#ref = { namespace, name, uid };
+    this.#state = newState(carried);
+    handleMessages(this.#state, () => this.#forward());
+  }
+
+  abort(by: string): void {
+    if (this.#state.operation === undefined) return;
+    this.#state.abort = { by };
+    this.#forward();
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      this.#state.dirty = false;
+      const assessment = await this.#look();
+      const { decision } = assessment;
+      if (decision.kind === 'gone') return;
+      if (decision.kind === 'operate') {
+        if (await this.#operate(decision, assessment.generation)) return;
+      } else {
+        await condition(() => this.#state.dirty, decision.nextLookSeconds * 1_000);
+      }
+      await this.#continueIfLong();
+    }
+  }
+
+  async #look(): Promise<Assessment> {
+    const state = this.#state;
+    if (state.failed !== undefined && Date.now() >= state.failed.retryAt) state.failed = undefined;
+    const assessment = await assess(this.#ref, actorOf(state), this.#id);
+    this.#show(assessment);
+    return assessment;
+  }
+
+  #show(assessment: Assessment): void {
+    this.#state.assessment = assessment;
+    setCurrentDetails(clusterDetails(assessment));
+    this.#published = publish(assessment, this.#published);
+  }
+
+  /** Runs one operation to its end. True when the resource is gone. */
+  async #operate(decision: Operate, generation: number): Promise<boolean> {
+    const state = this.#state;
+    state.operation = decision.operation;
+    state.operationEnded = false;
+    try {
+      const child = await this.#startOperation(decision);
+      if (child === undefined) {
+        await condition(() => state.operationEnded, ORPHAN_LOOK);
+        state.dirty = true;
+        return false;
+      }
+      const result = await child.result();
+      if (result.assessment !== undefined) this.#show(result.assessment);
+      this.#conclude(decision, generation, result);
+      return result.assessment?.decision.kind === 'gone';
+    } finally {
+      state.operation = undefined;
+      state.abort = undefined;
+    }
+  }
+
+  #conclude({ operation }: Operate, generation: number, { outcome, by, message }: OperationResult): void {
+    const state = this.#state;
+    if (outcome === 'aborted') state.aborted = { operation, generation, ...by };
+    if (outcome !== 'failed') {
+      state.failures = 0;
+      return;
+    }
+    state.failures += 1;
+    const waitMs = Math.min(5_000 * 2 ** (state.failures - 1), 300_000);
+    state.failed = { operation, message: message ?? 'no reason was given', retryAt: Date.now() + waitMs };
+  }
+
+  /** Undefined when the slot is taken: an operation outlived the run of the entity that started it. */
+  async #startOperation(decision: Operate): Promise<ChildWorkflowHandle<OperationWorkflow> | undefined> {
+    const { namespace, name } = this.#ref;
+    try {
+      return await startChild(OPERATION_WORKFLOWS[decision.operation], {
+        workflowId: slotOf(this.#id),
+        args: [{ ref: this.#ref, entity: this.#id, decision, control: this.#control() }],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        workflowTaskTimeout: '5s',
+        staticSummary: `${decision.operation} ${namespace}/${name}`,
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      this.#forward();
+      return undefined;
+    }
+  }
+
+  #control(): Control {
+    return { paused: this.#state.paused, abort: this.#state.abort };
+  }
+
+  #forward(): void {
+    if (this.#state.operation === undefined) return;
+    const operation = getExternalWorkflowHandle(slotOf(this.#id));
+    // It may just have ended: then there is nothing to tell.
+    operation.signal(controlSignal, this.#control()).catch(() => undefined);
+  }
+
+  async #continueIfLong(): Promise<void> {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    if (historyLength < LONG_HISTORY && !continueAsNewSuggested) return;
+    const { paused, aborted, failed, failures } = this.#state;
+    await continueAsNew<typeof etcdCluster>({ ...this.#ref, carried: { paused, aborted, failed, failures } });
+  }
+}
+
+/** The id of the one operation of an entity: Temporal's uniqueness of ids is the lock. */
+function slotOf(entity: string): string {
+  return `${entity}/operation`;
+}

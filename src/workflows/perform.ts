@@ -1,0 +1,58 @@
+/** Has activities done, each with the options and the one-line summary that people read in the Temporal UI. */
+import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from '@temporalio/workflow';
+import type { Activities, Actor, Assessment, PlannedStep, Step } from '../activities/index.ts';
+import type { ResourceRef } from './messages.ts';
+
+/** Activities heartbeat every second: after this long without one their worker is taken for dead. */
+const HEARTBEAT = '5s';
+const ASSESSING = {
+  startToCloseTimeout: '20s',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumInterval: '10s' },
+} as const;
+/** A step that keeps failing gives control back within half a minute, so that people are told. */
+const ACTING = {
+  startToCloseTimeout: '10s',
+  scheduleToCloseTimeout: '30s',
+  heartbeatTimeout: HEARTBEAT,
+} as const;
+/** A step that waits looks for ten seconds and then lets the planner look. */
+const WAITING = {
+  startToCloseTimeout: '20s',
+  scheduleToCloseTimeout: '60s',
+  heartbeatTimeout: HEARTBEAT,
+} as const;
+
+const WAITS: readonly Step['kind'][] = ['awaitQuorum', 'awaitMembers', 'deletePods'];
+
+/** One pass: observe, plan, report. */
+export function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
+  const summary = `look at ${ref.namespace}/${ref.name} and plan`;
+  return proxyActivities<Activities>({ ...ASSESSING, summary }).assess(ref, { actor, workflowId });
+}
+
+/** How a step went: done, the world had moved, or it failed with this message. */
+export type StepOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'changed' | 'failed'; readonly message: string };
+
+/** Performs one step. Its failures are outcomes: a new plan decides what becomes of them. */
+export async function perform(
+  ref: ResourceRef,
+  step: Step,
+  summary: PlannedStep['summary'],
+): Promise<StepOutcome> {
+  const options = WAITS.includes(step.kind) ? WAITING : ACTING;
+  const activities = proxyActivities<
+    Record<Step['kind'], (ref: ResourceRef, step: Step) => Promise<unknown>>
+  >({ ...options, summary });
+  try {
+    await activities[step.kind](ref, step);
+    return { kind: 'done' };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    const changed = cause instanceof ApplicationFailure && cause.type === 'PreconditionChanged';
+    return { kind: changed ? 'changed' : 'failed', message: rootCause(error) ?? error.message };
+  }
+}
