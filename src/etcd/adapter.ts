@@ -1,0 +1,123 @@
+/** The etcd port over etcd3 (key-value and membership) and our own Maintenance stub. */
+import { Etcd3, type IOptions } from 'etcd3';
+import { MemberConnection, requireLeader } from './connection.ts';
+import { toEtcdError } from './failure.ts';
+import { MaintenanceClient, type RawStatus } from './maintenance.ts';
+import type { EtcdMember, EtcdPort, MemberList, MemberStatus, MemberTarget } from './port.ts';
+
+/** How long a call may take, in milliseconds. Every call ends by then, whatever the member does. */
+export type EtcdDeadlines = {
+  readonly status: number;
+  readonly memberList: number;
+  readonly linearizableRead: number;
+};
+
+export const DEFAULT_DEADLINES: EtcdDeadlines = { status: 2_000, memberList: 2_000, linearizableRead: 2_000 };
+
+export type EtcdPortOptions = { readonly deadlines?: Partial<EtcdDeadlines> };
+
+/** An etcd port that dials members in plain text, each over a connection of its own. */
+export function createEtcdPort(options: EtcdPortOptions = {}): EtcdPort {
+  const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines };
+  return { member: target => new DialledMember(target, deadlines) };
+}
+
+/** Any key will do; it need not exist, and only its count is asked for. */
+const READ_KEY = Buffer.from('health');
+
+type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
+
+/**
+ * No retry and no circuit breaker. etcd3's own breaker would answer for a member that is coming back without
+ * sending anything, and its retries would repeat calls whose outcome is unknown.
+ */
+const noPolicy: FaultPolicy = {
+  get _altReturn(): never {
+    throw new Error('_altReturn exists for the type checker only');
+  },
+  execute: async <T>(call: (context: { signal: AbortSignal }) => PromiseLike<T> | T) =>
+    call({ signal: new AbortController().signal }),
+  onSuccess: () => ({ dispose: () => {} }),
+  onFailure: () => ({ dispose: () => {} }),
+};
+
+class DialledMember implements EtcdMember {
+  readonly #connection: MemberConnection;
+  readonly #etcd: Etcd3;
+  readonly #maintenance: MaintenanceClient;
+  readonly #deadlines: EtcdDeadlines;
+
+  constructor(target: MemberTarget, deadlines: EtcdDeadlines) {
+    this.#deadlines = deadlines;
+    this.#connection = new MemberConnection(target);
+    this.#maintenance = new MaintenanceClient(this.#connection);
+    this.#etcd = new Etcd3({
+      hosts: this.#connection.address,
+      grpcOptions: this.#connection.clientOptions(requireLeader),
+      faultHandling: { host: () => noPolicy, global: noPolicy },
+    });
+  }
+
+  status(): Promise<MemberStatus> {
+    return this.#call('status', async deadline => toMemberStatus(await this.#maintenance.status(deadline)));
+  }
+
+  memberList(): Promise<MemberList> {
+    return this.#call('memberList', async deadline => {
+      // Protobuf's default would be a local read, which may lie.
+      const { header, members } = await this.#etcd.cluster.memberList({ linearizable: true }, { deadline });
+      return {
+        clusterId: toHex(header.cluster_id),
+        members: members.map(member => ({
+          id: toHex(member.ID),
+          name: member.name,
+          peerUrls: member.peerURLs,
+          clientUrls: member.clientURLs,
+          isLearner: member.isLearner,
+        })),
+      };
+    });
+  }
+
+  linearizableRead(): Promise<{ readonly revision: string }> {
+    return this.#call('linearizableRead', async deadline => {
+      const request = { key: READ_KEY, count_only: true, serializable: false };
+      const { header } = await this.#etcd.kv.range(request, { deadline });
+      return { revision: header.revision };
+    });
+  }
+
+  close(): void {
+    this.#etcd.close();
+    this.#connection.close();
+  }
+
+  async #call<T>(what: keyof EtcdDeadlines, perform: (deadline: number) => Promise<T>): Promise<T> {
+    try {
+      return await perform(Date.now() + this.#deadlines[what]);
+    } catch (error) {
+      throw toEtcdError(error, { what, address: this.#connection.address });
+    }
+  }
+}
+
+function toMemberStatus(raw: RawStatus): MemberStatus {
+  return {
+    memberId: toHex(raw.header.member_id),
+    clusterId: toHex(raw.header.cluster_id),
+    leaderId: raw.leader === '0' ? undefined : toHex(raw.leader),
+    isLearner: raw.isLearner,
+    version: raw.version,
+    raftTerm: raw.raftTerm,
+    raftIndex: raw.raftIndex,
+    raftAppliedIndex: raw.raftAppliedIndex,
+    dbSize: Number(raw.dbSize),
+    dbSizeInUse: Number(raw.dbSizeInUse),
+    errors: raw.errors,
+  };
+}
+
+/** A decimal 64-bit id as etcdctl prints it. */
+function toHex(id: string): string {
+  return BigInt(id).toString(16);
+}

@@ -1,0 +1,48 @@
+/** One translation from what grpc and etcd say to why a call failed. */
+import { status } from '@grpc/grpc-js';
+import { EtcdError, type EtcdErrorCode } from './port.ts';
+
+/** etcd's own words (api/v3rpc/rpctypes/error.go), where the grpc code says less: most of these arrive as UNAVAILABLE. */
+const SAID_BY_ETCD: readonly (readonly [pattern: RegExp, code: EtcdErrorCode])[] = [
+  [/rpc not supported for learner/, 'learner'],
+  [/etcdserver: (no leader|leader changed)/, 'no-leader'],
+  [/etcdserver: request timed out/, 'timeout'],
+  [/user name is empty|authentication failed|invalid auth token|permission denied/, 'denied'],
+  [/etcdserver: server stopped/, 'unreachable'],
+  [/^etcdserver: /, 'other'],
+];
+
+const BY_GRPC_CODE: Readonly<Partial<Record<status, EtcdErrorCode>>> = {
+  [status.UNAVAILABLE]: 'unreachable',
+  [status.DEADLINE_EXCEEDED]: 'timeout',
+  [status.UNAUTHENTICATED]: 'denied',
+  [status.PERMISSION_DENIED]: 'denied',
+};
+
+/** How grpc-js reports a connection that broke under a call: as an internal error, not as an unavailable server. */
+const BROKEN_CONNECTION = /RST_STREAM|ECONNRESET|EPIPE|Connection dropped/;
+
+/**
+ * The failure of a call in our own terms; an `EtcdError` stays as it is. Reads grpc's message, `<code> <NAME>: <details>`: it is
+ * all that survives etcd3, which drops the code.
+ */
+export function toEtcdError(
+  error: unknown,
+  call: { readonly what: string; readonly address: string },
+): EtcdError {
+  if (error instanceof EtcdError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const [, number, , details] = /^(?:\w+: )?(\d+) ([A-Z_]+): (.*)$/s.exec(message) ?? [];
+  // grpc-js ends some texts with an empty note on name resolution.
+  const said = (details ?? message).replace(/\s*Resolution note:\s*$/, '');
+  const code = classify(number === undefined ? undefined : Number(number), said);
+  return new EtcdError(code, `${call.what} of the member at ${call.address} failed: ${said}`);
+}
+
+function classify(grpcCode: status | undefined, details: string): EtcdErrorCode {
+  const said = SAID_BY_ETCD.find(([pattern]) => pattern.test(details));
+  if (said !== undefined) return said[1];
+  if (grpcCode === undefined) return 'other';
+  if (grpcCode === status.INTERNAL && BROKEN_CONNECTION.test(details)) return 'unreachable';
+  return BY_GRPC_CODE[grpcCode] ?? 'other';
+}

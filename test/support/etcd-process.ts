@@ -1,0 +1,229 @@
+/** Real etcd processes on 127.0.0.1, of any version of the toolchain. Whoever starts a cluster stops it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ensureToolchain } from '../../local/toolchain/index.ts';
+import type { MemberTarget } from '../../src/etcd/port.ts';
+
+const START_TIMEOUT_MS = 30_000;
+
+export type EtcdProcessOptions = {
+  readonly name: string;
+  readonly binary: string;
+  readonly folder: string;
+  readonly clientPort: number;
+  readonly peerPort: number;
+};
+
+/** One member: a data folder with its addresses, and the process on it while it runs. */
+export class EtcdProcess {
+  readonly name: string;
+  readonly clientPort: number;
+  readonly peerUrl: string;
+  readonly clientUrl: string;
+  readonly target: MemberTarget;
+  readonly #options: EtcdProcessOptions;
+  #child: ChildProcess | undefined;
+
+  constructor(options: EtcdProcessOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.clientPort = options.clientPort;
+    this.peerUrl = `http://127.0.0.1:${options.peerPort}`;
+    this.clientUrl = `http://127.0.0.1:${options.clientPort}`;
+    this.target = { host: '127.0.0.1', port: options.clientPort, serverName: options.name };
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** What the process has printed so far, all starts together. */
+  get log(): string {
+    return readFileSync(this.#logPath, 'utf8');
+  }
+
+  get #logPath(): string {
+    return join(this.#options.folder, `${this.name}.log`);
+  }
+
+  /** Starts the process; does not wait until it serves. `flags` are added to those that every start needs. */
+  start(flags: readonly string[] = []): void {
+    if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
+    const log = openSync(this.#logPath, 'a');
+    this.#child = spawn(
+      this.#options.binary,
+      [
+        `--name=${this.name}`,
+        `--data-dir=${join(this.#options.folder, this.name)}`,
+        `--listen-client-urls=${this.clientUrl}`,
+        `--advertise-client-urls=${this.clientUrl}`,
+        `--listen-peer-urls=${this.peerUrl}`,
+        `--initial-advertise-peer-urls=${this.peerUrl}`,
+        ...flags,
+      ],
+      { stdio: ['ignore', log, log] },
+    );
+    closeSync(log);
+    const child = this.#child;
+    process.once('exit', () => child.kill('SIGKILL'));
+  }
+
+  /** Ends the process, also one that is paused, and waits until it is gone. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    child.kill('SIGCONT');
+    await gone;
+  }
+
+  /** Freezes the process: its sockets stay open and nothing answers. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  /** Waits until the member serves linearizable reads; fails with the end of its log. */
+  async untilHealthy(): Promise<void> {
+    await this.#until('healthy', async () => (await this.#get('/health')).includes('"health":"true"'));
+  }
+
+  /** Waits until the process has ended by itself and returns its exit code. */
+  async untilExited(): Promise<number | null> {
+    const child = this.#child;
+    if (child === undefined) throw new Error(`${this.name} does not run`);
+    await this.#until('ended', () => Promise.resolve(child.exitCode !== null || child.signalCode !== null));
+    return child.exitCode;
+  }
+
+  async #get(path: string): Promise<string> {
+    try {
+      const response = await fetch(`${this.clientUrl}${path}`, { signal: AbortSignal.timeout(1_000) });
+      return await response.text();
+    } catch {
+      return '';
+    }
+  }
+
+  async #until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    while (!(await condition())) {
+      if (Date.now() > deadline) {
+        const tail = this.log.split('\n').slice(-15).join('\n');
+        throw new Error(`${this.name} was not ${what} within ${START_TIMEOUT_MS} ms; its log ends:\n${tail}`);
+      }
+      await pause(50);
+    }
+  }
+}
+
+/** Processes that form one etcd cluster. */
+export class EtcdProcessCluster {
+  readonly members: EtcdProcess[] = [];
+  readonly #folder = mkdtempSync(join(tmpdir(), 'etcd-process-'));
+  readonly #binary: string;
+
+  private constructor(binary: string) {
+    this.#binary = binary;
+  }
+
+  /** Bootstraps `size` members together and waits until each of them serves. */
+  static async start(options: {
+    readonly version: string;
+    readonly size: number;
+  }): Promise<EtcdProcessCluster> {
+    const cluster = new EtcdProcessCluster(await etcdBinary(options.version));
+    for (let serial = 0; serial < options.size; serial += 1) await cluster.#create();
+    const initial = cluster.members.map(member => `${member.name}=${member.peerUrl}`).join(',');
+    for (const member of cluster.members) member.start([`--initial-cluster=${initial}`]);
+    try {
+      await Promise.all(cluster.members.map(member => member.untilHealthy()));
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  member(serial: number): EtcdProcess {
+    const member = this.members[serial];
+    if (member === undefined) throw new RangeError(`there is no member ${serial}`);
+    return member;
+  }
+
+  /** Adds a learner to the member list and starts it; does not wait until it serves. */
+  async addLearner(): Promise<EtcdProcess> {
+    const learner = await this.#create();
+    await this.#post('/v3/cluster/member/add', { peerURLs: [learner.peerUrl], isLearner: true });
+    const initial = this.members.map(member => `${member.name}=${member.peerUrl}`).join(',');
+    learner.start([`--initial-cluster=${initial}`, '--initial-cluster-state=existing']);
+    return learner;
+  }
+
+  /** Writes a key through the first member. */
+  async put(key: string, value: string): Promise<void> {
+    const encode = (text: string) => Buffer.from(text).toString('base64');
+    await this.#post('/v3/kv/put', { key: encode(key), value: encode(value) });
+  }
+
+  /** Ends every process and deletes all data. */
+  async stop(): Promise<void> {
+    await Promise.all(this.members.map(member => member.stop()));
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #create(): Promise<EtcdProcess> {
+    const [clientPort, peerPort] = await freePorts();
+    const name = `m${this.members.length}`;
+    const member = new EtcdProcess({
+      name,
+      binary: this.#binary,
+      folder: this.#folder,
+      clientPort,
+      peerPort,
+    });
+    this.members.push(member);
+    return member;
+  }
+
+  async #post(path: string, body: object): Promise<void> {
+    const url = `${this.member(0).clientUrl}${path}`;
+    const response = await fetch(url, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  }
+}
+
+/** The path of an etcd binary; builds it the first time. */
+export async function etcdBinary(version: string): Promise<string> {
+  const tool = `etcd@${version}` as const;
+  return (await ensureToolchain({ only: [tool] })).path(tool);
+}
+
+/** Two ports that were free a moment ago, held open together so that they differ. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()];
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
+  }
+  await Promise.all(servers.map(server => once(server.close(), 'close')));
+  const [first = 0, second = 0] = ports;
+  return [first, second];
+}

@@ -1,0 +1,118 @@
+/** The replicated state of an etcd cluster in memory; see fake-etcd.ts. */
+import { createHash } from 'node:crypto';
+import type { ListedMember } from '../../src/etcd/port.ts';
+
+type Row = { -readonly [K in keyof ListedMember]: ListedMember[K] };
+
+/** One etcd process at one address. */
+export type FakeProcess = {
+  readonly host: string;
+  readonly name: string;
+  readonly id: string;
+  readonly cluster: FakeCluster;
+  version: string;
+  /** `frozen`: accepts connections and never answers; `isolated`: answers, and no peer hears it. */
+  state: 'running' | 'frozen' | 'isolated';
+  /** A member serves clients only once it has seen a leader since its start. */
+  published: boolean;
+  dbSize: number;
+  raftApplied: number;
+  alarms: string[];
+};
+
+/** The replicated state of one cluster, and the processes that carry it. */
+export class FakeCluster {
+  readonly id: string;
+  readonly rows: Row[];
+  readonly processes = new Set<FakeProcess>();
+  readonly removed = new Set<string>();
+  leaderId: string | undefined;
+  revision = 1;
+  term = 1;
+
+  constructor(
+    id: string,
+    initial: readonly { readonly name: string; readonly peerUrl: string }[],
+    ids: readonly string[],
+  ) {
+    this.id = id;
+    this.rows = initial.map((entry, index) => ({
+      id: ids[index] ?? '',
+      name: entry.name,
+      peerUrls: [entry.peerUrl],
+      clientUrls: [],
+      isLearner: false,
+    }));
+  }
+
+  get hasQuorum(): boolean {
+    const voters = this.rows.filter(row => !row.isLearner);
+    return voters.filter(row => this.#connected(row.id)).length >= Math.floor(voters.length / 2) + 1;
+  }
+
+  hasRunningPeer(peerUrls: ReadonlySet<string>): boolean {
+    return this.rows.some(row => this.#connected(row.id) && row.peerUrls.some(url => peerUrls.has(url)));
+  }
+
+  /** Adds a learner or a voter that has not started: an empty name, as etcd lists it. */
+  add(peerUrl: string, isLearner: boolean): ListedMember {
+    const id = hash(`${peerUrl}@${this.rows.length}@${this.removed.size}`);
+    const row: Row = { id, name: '', peerUrls: [peerUrl], clientUrls: [], isLearner };
+    this.rows.push(row);
+    this.settle();
+    return row;
+  }
+
+  promote(id: string): void {
+    this.#row(id).isLearner = false;
+    this.settle();
+  }
+
+  remove(id: string): void {
+    this.rows.splice(this.rows.indexOf(this.#row(id)), 1);
+    this.removed.add(id);
+    for (const process of this.processes) if (process.id === id) this.processes.delete(process);
+    this.settle();
+  }
+
+  /** Elects, or notices that nobody can be elected; members that see a leader publish themselves. */
+  settle(): void {
+    if (!this.hasQuorum) {
+      this.leaderId = undefined;
+      return;
+    }
+    if (this.leaderId === undefined || !this.#connected(this.leaderId)) {
+      const voters = this.rows.filter(row => !row.isLearner && this.#connected(row.id));
+      this.leaderId = voters.map(row => row.id).toSorted()[0];
+      this.term += 1;
+    }
+    for (const process of this.processes) {
+      if (process.state !== 'running') continue;
+      process.published = true;
+      const row = this.rows.find(candidate => candidate.id === process.id);
+      if (row === undefined) continue;
+      row.name = process.name;
+      row.clientUrls = row.peerUrls.map(url => url.replace(/:2380$/, ':2379'));
+    }
+  }
+
+  /** The leader as this process sees it. */
+  leaderSeenBy(process: FakeProcess): string | undefined {
+    return process.state === 'running' ? this.leaderId : undefined;
+  }
+
+  #connected(id: string): boolean {
+    return [...this.processes].some(process => process.id === id && process.state === 'running');
+  }
+
+  #row(id: string): Row {
+    const row = this.rows.find(candidate => candidate.id === id);
+    if (row === undefined) throw new RangeError(`no member ${id} in cluster ${this.id}`);
+    return row;
+  }
+}
+
+/** 64 bits of a digest, in hexadecimal without leading zeros. */
+export function hash(text: string): string {
+  return createHash('sha1').update(text).digest().readBigUInt64BE().toString(16);
+}

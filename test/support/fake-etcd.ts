@@ -1,0 +1,263 @@
+/**
+ * etcd in memory behind the etcd port: clusters with quorum, leaders, learners, member lists and disks, for tests of
+ * whatever observes or changes a cluster. It keeps etcd's rules of membership and start-up as far as the operator
+ * can see them through the port; it stores no keys. State is set by hand (`set`, `stop`, `wipe`) and read back through
+ * the port or from `FakeCluster`.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  EtcdError,
+  type EtcdErrorCode,
+  type EtcdMember,
+  type EtcdPort,
+  type MemberList,
+  type MemberStatus,
+  type MemberTarget,
+} from '../../src/etcd/port.ts';
+import { FakeCluster, type FakeProcess, hash } from './fake-etcd-cluster.ts';
+
+export type { FakeCluster, FakeProcess } from './fake-etcd-cluster.ts';
+
+export type FakeEtcdOptions = {
+  /** After how many milliseconds a call to a frozen member gives up. */
+  readonly hangMs?: number;
+};
+
+/** Why a start failed, as the last line of etcd's log would say; undefined when the process runs. */
+export type StartFailure = string | undefined;
+
+export class FakeEtcd implements EtcdPort {
+  readonly #processes = new Map<string, FakeProcess>();
+  readonly #clusters = new Map<string, FakeCluster>();
+  /** Which member's log a disk holds, by the disk's name. */
+  readonly #disks = new Map<string, { readonly cluster: FakeCluster; readonly id: string }>();
+  readonly #hangMs: number;
+  #open = 0;
+
+  constructor(options: FakeEtcdOptions = {}) {
+    this.#hangMs = options.hangMs ?? 0;
+  }
+
+  /** Members dialled and not closed again. */
+  get open(): number {
+    return this.#open;
+  }
+
+  get clusters(): readonly FakeCluster[] {
+    return [...this.#clusters.values()];
+  }
+
+  process(host: string): FakeProcess {
+    const found = this.#processes.get(host);
+    if (found === undefined) throw new RangeError(`no etcd runs at ${host}`);
+    return found;
+  }
+
+  /**
+   * Runs etcd at `host` with the arguments of a pod, on the disk of that name: what the disk holds decides first, then the
+   * arguments, as in etcd. Returns the reason when etcd would have ended at once.
+   */
+  start(options: {
+    readonly host: string;
+    readonly args: readonly string[];
+    readonly disk: string;
+    readonly version?: string;
+  }): StartFailure {
+    const flags = parseFlags(options.args);
+    const name = flags['name'] ?? '';
+    const found = this.#disks.get(options.disk) ?? this.#identify(flags);
+    if (typeof found === 'string') return found;
+    const { cluster, id } = found;
+    if (cluster.removed.has(id)) return 'the member has been permanently removed from the cluster';
+    this.#disks.set(options.disk, found);
+    const started: FakeProcess = {
+      host: options.host,
+      name,
+      id,
+      cluster,
+      version: options.version ?? '3.6.16',
+      state: 'running',
+      published: false,
+      dbSize: 20480,
+      raftApplied: 8,
+      alarms: [],
+    };
+    this.#processes.set(options.host, started);
+    cluster.processes.add(started);
+    cluster.settle();
+    return undefined;
+  }
+
+  /** Ends the process at `host`; its disk stays. */
+  stop(host: string): void {
+    const stopped = this.process(host);
+    this.#processes.delete(host);
+    stopped.cluster.processes.delete(stopped);
+    stopped.cluster.settle();
+  }
+
+  /** Empties a disk, as a lost volume does. */
+  wipe(disk: string): void {
+    this.#disks.delete(disk);
+  }
+
+  /** Freezes, isolates or frees the process at `host`. */
+  set(host: string, state: FakeProcess['state']): void {
+    const changed = this.process(host);
+    changed.state = state;
+    changed.cluster.settle();
+  }
+
+  /** A cluster of members that run and have a leader; hosts in order of the serials. */
+  bootstrap(options: {
+    readonly name: string;
+    readonly hosts: readonly string[];
+    readonly token?: string;
+    readonly version?: string;
+    readonly domain?: string;
+  }): FakeCluster {
+    const { name, hosts, token = `${options.name}-token`, domain = `${options.name}.default.svc` } = options;
+    const peers = hosts.map((_, serial) => `${name}-${serial}=http://${name}-${serial}.${domain}:2380`);
+    for (const [serial, host] of hosts.entries()) {
+      const args = [
+        `--name=${name}-${serial}`,
+        `--initial-cluster=${peers.join(',')}`,
+        '--initial-cluster-state=new',
+        `--initial-cluster-token=${token}`,
+      ];
+      const { version } = options;
+      const disk = `${name}-${serial}`;
+      const failure = this.start({ host, args, disk, ...(version === undefined ? {} : { version }) });
+      if (failure !== undefined) throw new Error(failure);
+    }
+    return this.process(hosts[0] ?? '').cluster;
+  }
+
+  member(target: MemberTarget): EtcdMember {
+    this.#open += 1;
+    let closed = false;
+    const call = async <T>(what: string, answer: (asked: FakeProcess) => T): Promise<T> => {
+      if (closed) throw new EtcdError('other', `${what}: the connection was closed`);
+      return this.#answer(what, target.host, answer);
+    };
+    return {
+      status: () => call('status', statusOf),
+      memberList: () => call('memberList', asked => listOf(asked)),
+      linearizableRead: () => call('linearizableRead', asked => readOf(asked)),
+      close: () => {
+        if (!closed) this.#open -= 1;
+        closed = true;
+      },
+    };
+  }
+
+  async #answer<T>(what: string, host: string, answer: (asked: FakeProcess) => T): Promise<T> {
+    const asked = this.#processes.get(host);
+    await pause(asked !== undefined && asked.state === 'frozen' ? this.#hangMs : 0);
+    const fail = (code: EtcdErrorCode, text: string) =>
+      new EtcdError(code, `${what} of the member at ${host} failed: ${text}`);
+    if (asked === undefined) throw fail('unreachable', `connect ECONNREFUSED ${host}:2379`);
+    if (asked.state === 'frozen' || !asked.published) throw fail('timeout', 'Deadline exceeded');
+    try {
+      return answer(asked);
+    } catch (error) {
+      if (error instanceof EtcdError) throw fail(error.code, error.message);
+      throw error;
+    }
+  }
+
+  /** Who an empty disk becomes. A string says why nobody. */
+  #identify(flags: Readonly<Record<string, string>>): { cluster: FakeCluster; id: string } | string {
+    const name = flags['name'] ?? '';
+    const initial = parseInitialCluster(flags['initial-cluster'] ?? '');
+    const ownUrl = initial.find(entry => entry.name === name)?.peerUrl;
+    if (ownUrl === undefined)
+      return `couldn't find local name "${name}" in the initial cluster configuration`;
+    if (flags['initial-cluster-state'] === 'new') return this.#bootstrapMember(flags, initial, ownUrl);
+    const others = new Set(initial.map(entry => entry.peerUrl).filter(url => url !== ownUrl));
+    const cluster = this.clusters.find(candidate => candidate.hasRunningPeer(others));
+    if (cluster === undefined) {
+      return 'cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs';
+    }
+    if (cluster.rows.length !== initial.length) {
+      return 'error validating peerURLs: member count is unequal';
+    }
+    const row = cluster.rows.find(candidate => candidate.peerUrls.includes(ownUrl));
+    return row === undefined ? 'error validating peerURLs: unmatched member' : { cluster, id: row.id };
+  }
+
+  #bootstrapMember(
+    flags: Readonly<Record<string, string>>,
+    initial: readonly { readonly name: string; readonly peerUrl: string }[],
+    ownUrl: string,
+  ): { cluster: FakeCluster; id: string } | string {
+    const token = flags['initial-cluster-token'] ?? '';
+    const ids = initial.map(entry => hash(entry.peerUrl + token));
+    const clusterId = hash(ids.toSorted().join());
+    const cluster = this.#clusters.get(clusterId) ?? new FakeCluster(clusterId, initial, ids);
+    this.#clusters.set(clusterId, cluster);
+    const id = hash(ownUrl + token);
+    const row = cluster.rows.find(candidate => candidate.id === id);
+    const others = new Set(
+      cluster.rows.flatMap(candidate => candidate.peerUrls).filter(url => url !== ownUrl),
+    );
+    const bootstrapped = row === undefined || row.clientUrls.length > 0;
+    return bootstrapped && cluster.hasRunningPeer(others)
+      ? `member ${id} has already been bootstrapped`
+      : { cluster, id };
+  }
+}
+
+function statusOf(asked: FakeProcess): MemberStatus {
+  const { cluster } = asked;
+  const leaderId = cluster.leaderSeenBy(asked);
+  const row = cluster.rows.find(candidate => candidate.id === asked.id);
+  return {
+    memberId: asked.id,
+    clusterId: cluster.id,
+    leaderId,
+    isLearner: row?.isLearner ?? false,
+    version: asked.version,
+    raftTerm: String(cluster.term),
+    raftIndex: String(asked.raftApplied),
+    raftAppliedIndex: String(asked.raftApplied),
+    dbSize: asked.dbSize,
+    dbSizeInUse: asked.dbSize,
+    errors: [...(leaderId === undefined ? ['etcdserver: no leader'] : []), ...asked.alarms],
+  };
+}
+
+function listOf(asked: FakeProcess): MemberList {
+  requireQuorumFor(asked);
+  return { clusterId: asked.cluster.id, members: structuredClone(asked.cluster.rows) };
+}
+
+function readOf(asked: FakeProcess): { readonly revision: string } {
+  requireQuorumFor(asked);
+  return { revision: String(asked.cluster.revision) };
+}
+
+function requireQuorumFor(asked: FakeProcess): void {
+  if (asked.cluster.rows.find(row => row.id === asked.id)?.isLearner === true) {
+    throw new EtcdError('learner', 'etcdserver: rpc not supported for learner');
+  }
+  if (asked.cluster.leaderSeenBy(asked) === undefined) {
+    throw new EtcdError('no-leader', 'etcdserver: no leader');
+  }
+}
+
+function parseFlags(args: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    args.map(arg => {
+      const [, name = arg, value = ''] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
+      return [name, value];
+    }),
+  );
+}
+
+function parseInitialCluster(text: string): readonly { readonly name: string; readonly peerUrl: string }[] {
+  return text.split(',').map(entry => {
+    const [name = '', ...url] = entry.split('=');
+    return { name, peerUrl: url.join('=') };
+  });
+}
