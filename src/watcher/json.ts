@@ -1,0 +1,36 @@
+/** Reading JSON whose shape nobody has checked. Pure. */
+
+/** The value at a path of field names, or undefined where the path leaves the objects. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((inner, field) => (isRecord(inner) ? inner[field] : undefined), value);
+}
+
+/** A text that is not empty; old clients write the empty string where they mean nothing. */
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
+/** The list at a path; empty when there is none. */
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** The fields of an object, without those that are not asked for. */
+export function pick(value: unknown, ...fields: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(fields.map(field => [field, at(value, field)]));
+}
+
+/** JSON with the fields of every object in order, so that equal values have equal texts. */
+export function canonical(value: unknown): string {
+  const sorted = (_: string, inner: unknown) =>
+    isRecord(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner;
+  return JSON.stringify(value, sorted) ?? '';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,40 @@
+import type { QueueOptions } from './coalescing-queue.ts';
+
+/** All in milliseconds, except `concurrency`. */
+export interface WatcherTimings extends QueueOptions {
+  /** Of one call to Temporal. */
+  readonly rpcDeadlineMs: number;
+  /** In this time every resource is signalled at least once, whether or not anything changed. */
+  readonly resyncMs: number;
+  /** How long the news of a change may fail to be delivered before the resource says so. */
+  readonly unavailableAfterMs: number;
+  readonly reportEveryMs: number;
+  readonly stuckCheckMs: number;
+  /** How long a stop waits for calls under way before it aborts them. */
+  readonly stopGraceMs: number;
+}
+
+export interface WatcherOptions {
+  /** One namespace; all when left out. */
+  readonly namespace?: string | undefined;
+  readonly taskQueue: string;
+  readonly timings?: Partial<WatcherTimings> | undefined;
+}
+
+/**
+ * A resync of 10 minutes: with the 10,000 signals that Temporal allows a run, even a workflow that never gets to
+ * handle one is good for 69 days. The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s.
+ */
+export const defaultTimings: WatcherTimings = {
+  minIntervalMs: 100,
+  maxIntervalMs: 3_000,
+  concurrency: 16,
+  outageBackoff: { firstMs: 250, maxMs: 5_000 },
+  keyBackoff: { firstMs: 1_000, maxMs: 60_000 },
+  rpcDeadlineMs: 5_000,
+  resyncMs: 600_000,
+  unavailableAfterMs: 3_000,
+  reportEveryMs: 1_000,
+  stuckCheckMs: 60_000,
+  stopGraceMs: 2_000,
+};

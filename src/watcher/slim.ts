@@ -1,0 +1,100 @@
+/**
+ * What the watcher remembers of an object: enough to tell its owner and a change that matters, and no more.
+ * Applied before an object is stored, so nothing else is ever held. Pure.
+ */
+import type { KubeObject, ObjectMeta } from '../kube/port.ts';
+import { at, canonical, listAt, pick } from './json.ts';
+import { secretReferences } from './secret-references.ts';
+
+/** Conditions that the watcher itself writes on resources. */
+export const OWN_CONDITION_TYPES: readonly string[] = ['TemporalUnavailable', 'WorkflowStuck'];
+
+/** kubectl keeps the whole applied object here: for a Secret that is its data in plain text. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** One of the three kinds: identity, the Secrets it names, and the conditions that the watcher wrote on it. */
+export function slimResource(object: KubeObject): KubeObject {
+  return {
+    ...bare(object),
+    secrets: secretReferences(object),
+    ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
+      OWN_CONDITION_TYPES.includes(String(at(condition, 'type'))),
+    ),
+  };
+}
+
+/** A Pod, PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */
+export function slimOwned(object: KubeObject): KubeObject {
+  return { ...bare(object), meaning: canonical(meaningOf(object)) };
+}
+
+/**
+ * A Secret: identity only. Annotations go as well as the data, because kubectl puts a copy of the data there.
+ * What a change of the data looks like is then a new resourceVersion and nothing else.
+ */
+export function slimSecret(object: KubeObject): KubeObject {
+  const { annotations: _, ...metadata } = slimMeta(object.metadata);
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata };
+}
+
+/** The parts of an object whose change means something to the owner: never counters, messages or timestamps. */
+function meaningOf(object: KubeObject): unknown {
+  switch (object.kind) {
+    case 'Pod':
+      return podMeaning(object);
+    case 'PersistentVolumeClaim':
+      return {
+        spec: object['spec'],
+        status: pick(
+          object['status'],
+          'phase',
+          'capacity',
+          'allocatedResources',
+          'allocatedResourceStatuses',
+        ),
+        conditions: conditionsMeaning(object),
+      };
+    case 'PodDisruptionBudget':
+      // Its status only repeats what the pods say.
+      return { spec: object['spec'] };
+    default:
+      return { spec: object['spec'], status: pick(object['status'], 'loadBalancer') };
+  }
+}
+
+function podMeaning(pod: KubeObject): unknown {
+  const containers = [
+    ...listAt(pod, 'status', 'initContainerStatuses'),
+    ...listAt(pod, 'status', 'containerStatuses'),
+  ];
+  return {
+    node: at(pod, 'spec', 'nodeName'),
+    // Almost nothing in a pod's specification can change; these can (KEP-1287 for resources).
+    containers: listAt(pod, 'spec', 'containers').map(container =>
+      pick(container, 'name', 'image', 'resources'),
+    ),
+    status: pick(pod['status'], 'phase', 'reason', 'podIP'),
+    conditions: conditionsMeaning(pod),
+    containerStatuses: containers.map(status => ({
+      ...pick(status, 'name', 'ready', 'started', 'restartCount', 'imageID'),
+      waiting: at(status, 'state', 'waiting', 'reason'),
+      running: at(status, 'state', 'running') !== undefined,
+      exitCode: at(status, 'state', 'terminated', 'exitCode'),
+    })),
+  };
+}
+
+function conditionsMeaning(object: KubeObject): unknown {
+  return listAt(object, 'status', 'conditions').map(condition => pick(condition, 'type', 'status', 'reason'));
+}
+
+function bare(object: KubeObject): KubeObject {
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata: slimMeta(object.metadata) };
+}
+
+function slimMeta(metadata: ObjectMeta): ObjectMeta {
+  const { managedFields: _, creationTimestamp: __, annotations, ...kept } = metadata;
+  if (annotations === undefined) return kept;
+  const { [LAST_APPLIED]: ___, ...others } = annotations;
+  return { ...kept, annotations: others };
+}

@@ -1,0 +1,225 @@
+/**
+ * The watcher: what changes in Kubernetes becomes a signal "look" to the workflow of the resource it concerns.
+ * It decides nothing and knows nothing of etcd. It runs on the elected leader only; two at once would do no harm
+ * but double signals.
+ */
+import type { Client } from '@temporalio/client';
+import type { KubeClient } from '../kube/port.ts';
+import { CoalescingQueue, type Delivery, type QueueStats } from './coalescing-queue.ts';
+import { ConditionWriter } from './condition-writer.ts';
+import { KnownResources } from './known-resources.ts';
+import { type Loop, startLoop } from './loop.ts';
+import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
+import { keyOf, refOf, resourceOf } from './owner-key.ts';
+import {
+  type Clock,
+  type ObjectChange,
+  type ReflectorFactory,
+  type ReflectorHandle,
+  silentMetrics,
+  systemClock,
+  type WatcherLogger,
+  type WatcherMetrics,
+} from './ports.ts';
+import { type ReportDeps, reportStuck, reportUnavailable } from './reports.ts';
+import { startResync } from './resync.ts';
+import { failedDelivery, type TemporalPort, temporalPort } from './temporal.ts';
+import { concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
+import { worthTelling } from './worth-telling.ts';
+
+export interface WatcherDeps {
+  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's two conditions and nothing else. */
+  readonly kube: Pick<KubeClient, 'apply'>;
+  readonly reflector: ReflectorFactory;
+  readonly temporal: TemporalPort;
+  readonly options: Pick<WatcherOptions, 'namespace' | 'timings'>;
+  readonly logger: WatcherLogger;
+  readonly metrics?: WatcherMetrics;
+  readonly clock?: Clock;
+}
+
+export interface WatcherStats extends QueueStats {
+  /** Custom resources that exist. */
+  readonly resources: number;
+  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal cannot tell. */
+  readonly stuck: number | undefined;
+}
+
+export interface Watcher {
+  /** Begins to watch; resolves at once. Once only: after a lost election a new watcher is made. */
+  start(): Promise<void>;
+  /** Final: no signal and no write begins after this call. Resolves when those under way have ended. */
+  stop(): Promise<void>;
+  /** Whether everything has been listed once. */
+  synced(): boolean;
+  stats(): WatcherStats;
+}
+
+/** A watcher on a real Temporal client. */
+export function createWatcher(
+  deps: Omit<WatcherDeps, 'temporal' | 'options'> & { client: Client; options: WatcherOptions },
+): Watcher {
+  const { client, options, ...others } = deps;
+  const { rpcDeadlineMs } = { ...defaultTimings, ...options.timings };
+  const temporal = temporalPort(client, { taskQueue: options.taskQueue, deadlineMs: rpcDeadlineMs });
+  return createWatcherOn({ ...others, options, temporal });
+}
+
+/** A watcher on anything that behaves like Temporal. */
+export function createWatcherOn(deps: WatcherDeps): Watcher {
+  return new ResourceWatcher(deps);
+}
+
+class ResourceWatcher implements Watcher {
+  readonly #deps: WatcherDeps;
+  readonly #clock: Clock;
+  readonly #metrics: WatcherMetrics;
+  readonly #timings: WatcherTimings;
+  readonly #known = new KnownResources();
+  readonly #queue: CoalescingQueue;
+  readonly #reports: ReportDeps;
+  #reflectors: readonly ReflectorHandle[] = [];
+  #loops: readonly Loop[] = [];
+  #state: 'new' | 'running' | 'stopped' = 'new';
+  #stuck: number | undefined;
+  #stuckUnsupported = false;
+
+  constructor(deps: WatcherDeps) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? systemClock;
+    this.#metrics = deps.metrics ?? silentMetrics;
+    this.#timings = { ...defaultTimings, ...deps.options.timings };
+    const { kube, logger, temporal } = deps;
+    const deliver = (key: string, abort: AbortSignal): Promise<Delivery> => this.#deliver(key, abort);
+    const shared = { known: this.#known, clock: this.#clock, logger };
+    this.#queue = new CoalescingQueue({ deliver, clock: this.#clock, options: this.#timings });
+    this.#reports = {
+      ...shared,
+      temporal,
+      queue: this.#queue,
+      writer: new ConditionWriter({ ...shared, kube }),
+    };
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== 'new') throw new Error('a watcher is started once: make a new one');
+    this.#state = 'running';
+    const { namespace } = this.#deps.options;
+    this.#reflectors = WATCHED_KINDS.map(kind =>
+      this.#deps.reflector({ ...kind, namespace, onChange: change => this.#onChange(change) }),
+    );
+    this.#loops = this.#startLoops();
+    for (const reflector of this.#reflectors) reflector.start();
+    this.#deps.logger.info('watcher started', { namespace: namespace ?? 'all' });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state === 'stopped') return;
+    this.#state = 'stopped';
+    await Promise.all([
+      this.#queue.stop(this.#timings.stopGraceMs),
+      ...this.#loops.map(loop => loop.stop()),
+      ...this.#reflectors.map(reflector => reflector.stop()),
+    ]);
+    this.#deps.logger.info('watcher stopped', { ...this.stats() });
+  }
+
+  synced(): boolean {
+    return this.#state === 'running' && this.#reflectors.every(reflector => reflector.synced());
+  }
+
+  stats(): WatcherStats {
+    return { ...this.#queue.stats(), resources: this.#known.size, stuck: this.#stuck };
+  }
+
+  #onChange(change: ObjectChange): void {
+    if (this.#state !== 'running') return;
+    const keys =
+      resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
+    const told = keys.length > 0 && worthTelling(change);
+    this.#metrics.eventSeen(change.object.kind, told);
+    if (told) for (const key of keys) this.#queue.add(key);
+  }
+
+  /** A change of one of the three kinds: first it is remembered, then it may be told. */
+  #note(change: ObjectChange): readonly string[] {
+    const ref = resourceOf(change.object);
+    if (ref === undefined) return [];
+    const key = keyOf(ref);
+    if (change.type === 'deleted') {
+      this.#known.remove(key);
+      this.#reports.writer.forget(key);
+    } else {
+      this.#known.put(change.object);
+    }
+    return [key];
+  }
+
+  async #deliver(key: string, abort: AbortSignal): Promise<Delivery> {
+    const ref = refOf(key);
+    const began = this.#clock.now();
+    const delivery = await this.#tell(key, abort).then(
+      () => ({ outcome: 'delivered' }) as const,
+      failedDelivery,
+    );
+    const { outcome } = delivery;
+    this.#metrics.signalSent(ref.kind, outcome, (this.#clock.now() - began) / 1000);
+    if (outcome !== 'delivered' && !abort.aborted) {
+      this.#deps.logger.warn('signal not delivered, will be retried', { ...ref, code: delivery.code });
+    }
+    return delivery;
+  }
+
+  /** A resource that is gone has no use for a new workflow; only one that still runs must look. */
+  async #tell(key: string, abort: AbortSignal): Promise<void> {
+    const resource = this.#known.get(key);
+    if (resource === undefined) return this.#deps.temporal.tellIfRunning(refOf(key), abort);
+    const { ref, generation, resourceVersion } = resource;
+    const changed = {
+      ...(generation === undefined ? {} : { generation }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
+    return this.#deps.temporal.tell(ref, changed, abort);
+  }
+
+  #startLoops(): readonly Loop[] {
+    const timings = this.#timings;
+    const clock = this.#clock;
+    return [
+      startResync({
+        clock,
+        everyMs: timings.resyncMs,
+        keys: () => this.#known.all().map(({ key }) => key),
+        tell: key => this.#queue.add(key),
+      }),
+      this.#loop(timings.resyncMs, async () => this.#queue.sweep(timings.resyncMs)),
+      this.#loop(timings.reportEveryMs, abort =>
+        reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
+      ),
+      this.#loop(timings.stuckCheckMs, abort => this.#checkStuck(abort)),
+    ];
+  }
+
+  #loop(everyMs: number, round: (abort: AbortSignal) => Promise<void>): Loop {
+    const onError = (error: unknown) => {
+      const name = error instanceof Error ? error.name : 'Error';
+      this.#deps.logger.warn('a round of the watcher failed, the next will follow', { error: name });
+    };
+    return startLoop({ clock: this.#clock, everyMs, round, onError });
+  }
+
+  async #checkStuck(abort: AbortSignal): Promise<void> {
+    if (this.#stuckUnsupported || this.#known.size === 0) return;
+    const found = await reportStuck(this.#reports, abort).catch((error: unknown) => {
+      this.#deps.logger.debug('stuck workflows not listed', { code: failedDelivery(error).code });
+      return this.#stuck;
+    });
+    this.#stuckUnsupported = found === 'unsupported';
+    this.#stuck = found === 'unsupported' ? undefined : found;
+    if (this.#stuckUnsupported) {
+      this.#deps.logger.info(
+        'this Temporal server does not report stuck workflows: condition WorkflowStuck is not kept',
+      );
+    }
+  }
+}
