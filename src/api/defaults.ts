@@ -4,7 +4,16 @@
  * than the schema. Pure.
  */
 import { parseBytes, parseDurationSeconds } from './quantity.ts';
-import type { ClaimSpec, EnvVar, EtcdClusterSpec, PodPolicy, Profile, Retain, TlsPolicy } from './types.ts';
+import type {
+  ClaimSpec,
+  EnvVar,
+  EtcdClusterSpec,
+  PodPolicy,
+  Profile,
+  Quantity,
+  Retain,
+  TlsPolicy,
+} from './types.ts';
 import { DEFAULT_VERSION, trimVersion } from './versions.ts';
 
 export const DEFAULT_SIZE = 3;
@@ -16,7 +25,22 @@ export const DEFAULT_CLAIM_SIZE = '8Gi';
 export const DEFAULT_BACKUP_TIMEOUT_SECONDS = 3600;
 export const DEFAULT_REVISION_BUMP = 1_000_000_000;
 
+/** etcd's own. */
+const DEFAULT_MAX_REQUEST_BYTES = 1.5 * 2 ** 20;
+
 const GIB = 2 ** 30;
+
+export const UPGRADE_DEFAULTS = {
+  strategy: 'Automatic',
+  soakSeconds: 10,
+  snapshotBefore: 'IfPossible',
+  allowIntermediateVersions: false,
+  rollbackOnFailure: true,
+} as const;
+
+export const REPAIR_DEFAULTS = { replaceAfterSeconds: 600, maxReplacementsPerHour: 2 } as const;
+
+export const RECOVERY_DEFAULTS = { totalLoss: 'Report' } as const;
 
 /** How etcd is run. All of it is rendered into flags, which differ between versions. */
 export type EtcdSettings = {
@@ -65,12 +89,13 @@ export type ClusterConfig = {
 };
 
 /** What each profile means where the specification is silent. */
-const PROFILES: Readonly<Record<Profile, Pick<EtcdSettings, 'quotaBackendBytes' | 'autoCompaction'>>> = {
-  Default: { quotaBackendBytes: 2 * GIB, autoCompaction: { mode: 'periodic', retention: '1h' } },
-  Development: { quotaBackendBytes: 2 * GIB, autoCompaction: { mode: 'periodic', retention: '1h' } },
-  // A kube-apiserver compacts by itself and needs room for its events.
-  Kubernetes: { quotaBackendBytes: 8 * GIB, autoCompaction: { mode: 'off', retention: '0' } },
-};
+const PROFILES: Readonly<Record<Profile, { quotaBackendBytes: number; compaction: AutoCompaction['mode'] }>> =
+  {
+    Default: { quotaBackendBytes: 2 * GIB, compaction: 'periodic' },
+    Development: { quotaBackendBytes: 2 * GIB, compaction: 'periodic' },
+    // A kube-apiserver compacts by itself and needs room for its events.
+    Kubernetes: { quotaBackendBytes: 8 * GIB, compaction: 'off' },
+  };
 
 /**
  * The specification with every default in place. `recorded.version` is the version that the cluster already runs or
@@ -95,19 +120,10 @@ export function withDefaults(
     storage: storageWithDefaults(spec.storage, spec.pod?.persistentVolumeClaimSpec),
     etcd: etcdWithDefaults(spec.etcd, profile),
     profile,
-    upgrade: {
-      strategy: spec.upgrade?.strategy ?? 'Automatic',
-      soakSeconds: spec.upgrade?.soakSeconds ?? 10,
-      snapshotBefore: spec.upgrade?.snapshotBefore ?? 'IfPossible',
-      allowIntermediateVersions: spec.upgrade?.allowIntermediateVersions ?? false,
-      rollbackOnFailure: spec.upgrade?.rollbackOnFailure ?? true,
-    },
-    repair: {
-      replaceAfterSeconds: spec.repair?.replaceAfterSeconds ?? 600,
-      maxReplacementsPerHour: spec.repair?.maxReplacementsPerHour ?? 2,
-    },
+    upgrade: { ...UPGRADE_DEFAULTS, ...spec.upgrade },
+    repair: { ...REPAIR_DEFAULTS, ...spec.repair },
     maintenance: spec.maintenance ?? {},
-    recovery: { totalLoss: spec.recovery?.totalLoss ?? 'Report' },
+    recovery: { ...RECOVERY_DEFAULTS, ...spec.recovery },
     service: { ...spec.service, type: spec.service?.type ?? 'ClusterIP' },
   };
 }
@@ -152,19 +168,31 @@ function storageWithDefaults(
 
 function etcdWithDefaults(etcd: EtcdClusterSpec['etcd'], profile: Profile): EtcdSettings {
   const preset = PROFILES[profile];
-  const asked = etcd?.autoCompaction;
-  const named = String(asked?.retention ?? '');
-  // Whoever says how long, and not of what, means time.
-  const mode = asked?.mode ?? (named === '' ? preset.autoCompaction.mode : 'periodic');
-  const retention = { periodic: '1h', revision: '1000', off: '0' }[mode];
   const heartbeat = orElse(etcd?.heartbeatIntervalMs, 100);
   return {
-    quotaBackendBytes: parseBytes(etcd?.quotaBackendBytes ?? 0) || preset.quotaBackendBytes,
-    autoCompaction: { mode, retention: orElse(named, retention) },
+    quotaBackendBytes: bytesOrElse(etcd?.quotaBackendBytes, preset.quotaBackendBytes),
+    autoCompaction: compactionWithDefaults(etcd?.autoCompaction, preset.compaction),
     ...(etcd?.snapshotCount === undefined ? {} : { snapshotCount: etcd.snapshotCount }),
     heartbeatIntervalMs: heartbeat,
     electionTimeoutMs: orElse(etcd?.electionTimeoutMs, heartbeat * 10),
-    logLevel: etcd?.logLevel ?? 'info',
-    maxRequestBytes: parseBytes(etcd?.maxRequestBytes ?? 0) || 1.5 * 2 ** 20,
+    logLevel: orElse<string>(etcd?.logLevel, 'info'),
+    maxRequestBytes: bytesOrElse(etcd?.maxRequestBytes, DEFAULT_MAX_REQUEST_BYTES),
   };
+}
+
+type AutoCompaction = EtcdSettings['autoCompaction'];
+
+function compactionWithDefaults(
+  asked: NonNullable<EtcdClusterSpec['etcd']>['autoCompaction'],
+  preset: AutoCompaction['mode'],
+): AutoCompaction {
+  const named = String(asked?.retention ?? '');
+  // Whoever says how long, and not of what, means time.
+  const mode = asked?.mode ?? (named === '' ? preset : 'periodic');
+  return { mode, retention: orElse(named, { periodic: '1h', revision: '1000', off: '0' }[mode]) };
+}
+
+/** The bytes of a quantity, `otherwise` when it is absent, zero or none. */
+function bytesOrElse(quantity: Quantity | undefined, otherwise: number): number {
+  return orElse(quantity === undefined ? 0 : parseBytes(quantity), otherwise);
 }

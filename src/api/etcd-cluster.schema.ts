@@ -1,6 +1,6 @@
 /** EtcdCluster: the source of its CRD, of `kubectl explain`, and of its types. */
 import * as z from 'zod';
-import { DEFAULT_REPOSITORY } from './defaults.ts';
+import { DEFAULT_REPOSITORY, DEFAULT_SIZE } from './defaults.ts';
 import { etcdSettings, maintenance, recovery, repair, service, upgrade } from './etcd-settings.schema.ts';
 import { clusterStatus } from './etcd-cluster-status.schema.ts';
 import { type CelRule, cel, int32, text } from './parts.schema.ts';
@@ -37,7 +37,7 @@ const size = cel(
 );
 
 const specFields = z.object({
-  size: size.default(3),
+  size: size.default(DEFAULT_SIZE),
   version: version.default(DEFAULT_VERSION),
   repository: repository.default(DEFAULT_REPOSITORY),
   paused: z.boolean().describe('true: no step is taken; status is still written.').default(false),

@@ -1,5 +1,6 @@
 /** spec.etcd, spec.upgrade, spec.repair, spec.maintenance, spec.recovery, spec.service: how the cluster is run. */
 import * as z from 'zod';
+import { RECOVERY_DEFAULTS, REPAIR_DEFAULTS, UPGRADE_DEFAULTS } from './defaults.ts';
 import {
   cel,
   cronSchedule,
@@ -83,27 +84,27 @@ export const upgrade = z
     strategy: z
       .enum(['Automatic', 'Supervised'])
       .describe('Supervised: waits for the approval of a person before the first and before the last member.')
-      .default('Automatic'),
+      .default(UPGRADE_DEFAULTS.strategy),
     soakSeconds: int32('How long each upgraded member must be well before the next.')
       .min(0)
       .max(86_400)
-      .default(10),
+      .default(UPGRADE_DEFAULTS.soakSeconds),
     snapshotBefore: z
       .enum(['IfPossible', 'Required', 'Never'])
       .describe('Whether a verified backup is taken before an upgrade.')
-      .default('IfPossible'),
+      .default(UPGRADE_DEFAULTS.snapshotBefore),
     allowIntermediateVersions: z
       .boolean()
       .describe(
         'true: an upgrade over several minors is planned through each of them instead of being refused.',
       )
-      .default(false),
+      .default(UPGRADE_DEFAULTS.allowIntermediateVersions),
     rollbackOnFailure: z
       .boolean()
       .describe(
         'true: a member that fails with the new version goes back to the old one while that is possible.',
       )
-      .default(true),
+      .default(UPGRADE_DEFAULTS.rollbackOnFailure),
   })
   .describe('How another version is brought to the cluster.');
 
@@ -114,11 +115,11 @@ export const repair = z
     )
       .min(0)
       .max(604_800)
-      .default(600),
+      .default(REPAIR_DEFAULTS.replaceAfterSeconds),
     maxReplacementsPerHour: int32('Members that may be replaced in an hour before a person is asked.')
       .min(0)
       .max(100)
-      .default(2),
+      .default(REPAIR_DEFAULTS.maxReplacementsPerHour),
   })
   .describe('How lost members are replaced.');
 
@@ -163,7 +164,7 @@ export const recovery = z
       .describe(
         'What to do when all volumes are proved lost and an EtcdBackup of this cluster has a verified object. An empty cluster is never made in place of a lost one.',
       )
-      .default('Report'),
+      .default(RECOVERY_DEFAULTS.totalLoss),
   })
   .describe('What to do when everything is lost.');
 

@@ -1,5 +1,12 @@
 /** Which fields that are set do nothing, so that status says it: nothing is ignored silently. Pure. */
-import type { EtcdClusterSpec } from './types.ts';
+import {
+  DEFAULT_RETAIN_DEAD_MEMBER,
+  RECOVERY_DEFAULTS,
+  REPAIR_DEFAULTS,
+  UPGRADE_DEFAULTS,
+} from './defaults.ts';
+import { LABEL_COMPONENT, LABEL_INSTANCE, LABEL_MANAGED_BY, LABEL_NAME, type Kind } from './names.ts';
+import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
 
 export type IgnoredField = {
   /** The path as a person writes it, from `spec`. */
@@ -7,35 +14,85 @@ export type IgnoredField = {
   readonly why: string;
 };
 
-const NO_LONGER_NEEDED: readonly IgnoredField[] = [
-  {
-    field: 'spec.pod.busyboxImage',
-    why: 'no longer needed, pods have no init container that waits for DNS',
-  },
-  {
-    field: 'spec.pod.DNSTimeoutInSecond',
-    why: 'no longer needed, pods have no init container that waits for DNS',
-  },
-];
+/** A field whose behaviour comes with a later release. `unless`: its default, which asks for nothing. */
+export type LaterField = { readonly field: string; readonly unless?: string | number | boolean };
 
-/** Fields of the schema whose behaviour comes with a later release. Whoever builds one removes its line. */
-export const NOT_ACTED_ON_YET: readonly string[] = [
-  'spec.hibernated',
-  'spec.upgrade.strategy',
-  'spec.upgrade.soakSeconds',
-  'spec.upgrade.snapshotBefore',
-  'spec.upgrade.allowIntermediateVersions',
-  'spec.upgrade.rollbackOnFailure',
-  'spec.repair.replaceAfterSeconds',
-  'spec.repair.maxReplacementsPerHour',
-  'spec.maintenance.defragment',
-  'spec.recovery.totalLoss',
-];
+const NO_INIT_CONTAINER = 'no longer needed, pods have no init container that waits for DNS';
+
+const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
+  EtcdCluster: [
+    { field: 'spec.pod.busyboxImage', why: NO_INIT_CONTAINER },
+    { field: 'spec.pod.DNSTimeoutInSecond', why: NO_INIT_CONTAINER },
+  ],
+  EtcdBackup: [],
+  EtcdRestore: [],
+};
+
+/** Whoever builds what a line names removes the line. `spec` alone means the whole kind. */
+export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
+  EtcdCluster: [
+    { field: 'spec.hibernated' },
+    { field: 'spec.storage.retainDeadMemberFor', unless: DEFAULT_RETAIN_DEAD_MEMBER },
+    ...withDefaultsOf('spec.upgrade', UPGRADE_DEFAULTS),
+    ...withDefaultsOf('spec.repair', REPAIR_DEFAULTS),
+    ...withDefaultsOf('spec.recovery', RECOVERY_DEFAULTS),
+    { field: 'spec.maintenance.defragment' },
+  ],
+  EtcdBackup: [{ field: 'spec' }],
+  EtcdRestore: [{ field: 'spec' }],
+};
+
+function withDefaultsOf(
+  path: string,
+  defaults: Readonly<Record<string, string | number | boolean>>,
+): LaterField[] {
+  return Object.entries(defaults).map(([key, unless]) => ({ field: `${path}.${key}`, unless }));
+}
 
 /** The fields of a cluster's specification that are set and not acted upon, in a fixed order. */
 export function ignoredClusterFields(spec: EtcdClusterSpec): readonly IgnoredField[] {
-  const later = NOT_ACTED_ON_YET.map(field => ({ field, why: 'not acted upon by this release' }));
-  return [...NO_LONGER_NEEDED, ...later].filter(entry => isSet(valueAt(spec, entry.field)));
+  return [...ignoredFields('EtcdCluster', spec), ...overriddenLabels(spec)];
+}
+
+/** The fields of a backup that are set and not acted upon: blocks of stores that storageType does not name among them. */
+export function ignoredBackupFields(spec: EtcdBackupSpec): readonly IgnoredField[] {
+  return [...ignoredFields('EtcdBackup', spec), ...otherBlocks(spec, 'storageType', spec.storageType)];
+}
+
+/** As {@link ignoredBackupFields}, for a restore. */
+export function ignoredRestoreFields(spec: EtcdRestoreSpec): readonly IgnoredField[] {
+  return [
+    ...ignoredFields('EtcdRestore', spec),
+    ...otherBlocks(spec, 'backupStorageType', spec.backupStorageType ?? ''),
+  ];
+}
+
+function ignoredFields(kind: Kind, spec: object): readonly IgnoredField[] {
+  const later = NOT_ACTED_ON_YET[kind]
+    .filter(({ field, unless }) => unless === undefined || valueAt(spec, field) !== unless)
+    .map(({ field }) => ({ field, why: 'not acted upon by this release' }));
+  const asked = ({ field }: IgnoredField): boolean => isAsked(valueAt(spec, field), field);
+  return [...NO_LONGER_NEEDED[kind], ...later].filter(asked);
+}
+
+/** Clusters made for the CoreOS operator may set them; on pods the operator's own values stand. */
+function overriddenLabels(spec: EtcdClusterSpec): readonly IgnoredField[] {
+  return [LABEL_NAME, LABEL_INSTANCE, LABEL_COMPONENT, LABEL_MANAGED_BY]
+    .filter(key => spec.pod?.labels?.[key] !== undefined)
+    .map(key => ({ field: `spec.pod.labels[${key}]`, why: 'the operator sets this label itself' }));
+}
+
+const BLOCKS = ['s3', 'abs', 'gcs', 'oss', 'file'] as const;
+
+function otherBlocks(
+  spec: Pick<EtcdBackupSpec, (typeof BLOCKS)[number]>,
+  field: string,
+  type: string,
+): readonly IgnoredField[] {
+  return BLOCKS.filter(block => spec[block] !== undefined && block !== type.toLowerCase()).map(block => ({
+    field: `spec.${block}`,
+    why: type === '' ? `${field} does not name it` : `${field} is ${type}`,
+  }));
 }
 
 function valueAt(spec: object, path: string): unknown {
@@ -47,8 +104,11 @@ function valueAt(spec: object, path: string): unknown {
   return value;
 }
 
-/** Zero values are what old clients write for fields that nobody set. */
-function isSet(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === 0 || value === false) return false;
+/** Zero values are what old clients write for fields that nobody set; for some fields zero is a wish. */
+function isAsked(value: unknown, field: string): boolean {
+  if (value === undefined || value === null || value === '' || value === false) {
+    return value === false && field === 'spec.upgrade.rollbackOnFailure';
+  }
+  if (value === 0) return field !== 'spec.pod.DNSTimeoutInSecond';
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }

@@ -169,9 +169,6 @@ export function operationWorkflowId(ref: ResourceRef): string {
  */
 export function isReservedKey(key: string): boolean {
   return (
-    key === LABEL_APP ||
-    key === ANNOTATION_VERSION ||
-    key.startsWith('etcd_') ||
-    key.startsWith(`${GROUP}/`)
+    key === LABEL_APP || key === ANNOTATION_VERSION || key.startsWith('etcd_') || key.startsWith(`${GROUP}/`)
   );
 }

@@ -91,7 +91,10 @@ export function textMap(maxProperties: number, maxLength: number, description: s
 
 /** The name of a Secret in the namespace of the resource; empty means none. */
 export function secretName(description: string): z.ZodString {
-  return text(253, description);
+  return cel(text(253, description), {
+    rule: "self == '' || self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+    message: 'must be the name of a Secret: lower-case letters, digits, dashes and dots',
+  });
 }
 
 /** A duration such as 1h30m. */
@@ -104,10 +107,10 @@ export function duration(description: string): z.ZodString {
 
 /**
  * A cron expression, as far as the API server can judge it: five fields of the characters that cron knows, or a macro.
- * What is left is judged by the operator (condition ScheduleValid).
+ * What is left is judged by the operator (conditions ScheduleValid and SpecValid).
  */
 export function cronSchedule(description: string): z.ZodString {
-  const field = '[-0-9A-Za-z*/,?#]+';
+  const field = '[-0-9A-Za-z*/,?]+';
   return cel(text(128, description), {
     rule: `self.matches('^(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|${field}( +${field}){4})$')`,
     message:

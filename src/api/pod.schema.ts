@@ -1,5 +1,6 @@
 /** spec.pod: how the pods of members look. The CoreOS operator's PodPolicy with its exact names, and a few additions. */
 import * as z from 'zod';
+import { DEFAULT_GRACE_SECONDS } from './defaults.ts';
 import { CLAIM_SPEC } from './storage.schema.ts';
 import { cel, int32, int64, rawObject, text, textMap } from './parts.schema.ts';
 import { DANGEROUS_ENV, OPERATOR_ENV, OPERATOR_ENV_PREFIXES } from './reserved-env.ts';
@@ -115,6 +116,6 @@ export const podPolicy = z
     terminationGracePeriodSeconds: int32('How long etcd may take to hand over leadership and stop.')
       .min(1)
       .max(3600)
-      .default(60),
+      .default(DEFAULT_GRACE_SECONDS),
   })
   .describe('How the pods of members look.');

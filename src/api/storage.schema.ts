@@ -1,5 +1,6 @@
 /** spec.storage: where members keep their data, and the rules that volumes cannot be shrunk or moved. */
 import * as z from 'zod';
+import { DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './defaults.ts';
 import {
   type CelRule,
   cel,
@@ -69,7 +70,7 @@ export const storage = cel(
         .default('Delete'),
       retainDeadMemberFor: duration(
         'How long the claim of a member that was removed as dead is kept, whatever retain says.',
-      ).default('24h'),
+      ).default(DEFAULT_RETAIN_DEAD_MEMBER),
     })
     .describe(
       'Where members keep their data. Absent: a claim of the default StorageClass where there is one, else an emptyDir.',
@@ -121,7 +122,7 @@ const sizeOf = (object: string): string =>
       has: `has(${claim}.resources) && has(${claim}.resources.requests) && has(${claim}.resources.requests.storage)`,
       value: `string(${claim}.resources.requests.storage)`,
     }),
-    "'8Gi'",
+    `'${DEFAULT_CLAIM_SIZE}'`,
   );
 
 const classOf = (object: string): string =>

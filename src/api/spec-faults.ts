@@ -1,0 +1,171 @@
+/** What contradicts itself or etcd in a specification, as sentences that say what to write instead. Pure. */
+import { cronFault, timeZoneFault } from './cron.ts';
+import { type ClusterConfig, DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './defaults.ts';
+import { isReservedKey, MAX_CLUSTER_NAME_LENGTH } from './names.ts';
+import { parseBytes, parseDurationSeconds, parseQuantity } from './quantity.ts';
+import { reservedEnvReason } from './reserved-env.ts';
+import { keyFaults, labelFaults, quote } from './syntax.ts';
+import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
+
+/** The faults of a cluster's specification. `config` is the same with its defaults. */
+export function clusterFaults(name: string, spec: EtcdClusterSpec, config: ClusterConfig): readonly string[] {
+  return [
+    ...nameFaults('metadata.name', name),
+    ...sizeFaults(config.size),
+    ...podFaults(spec),
+    ...storageFaults(spec),
+    ...etcdFaults(spec, config),
+    ...defragmentFaults(spec),
+    ...labelFaults('spec.service.labels', spec.service?.labels),
+    ...keyFaults('spec.service.annotations', spec.service?.annotations),
+  ];
+}
+
+function nameFaults(path: string, name: string): readonly string[] {
+  if (name.length > MAX_CLUSTER_NAME_LENGTH) {
+    return [`${path} has ${name.length} characters: use at most ${MAX_CLUSTER_NAME_LENGTH}`];
+  }
+  return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)
+    ? []
+    : [
+        `${path} ${quote(name)} cannot name a Service: write lower-case letters, digits and dashes, a letter first`,
+      ];
+}
+
+function sizeFaults(size: number): readonly string[] {
+  return Number.isInteger(size) && size >= 1 && size <= 7
+    ? []
+    : [`spec.size is ${size}: write a number from 1 to 7`];
+}
+
+function podFaults(spec: EtcdClusterSpec): readonly string[] {
+  const pod = spec.pod;
+  const reserved = (['labels', 'annotations'] as const).flatMap(field =>
+    Object.keys(pod?.[field] ?? {})
+      .filter(isReservedKey)
+      .map(key => `spec.pod.${field} sets ${key}, which the operator sets itself: remove it`),
+  );
+  const env = (pod?.etcdEnv ?? []).flatMap(variable => {
+    const reason = reservedEnvReason(variable.name);
+    return reason === undefined ? [] : [`spec.pod.etcdEnv sets ${variable.name}: ${reason}`];
+  });
+  return [
+    ...reserved,
+    ...env,
+    ...labelFaults('spec.pod.labels', pod?.labels),
+    ...keyFaults('spec.pod.annotations', pod?.annotations),
+    ...labelFaults('spec.pod.nodeSelector', pod?.nodeSelector),
+  ];
+}
+
+function storageFaults(spec: EtcdClusterSpec): readonly string[] {
+  const { volumeClaimTemplate, retainDeadMemberFor: keep = DEFAULT_RETAIN_DEAD_MEMBER } = spec.storage ?? {};
+  const claim = volumeClaimTemplate?.spec ?? spec.pod?.persistentVolumeClaimSpec;
+  const size = claim?.resources?.requests?.storage ?? DEFAULT_CLAIM_SIZE;
+  const faults = storageFormFaults(spec);
+  if (!((parseQuantity(size) ?? 0) > 0)) {
+    faults.push(`the storage request ${quote(String(size))} is no size: write one such as 8Gi`);
+  }
+  if (parseDurationSeconds(keep) === undefined) {
+    faults.push(`spec.storage.retainDeadMemberFor ${quote(keep)} is no duration: write one such as 24h`);
+  }
+  const metadata = volumeClaimTemplate?.metadata;
+  const path = 'spec.storage.volumeClaimTemplate.metadata';
+  return [
+    ...faults,
+    ...labelFaults(`${path}.labels`, metadata?.labels),
+    ...keyFaults(`${path}.annotations`, metadata?.annotations),
+  ];
+}
+
+function storageFormFaults({ storage, pod }: EtcdClusterSpec): string[] {
+  const forms = [
+    ...(storage?.volumeClaimTemplate === undefined ? [] : ['spec.storage.volumeClaimTemplate']),
+    ...(storage?.emptyDir === undefined ? [] : ['spec.storage.emptyDir']),
+    ...(pod?.persistentVolumeClaimSpec === undefined ? [] : ['spec.pod.persistentVolumeClaimSpec']),
+  ];
+  return forms.length > 1 ? [`${forms.join(' and ')} exclude each other: keep one`] : [];
+}
+
+function etcdFaults(spec: EtcdClusterSpec, config: ClusterConfig): readonly string[] {
+  const faults: string[] = [];
+  const { heartbeatIntervalMs, electionTimeoutMs, autoCompaction } = config.etcd;
+  if (electionTimeoutMs < 5 * heartbeatIntervalMs) {
+    faults.push(
+      `spec.etcd.electionTimeoutMs ${electionTimeoutMs} is less than five heartbeats of ${heartbeatIntervalMs}: write at least ${5 * heartbeatIntervalMs}`,
+    );
+  }
+  for (const field of ['quotaBackendBytes', 'maxRequestBytes'] as const) {
+    const value = spec.etcd?.[field];
+    if (value !== undefined && parseBytes(value) === undefined) {
+      faults.push(
+        `spec.etcd.${field} ${quote(String(value))} is no size: write bytes, or a size such as 2Gi`,
+      );
+    }
+  }
+  const { mode, retention } = autoCompaction;
+  const number = /^\d+$/.test(retention);
+  const path = `spec.etcd.autoCompaction.retention ${quote(retention)}`;
+  if (mode === 'revision' && !number)
+    faults.push(`${path} is no number of revisions: write one such as 1000`);
+  if (mode === 'periodic' && !number && parseDurationSeconds(retention) === undefined) {
+    faults.push(`${path} is no duration: write one such as 1h`);
+  }
+  return faults;
+}
+
+function defragmentFaults(spec: EtcdClusterSpec): readonly string[] {
+  const { schedule, window } = spec.maintenance?.defragment ?? {};
+  return [
+    ...prefixed('spec.maintenance.defragment.schedule', schedule, cronFault),
+    ...prefixed('spec.maintenance.defragment.window.timeZone', window?.timeZone, timeZoneFault),
+  ];
+}
+
+/** What is wrong with the schedule of a backup; empty when it has none. */
+export function scheduleFaults(spec: EtcdBackupSpec): readonly string[] {
+  return [
+    ...prefixed('spec.backupPolicy.schedule', spec.backupPolicy?.schedule, cronFault),
+    ...prefixed('spec.backupPolicy.timeZone', spec.backupPolicy?.timeZone, timeZoneFault),
+  ];
+}
+
+function prefixed(
+  path: string,
+  value: string | undefined,
+  judge: (value: string) => string | undefined,
+): readonly string[] {
+  const fault = value === undefined ? undefined : judge(value);
+  return fault === undefined ? [] : [`${path} ${quote(value ?? '')}: ${fault}`];
+}
+
+/** The faults of a backup that is older than the schema, which says the same at admission. */
+export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
+  const faults = blockFaults(spec, 'storageType', spec.storageType);
+  const endpoints = (spec.etcdEndpoints ?? []).length > 0;
+  if (endpoints === (spec.clusterRef !== undefined)) {
+    faults.push('exactly one of spec.etcdEndpoints and spec.clusterRef must be given');
+  }
+  const { backupIntervalInSecond = 0, maxBackups = 0 } = spec.backupPolicy ?? {};
+  if (backupIntervalInSecond < 0)
+    faults.push('spec.backupPolicy.backupIntervalInSecond must not be negative');
+  if (maxBackups < 0) faults.push('spec.backupPolicy.maxBackups must not be negative');
+  return faults;
+}
+
+/** The faults of a restore that is older than the schema, which says the same at admission. */
+export function restoreFaults(spec: EtcdRestoreSpec): readonly string[] {
+  const type = spec.backupStorageType ?? '';
+  const faults = type === '' ? [] : blockFaults(spec, 'backupStorageType', type);
+  if ((type === '') === (spec.backupRef === undefined)) {
+    faults.push('exactly one of spec.backupStorageType and spec.backupRef must be given');
+  }
+  return [...faults, ...nameFaults('spec.etcdCluster.name', spec.etcdCluster.name)];
+}
+
+function blockFaults(spec: object, field: string, type: string): string[] {
+  const block = { S3: 's3', ABS: 'abs', GCS: 'gcs', OSS: 'oss', File: 'file' }[type];
+  if (block === undefined)
+    return [`spec.${field} ${quote(type)} is unknown: write S3, ABS, GCS, OSS or File`];
+  return block in spec ? [] : [`spec.${field} ${type} needs the block spec.${block}`];
+}
