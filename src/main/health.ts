@@ -1,0 +1,147 @@
+/** Liveness, readiness and metrics over HTTP. */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Connection } from '@temporalio/client';
+
+/** What is wrong now, one short line each; empty: all is well. */
+export type Check = () => Promise<readonly string[]> | readonly string[];
+
+export interface Checks {
+  /**
+   * Wrong only when a restart would help. That an answer comes at all shows that the event loop is alive; the
+   * probe's timeout says how long it may be blocked.
+   */
+  readonly live: Check;
+  /** Wrong while this replica cannot do its part. Temporal or the apiserver being away is not cured by a restart. */
+  readonly ready: Check;
+}
+
+/** The parts that health depends on, as they are now. */
+export interface Parts {
+  /** State of Temporal's worker; undefined before there is one, or without the worker role. */
+  readonly workerState: string | undefined;
+  readonly hasWorkerRole: boolean;
+  /** True while this replica holds the lease. */
+  readonly leading: boolean;
+  readonly watcherSynced: boolean;
+  readonly stopping: boolean;
+}
+
+/**
+ * @param parts read on every probe
+ * @param temporalServing what is wrong with Temporal
+ */
+export function operatorChecks(parts: () => Parts, temporalServing: Check): Checks {
+  return {
+    live() {
+      const { workerState, stopping } = parts();
+      // Before the first connection there is no worker, and waiting for Temporal is no reason to be restarted.
+      const dead = workerState === 'FAILED' || (workerState === 'STOPPED' && !stopping);
+      return dead ? [`the Temporal worker is ${workerState}`] : [];
+    },
+    async ready() {
+      const { workerState, hasWorkerRole, leading, watcherSynced, stopping } = parts();
+      const problems = [...(await temporalServing())];
+      if (stopping) problems.push('shutting down');
+      if (hasWorkerRole && workerState !== 'RUNNING') {
+        problems.push(`the Temporal worker is ${workerState ?? 'waiting for Temporal'}`);
+      }
+      if (leading && !watcherSynced) problems.push('the watcher has not listed everything yet');
+      return problems;
+    },
+  };
+}
+
+const workflowService = 'temporal.api.workflowservice.v1.WorkflowService';
+const serving = 1;
+
+/** Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead. */
+export function temporalServing(connection: Connection, deadlineMs = 2_000): Check {
+  return async () => {
+    try {
+      const { status } = await connection.withDeadline(Date.now() + deadlineMs, () =>
+        connection.healthService.check({ service: workflowService }),
+      );
+      return status === serving ? [] : [`Temporal answers that it is not serving (status ${status})`];
+    } catch {
+      // The text names addresses; that there was no answer is all that a probe needs.
+      return ['Temporal does not answer'];
+    }
+  };
+}
+
+/** A page of plain text or metrics. */
+export interface Page {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export type Pages = Readonly<Record<string, () => Promise<Page>>>;
+
+/** /healthz and /readyz. */
+export function healthPages(checks: Checks): Pages {
+  const page = (check: Check) => async (): Promise<Page> => {
+    const problems = await check();
+    const text = problems.length === 0 ? 'ok\n' : `${problems.join('\n')}\n`;
+    return { status: problems.length === 0 ? 200 : 503, contentType: 'text/plain', text };
+  };
+  return { '/healthz': page(checks.live), '/readyz': page(checks.ready) };
+}
+
+/** /metrics. */
+export function metricsPages(metrics: { readonly contentType: string; text(): Promise<string> }): Pages {
+  return {
+    '/metrics': async () => ({ status: 200, contentType: metrics.contentType, text: await metrics.text() }),
+  };
+}
+
+/** A listening server; `port` is the real one when 0 was asked for. */
+export interface PageServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves pages to GET.
+ * @throws when the port is taken
+ */
+export async function servePages(port: number, pages: Pages): Promise<PageServer> {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    const page = pages[path];
+    if (page === undefined || request.method !== 'GET') {
+      respond(response, {
+        status: 404,
+        contentType: 'text/plain',
+        text: `try ${Object.keys(pages).join(' ')}\n`,
+      });
+      return;
+    }
+    page().then(
+      found => respond(response, found),
+      () => respond(response, { status: 500, contentType: 'text/plain', text: 'failed\n' }),
+    );
+  });
+  await listen(server, port);
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, resolve);
+  });
+}
+
+function respond(response: ServerResponse, page: Page): void {
+  response.writeHead(page.status, { 'content-type': page.contentType });
+  response.end(page.text);
+}
