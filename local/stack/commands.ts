@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createProgress } from '../progress.ts';
+import { ensureToolchain } from '../toolchain/index.ts';
+import { requireState } from './context.ts';
+import { printStatus, summary } from './describe.ts';
+import { loadByReference } from './image-command.ts';
+import { down, openStack, statusOf, up } from './index.ts';
+import { layoutOf } from './layout.ts';
+import type { Stack } from './stack.ts';
+
+export interface CommandInput {
+  name: string;
+  words: string[];
+  options: Record<string, string | boolean | undefined>;
+}
+
+export interface Command {
+  options?: Record<string, { type: 'string' | 'boolean'; short?: string }>;
+  /** Everything after the command belongs to another program. */
+  passThrough?: boolean;
+  run(input: CommandInput): Promise<void>;
+}
+
+export const USAGE = `usage: local COMMAND [--name NAME]        NAME is demo unless given
+
+  up [--nodes 3] [--no-operator-image]   bring the stack up, or heal it
+  down [--wipe]                          end it; --wipe throws its data away as well
+  reset                                  down, forget all data, up
+  status [--json]                        what runs, where, and how much memory it takes
+  kubeconfig [--print]                   path of the kubeconfig, or its content
+  env                                    lines for: eval "$(local/local env)"
+  logs COMPONENT [--follow]              etcd, apiserver, controller-manager, scheduler, coredns, provisioner,
+                                         temporal, node-1, containerd-1, kubelet-1, kube-proxy-1, ...
+  kubectl ARGS...                        kubectl as administrator of the stack
+  image load [REF...]                    load or refresh images on every node; all when none is named
+
+faults
+  node stop|start|remove N               pull the plug, power on, throw the machine away
+  node disconnect|connect N              pull the network cable, plug it in
+  node run N COMMAND...                  run a command inside a node
+  temporal stop|start|wipe
+  apiserver stop|start
+  disk slow N [--off]                    throttle the disk under a node's pods
+`;
+
+function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+function numberOf(text: string | undefined, what: string): number {
+  const number = Number(text);
+  if (text === undefined || !Number.isInteger(number) || number < 1) {
+    throw new Error(`${what}: a whole number from 1 on is needed, got ${text ?? 'nothing'}`);
+  }
+  return number;
+}
+
+/** Nodes are named by number (`2`) or by name (`demo-2`). */
+function nodeNumber(input: CommandInput, position: number): number {
+  const word = input.words[position];
+  return numberOf(word?.startsWith(`${input.name}-`) ? word.slice(input.name.length + 1) : word, 'node');
+}
+
+function choose<T>(verbs: Readonly<Record<string, T>>, word: string | undefined): T {
+  const found = word === undefined ? undefined : verbs[word];
+  if (found === undefined) throw new Error(`use one of: ${Object.keys(verbs).join(', ')}`);
+  return found;
+}
+
+async function bringUp(input: CommandInput): Promise<void> {
+  const begun = performance.now();
+  const progress = createProgress();
+  const nodes = input.options['nodes'];
+  try {
+    const stack = await up({
+      name: input.name,
+      operatorImage: input.options['no-operator-image'] !== true,
+      progress,
+      ...(typeof nodes === 'string' ? { nodes: numberOf(nodes, '--nodes') } : {}),
+    });
+    print(summary(stack, performance.now() - begun));
+  } finally {
+    progress.close();
+  }
+}
+
+async function logs(input: CommandInput): Promise<void> {
+  const layout = layoutOf(input.name);
+  requireState(layout);
+  const known = existsSync(layout.logs) ? readdirSync(layout.logs).filter(file => file.endsWith('.log')) : [];
+  const component = input.words[0] ?? '';
+  const file = `${component.replace(/^kube-(?!proxy)/, '')}.log`;
+  if (!known.includes(file)) {
+    throw new Error(
+      `no logs of ${component || 'nothing'}; there are ${known.map(name => name.slice(0, -4)).join(', ')}`,
+    );
+  }
+  const follow = input.options['follow'] === true ? ['--follow=name', '--retry'] : [];
+  await pass('tail', ['--lines=+1', ...follow, join(layout.logs, file)]);
+}
+
+/** Runs a program on this terminal; its exit status becomes ours. */
+async function pass(command: string, args: readonly string[]): Promise<void> {
+  const child = spawn(command, args, { stdio: 'inherit' });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+}
+
+async function environment(input: CommandInput): Promise<void> {
+  const layout = layoutOf(input.name);
+  const stack = await openStack(input.name);
+  const quote = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
+  print(
+    [
+      `export KUBECONFIG=${quote(stack.kubeconfig)}`,
+      `export TEMPORAL_ADDRESS=${quote(stack.temporalAddress)}`,
+      `export TEMPORAL_UI=${quote(stack.temporalUi)}`,
+      `export PATH=${quote(layout.bin)}:"$PATH"`,
+    ].join('\n'),
+  );
+}
+
+async function kubectl(input: CommandInput): Promise<void> {
+  const layout = layoutOf(input.name);
+  requireState(layout);
+  const toolchain = await ensureToolchain({ only: ['kubectl'] });
+  await pass(toolchain.path('kubectl'), [`--kubeconfig=${layout.kubeconfig}`, ...input.words]);
+}
+
+async function node(input: CommandInput): Promise<void> {
+  const verbs: Record<string, (stack: Stack, index: number) => Promise<void>> = {
+    stop: (stack, index) => stack.node.stop(index),
+    start: (stack, index) => stack.node.start(index),
+    remove: (stack, index) => stack.node.remove(index),
+    disconnect: (stack, index) => stack.node.disconnect(index),
+    connect: (stack, index) => stack.node.connect(index),
+    run: async (stack, index) =>
+      print(await stack.node.run(index, input.words[2] ?? 'true', ...input.words.slice(3))),
+  };
+  const verb = choose(verbs, input.words[0]);
+  await verb(await openStack(input.name), nodeNumber(input, 1));
+}
+
+async function temporal(input: CommandInput): Promise<void> {
+  const verbs: Record<string, (stack: Stack) => Promise<void>> = {
+    stop: stack => stack.temporal.stop(),
+    start: stack => stack.temporal.start(),
+    wipe: stack => stack.temporal.wipe(),
+  };
+  await choose(verbs, input.words[0])(await openStack(input.name));
+}
+
+async function apiserver(input: CommandInput): Promise<void> {
+  const verbs: Record<string, (stack: Stack) => Promise<void>> = {
+    stop: stack => stack.apiserver.stop(),
+    start: stack => stack.apiserver.start(),
+  };
+  await choose(verbs, input.words[0])(await openStack(input.name));
+}
+
+async function disk(input: CommandInput): Promise<void> {
+  choose({ slow: true }, input.words[0]);
+  const stack = await openStack(input.name);
+  const index = nodeNumber(input, 1);
+  await (input.options['off'] === true ? stack.disk.restore(index) : stack.disk.slow(index));
+}
+
+/** Every command by its name. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  up: { options: { nodes: { type: 'string' }, 'no-operator-image': { type: 'boolean' } }, run: bringUp },
+  down: {
+    options: { wipe: { type: 'boolean' } },
+    run: input => down(input.name, { wipe: input.options['wipe'] === true }),
+  },
+  reset: {
+    options: { nodes: { type: 'string' }, 'no-operator-image': { type: 'boolean' } },
+    run: async input => {
+      await down(input.name, { wipe: true });
+      await bringUp(input);
+    },
+  },
+  status: {
+    options: { json: { type: 'boolean' } },
+    run: async input => {
+      const status = await statusOf(input.name);
+      print(input.options['json'] === true ? JSON.stringify(status, null, 2) : printStatus(status));
+    },
+  },
+  kubeconfig: {
+    options: { print: { type: 'boolean' } },
+    run: async input => {
+      const layout = layoutOf(input.name);
+      requireState(layout);
+      print(input.options['print'] === true ? readFileSync(layout.kubeconfig, 'utf8') : layout.kubeconfig);
+    },
+  },
+  env: { run: environment },
+  logs: { options: { follow: { type: 'boolean', short: 'f' } }, run: logs },
+  kubectl: { passThrough: true, run: kubectl },
+  image: { options: { 'no-operator-image': { type: 'boolean' } }, run: loadByReference },
+  node: { run: node },
+  temporal: { run: temporal },
+  apiserver: { run: apiserver },
+  disk: { options: { off: { type: 'boolean' } }, run: disk },
+};

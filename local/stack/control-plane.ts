@@ -1,0 +1,168 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StackContext } from './context.ts';
+import { portsOf } from './context.ts';
+import { pkiFile } from './pki.ts';
+
+/** Host processes of a stack, in the order in which they start. */
+export const HOST_COMPONENTS = [
+  'etcd',
+  'apiserver',
+  'temporal',
+  'controller-manager',
+  'scheduler',
+  'coredns',
+  'provisioner',
+] as const;
+export type HostComponent = (typeof HOST_COMPONENTS)[number];
+
+/** Name under which StorageClasses find the stack's volume provisioner. */
+export const PROVISIONER_NAME = 'etcd-operator.local/volumes';
+
+export interface Program {
+  command: string;
+  args: readonly string[];
+}
+
+/** The cluster's own etcd. It does not sync to disk: losing the last second to a power cut is worth the speed. */
+export function etcdProgram(context: StackContext): Program {
+  const { layout, addresses, toolchain } = context;
+  const ports = portsOf(context);
+  const version = toolchain.versions.etcd.filter(found => found.startsWith('3.6.')).at(-1);
+  if (version === undefined) throw new Error('the toolchain has no etcd 3.6 for the cluster');
+  const client = `https://${addresses.host}:${ports.etcd}`;
+  const peer = `https://${addresses.host}:${ports.etcdPeer}`;
+  const certificate = [
+    `--cert-file=${pkiFile(context, 'etcd.crt')}`,
+    `--key-file=${pkiFile(context, 'etcd.key')}`,
+    `--trusted-ca-file=${pkiFile(context, 'etcd-ca.crt')}`,
+    '--client-cert-auth',
+    `--peer-cert-file=${pkiFile(context, 'etcd.crt')}`,
+    `--peer-key-file=${pkiFile(context, 'etcd.key')}`,
+    `--peer-trusted-ca-file=${pkiFile(context, 'etcd-ca.crt')}`,
+    '--peer-client-cert-auth',
+  ];
+  mkdirSync(layout.etcdData, { recursive: true, mode: 0o700 });
+  return {
+    command: toolchain.path(`etcd@${version}`),
+    args: [
+      '--name=control-plane',
+      `--data-dir=${layout.etcdData}`,
+      '--unsafe-no-fsync',
+      `--listen-client-urls=${client}`,
+      `--advertise-client-urls=${client}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=control-plane=${peer}`,
+      '--auto-compaction-mode=periodic',
+      '--auto-compaction-retention=10m',
+      '--log-level=warn',
+      ...certificate,
+    ],
+  };
+}
+
+/**
+ * The API server. Aggregator routing lets it reach webhooks at their pods' addresses: the host has no
+ * kube-proxy. It takes ten seconds to end on SIGTERM, so it is killed.
+ */
+export function apiserverProgram(context: StackContext): Program {
+  const { addresses, toolchain, layout } = context;
+  const ports = portsOf(context);
+  const issuer = 'https://kubernetes.default.svc.cluster.local';
+  return {
+    command: toolchain.path('kube-apiserver'),
+    args: [
+      `--etcd-servers=https://${addresses.host}:${ports.etcd}`,
+      `--etcd-cafile=${pkiFile(context, 'etcd-ca.crt')}`,
+      `--etcd-certfile=${pkiFile(context, 'apiserver-etcd-client.crt')}`,
+      `--etcd-keyfile=${pkiFile(context, 'apiserver-etcd-client.key')}`,
+      `--bind-address=${addresses.host}`,
+      `--advertise-address=${addresses.host}`,
+      `--secure-port=${ports.apiserver}`,
+      `--service-cluster-ip-range=${addresses.serviceNetwork}`,
+      `--client-ca-file=${pkiFile(context, 'ca.crt')}`,
+      `--tls-cert-file=${pkiFile(context, 'apiserver.crt')}`,
+      `--tls-private-key-file=${pkiFile(context, 'apiserver.key')}`,
+      `--service-account-issuer=${issuer}`,
+      `--service-account-key-file=${pkiFile(context, 'service-account.pub')}`,
+      `--service-account-signing-key-file=${pkiFile(context, 'service-account.key')}`,
+      `--kubelet-client-certificate=${pkiFile(context, 'apiserver-kubelet-client.crt')}`,
+      `--kubelet-client-key=${pkiFile(context, 'apiserver-kubelet-client.key')}`,
+      `--kubelet-certificate-authority=${pkiFile(context, 'ca.crt')}`,
+      '--kubelet-preferred-address-types=InternalIP',
+      '--authorization-mode=Node,RBAC',
+      '--enable-admission-plugins=NodeRestriction',
+      '--allow-privileged=true',
+      '--enable-aggregator-routing=true',
+      `--requestheader-client-ca-file=${pkiFile(context, 'front-proxy-ca.crt')}`,
+      '--requestheader-allowed-names=front-proxy',
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--proxy-client-cert-file=${pkiFile(context, 'front-proxy.crt')}`,
+      `--proxy-client-key-file=${pkiFile(context, 'front-proxy.key')}`,
+      `--cert-dir=${join(layout.pki, 'apiserver')}`,
+      '--profiling=false',
+      '--v=1',
+    ],
+  };
+}
+
+/** The controller manager, tuned to call a node lost after 12 s and to look every second. */
+export function controllerManagerProgram(context: StackContext): Program {
+  const { addresses, toolchain, layout } = context;
+  const kubeconfig = pkiFile(context, 'controller-manager.conf');
+  return {
+    command: toolchain.path('kube-controller-manager'),
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      `--bind-address=${addresses.host}`,
+      `--secure-port=${portsOf(context).controllerManager}`,
+      `--cert-dir=${join(layout.pki, 'controller-manager')}`,
+      `--service-account-private-key-file=${pkiFile(context, 'service-account.key')}`,
+      `--root-ca-file=${pkiFile(context, 'ca.crt')}`,
+      '--use-service-account-credentials=true',
+      `--cluster-signing-cert-file=${pkiFile(context, 'ca.crt')}`,
+      `--cluster-signing-key-file=${pkiFile(context, 'ca.key')}`,
+      '--leader-elect=false',
+      '--node-monitor-period=1s',
+      '--node-monitor-grace-period=12s',
+      '--profiling=false',
+      '--v=1',
+    ],
+  };
+}
+
+/** The scheduler. */
+export function schedulerProgram(context: StackContext): Program {
+  const kubeconfig = pkiFile(context, 'scheduler.conf');
+  return {
+    command: context.toolchain.path('kube-scheduler'),
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      `--bind-address=${context.addresses.host}`,
+      `--secure-port=${portsOf(context).scheduler}`,
+      `--cert-dir=${join(context.layout.pki, 'scheduler')}`,
+      '--leader-elect=false',
+      '--profiling=false',
+      '--v=1',
+    ],
+  };
+}
+
+/** Makes volumes for claims: folders and loop images below the stack's volumes folder. */
+export function provisionerProgram(context: StackContext): Program {
+  return {
+    command: context.toolchain.path('local-provisioner'),
+    args: [
+      `--kubeconfig=${context.layout.kubeconfig}`,
+      `--base=${context.layout.volumes}`,
+      `--provisioner-name=${PROVISIONER_NAME}`,
+    ],
+  };
+}

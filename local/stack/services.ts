@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import type { StackContext, StoredStack } from './context.ts';
+import { save } from './context.ts';
+import type { HostComponent, Program } from './control-plane.ts';
+import {
+  apiserverProgram,
+  controllerManagerProgram,
+  etcdProgram,
+  provisionerProgram,
+  schedulerProgram,
+} from './control-plane.ts';
+import { corednsProgram } from './coredns.ts';
+import { endProcess, isRunning, startService } from './processes.ts';
+import { temporalProgram } from './temporal.ts';
+
+const PROGRAMS: Readonly<Record<HostComponent, (context: StackContext) => Program>> = {
+  etcd: etcdProgram,
+  apiserver: apiserverProgram,
+  temporal: temporalProgram,
+  'controller-manager': controllerManagerProgram,
+  scheduler: schedulerProgram,
+  coredns: corednsProgram,
+  provisioner: provisionerProgram,
+};
+
+/** How long a process gets to end by itself; the others bear SIGKILL. */
+const GRACE_MILLISECONDS: Readonly<Partial<Record<HostComponent, number>>> = { etcd: 3000, temporal: 3000 };
+
+/** The log file of a host process. */
+export function logFileOf(context: Pick<StackContext, 'layout'>, component: string): string {
+  return join(context.layout.logs, `${component}.log`);
+}
+
+/** True while the host process runs. */
+export function componentIsRunning(context: StoredStack, component: HostComponent): boolean {
+  return isRunning(context.state.processes[component]);
+}
+
+/** Starts a host process of the stack unless it runs. Comes back before it serves. */
+export async function startComponent(context: StackContext, component: HostComponent): Promise<void> {
+  if (componentIsRunning(context, component)) return;
+  const { command, args } = PROGRAMS[component](context);
+  const { record, release } = await startService({
+    stackId: context.layout.id,
+    component,
+    command,
+    args,
+    logFile: logFileOf(context, component),
+  });
+  release();
+  context.state.processes[component] = record;
+  save(context);
+}
+
+/** Ends a host process of the stack and waits until it has ended. */
+export async function stopComponent(context: StoredStack, component: HostComponent): Promise<void> {
+  await endProcess(context.state.processes[component], GRACE_MILLISECONDS[component] ?? 0);
+  delete context.state.processes[component];
+  save(context);
+}
+
+/** For waits: says that a process has ended, and where to read why. */
+export function endedEarly(context: StackContext, component: HostComponent): string | undefined {
+  if (componentIsRunning(context, component)) return undefined;
+  return `${component} has ended, see ${logFileOf(context, component)}`;
+}

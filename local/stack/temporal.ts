@@ -1,0 +1,69 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { StackContext } from './context.ts';
+import { portsOf } from './context.ts';
+import type { Program } from './control-plane.ts';
+import { execute, poll } from './execute.ts';
+
+/** Address of the stack's Temporal frontend, as clients on the host and in pods reach it. */
+export function temporalAddress(context: Pick<StackContext, 'addresses' | 'state' | 'layout'>): string {
+  return `${context.addresses.host}:${portsOf(context).temporal}`;
+}
+
+/** Address of the stack's Temporal UI for a browser on this machine. */
+export function temporalUi(context: Pick<StackContext, 'addresses' | 'state' | 'layout'>): string {
+  return `http://${context.addresses.host}:${portsOf(context).temporalUi}`;
+}
+
+/**
+ * Temporal's development server on a database file. Its timers stay as coarse as those of any server that nobody
+ * tuned: the operator has to be fast all the same.
+ */
+export function temporalProgram(context: StackContext): Program {
+  const { layout, addresses, toolchain } = context;
+  const ports = portsOf(context);
+  mkdirSync(dirname(layout.temporalDatabase), { recursive: true });
+  return {
+    command: toolchain.path('temporal'),
+    args: [
+      'server',
+      'start-dev',
+      `--db-filename=${layout.temporalDatabase}`,
+      '--sqlite-pragma=journal_mode=WAL',
+      '--sqlite-pragma=synchronous=NORMAL',
+      `--ip=${addresses.host}`,
+      `--port=${ports.temporal}`,
+      `--ui-ip=${addresses.host}`,
+      `--ui-port=${ports.temporalUi}`,
+      '--namespace=default',
+      '--log-level=warn',
+    ],
+  };
+}
+
+/** Waits until the frontend serves and the namespace `default` exists; `broken` ends the wait early. */
+export async function waitForTemporal(
+  context: StackContext,
+  broken: () => string | undefined,
+): Promise<void> {
+  const args = [
+    'operator',
+    'namespace',
+    'describe',
+    '--namespace=default',
+    `--address=${temporalAddress(context)}`,
+  ];
+  const probe = [...args, '--command-timeout=3s'];
+  await poll(
+    async () => {
+      await execute(context.toolchain.path('temporal'), probe, { timeoutMilliseconds: 5000 });
+      return true;
+    },
+    { what: 'Temporal to serve', timeoutMilliseconds: 60_000, intervalMilliseconds: 200, broken },
+  );
+}
+
+/** Deletes the database with everything Temporal knows. The server must not be running. */
+export function deleteTemporalDatabase(context: StackContext): void {
+  rmSync(dirname(context.layout.temporalDatabase), { recursive: true, force: true });
+}
