@@ -1,0 +1,154 @@
+/** Temporal and the reflectors, as far as the watcher can tell them from the real ones. */
+import { type ResourceRef, workflowId } from '../../src/api/names.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/ports.ts';
+import type { TemporalPort, WorkflowProblem } from '../../src/watcher/temporal.ts';
+import type { Changed } from '../../src/workflows/messages.ts';
+import type { FakeClock } from './fake-clock.ts';
+
+/** A failed call as the client throws it: gRPC's error inside its own. */
+export function grpcFailure(code: number): Error {
+  const cause = Object.assign(new Error('14 at 10.0.0.7:7233: secret-token'), {
+    code,
+    details: '',
+    metadata: {},
+  });
+  return new Error('Failed to signalWithStart Workflow', { cause });
+}
+
+export interface FakeWorkflow {
+  running: boolean;
+  started: number;
+  readonly signals: Changed[];
+}
+
+/** Workflows that remember their signals. A call takes `latencyMs`; a call that fails does so after it. */
+export class FakeTemporal implements TemporalPort {
+  readonly workflows = new Map<string, FakeWorkflow>();
+  latencyMs = 10;
+  /** What a call is answered with, instead of success; asked at the end of the call. */
+  failure: (id: string) => Error | undefined = () => undefined;
+  problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
+  calls = 0;
+  problemCalls = 0;
+  underWay = 0;
+  readonly #clock: FakeClock;
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock;
+  }
+
+  /** Every call fails with this gRPC code, until `up`. */
+  down(code = 14): void {
+    this.failure = () => grpcFailure(code);
+  }
+
+  up(): void {
+    this.failure = () => undefined;
+  }
+
+  signals(ref: ResourceRef): readonly Changed[] {
+    return this.workflows.get(workflowId(ref))?.signals ?? [];
+  }
+
+  async tell(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void> {
+    await this.#call(workflowId(ref), abort);
+    const workflow = this.workflows.get(workflowId(ref)) ?? { running: false, started: 0, signals: [] };
+    this.workflows.set(workflowId(ref), workflow);
+    if (!workflow.running) workflow.started += 1;
+    workflow.running = true;
+    workflow.signals.push(changed);
+  }
+
+  async tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void> {
+    await this.#call(workflowId(ref), abort);
+    const workflow = this.workflows.get(workflowId(ref));
+    if (workflow?.running === true) workflow.signals.push({});
+  }
+
+  async problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'> {
+    this.problemCalls += 1;
+    await this.#call('', abort);
+    return this.problemsNow;
+  }
+
+  async #call(id: string, abort: AbortSignal): Promise<void> {
+    this.calls += 1;
+    this.underWay += 1;
+    const aborted = new Promise<void>(resolve => {
+      abort.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([this.#clock.sleep(this.latencyMs), aborted]);
+    this.underWay -= 1;
+    if (abort.aborted) throw grpcFailure(1);
+    const failure = this.failure(id);
+    if (failure !== undefined) throw failure;
+  }
+}
+
+/** Reflectors whose objects a test puts and takes away. What they hand on went through `slim`, as in the real ones. */
+export class HandReflectors {
+  readonly #specs: ReflectorSpec[] = [];
+  readonly #objects = new Map<string, KubeObject>();
+  syncedNow = false;
+  stopped = 0;
+
+  readonly factory: ReflectorFactory = spec => {
+    this.#specs.push(spec);
+    return {
+      start: () => {},
+      synced: () => this.syncedNow,
+      stop: () => {
+        this.stopped += 1;
+      },
+    };
+  };
+
+  /** Makes or changes an object. Every call is a new resourceVersion. */
+  put(object: KubeObject): void {
+    const spec = this.#spec(object.kind);
+    const id = idOf(object);
+    const previous = this.#objects.get(id);
+    const slim = spec.slim(structuredClone(object));
+    this.#objects.set(id, slim);
+    if (previous === undefined) spec.onChange({ type: 'added', object: slim });
+    else spec.onChange({ type: 'modified', object: slim, previous });
+  }
+
+  remove(object: KubeObject): void {
+    const slim = this.#objects.get(idOf(object));
+    if (slim === undefined) throw new Error(`${idOf(object)} does not exist`);
+    this.#objects.delete(idOf(object));
+    this.#spec(object.kind).onChange({ type: 'deleted', object: slim });
+  }
+
+  /** Everything that the watcher was ever given, as text. */
+  stored(): string {
+    return JSON.stringify([...this.#objects.values()]);
+  }
+
+  #spec(kind: string): ReflectorSpec {
+    const spec = this.#specs.find(candidate => candidate.kind === kind);
+    if (spec === undefined) throw new Error(`nobody watches ${kind}`);
+    return spec;
+  }
+}
+
+function idOf(object: KubeObject): string {
+  return `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
+}
+
+/** A logger that keeps its lines. */
+export class ListLogger implements WatcherLogger {
+  readonly lines: { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] = [];
+  debug(): void {}
+  info(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.lines.push({ message, fields });
+  }
+  warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.lines.push({ message, fields });
+  }
+  text(): string {
+    return JSON.stringify(this.lines);
+  }
+}
