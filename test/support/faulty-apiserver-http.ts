@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { KubeError } from '../../src/kube/errors.ts';
 import type { KubeObject, ObjectRef } from '../../src/kube/port.ts';
@@ -33,6 +34,14 @@ export interface OpenWatch {
 export interface Backing {
   readonly kube: FakeKube;
   readonly watches: Set<OpenWatch>;
+}
+
+/** Connections by the port of the client: a TLS socket itself cannot be reset, what it runs on can. */
+export const rawSockets = new Map<number, Socket>();
+
+/** A TCP reset instead of what was to come. */
+export function resetConnection(socket: Socket | null): void {
+  rawSockets.get(socket?.remotePort ?? 0)?.resetAndDestroy();
 }
 
 const objectPath = /^\/apis?\/(.+?)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status|scale))?$/;

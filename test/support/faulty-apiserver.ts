@@ -17,6 +17,8 @@ import {
   type ApiRequest,
   type OpenWatch,
   parseRequest,
+  rawSockets,
+  resetConnection,
   sendStatus,
 } from './faulty-apiserver-http.ts';
 
@@ -141,7 +143,7 @@ export class FaultyApiserver {
     const closed = new Promise<void>(resolve =>
       server === undefined ? resolve() : server.close(() => resolve()),
     );
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) resetConnection(socket);
     await closed;
   }
 
@@ -155,6 +157,11 @@ export class FaultyApiserver {
       this.#serve(request, response).catch(error =>
         response.destroy(error instanceof Error ? error : new Error()),
       );
+    });
+    server.on('connection', raw => {
+      const { remotePort = 0 } = raw;
+      rawSockets.set(remotePort, raw);
+      raw.on('close', () => rawSockets.delete(remotePort));
     });
     server.on('secureConnection', socket => {
       this.connections += 1;
