@@ -11,14 +11,13 @@ import type { Program } from './control-plane.ts';
 export function renderCorefile(context: StackContext): string {
   const { addresses, layout } = context;
   const ports = portsOf(context);
-  return `.:${ports.dns} {
+  const zones = ['cluster.local', 'in-addr.arpa', 'ip6.arpa'];
+  return `${zones.map(zone => `${zone}:${ports.dns}`).join(' ')} {
   bind ${addresses.host}
   errors
-  health ${addresses.host}:${ports.dnsHealth} {
-    lameduck 0s
-  }
+  health ${addresses.host}:${ports.dnsHealth}
   ready ${addresses.host}:${ports.dnsReady}
-  kubernetes cluster.local in-addr.arpa ip6.arpa {
+  kubernetes ${zones.join(' ')} {
     kubeconfig ${layout.kubeconfig}
     pods insecure
     ttl 2
@@ -27,6 +26,10 @@ export function renderCorefile(context: StackContext): string {
     success 1000 2
     denial 1000 1
   }
+}
+.:${ports.dns} {
+  bind ${addresses.host}
+  errors
   template ANY ANY {
     rcode NXDOMAIN
   }

@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import { get } from 'node:http';
 import { z } from 'zod';
 import { baseObjects } from './base-objects.ts';
@@ -123,7 +124,6 @@ export async function waitForNodes(context: StackContext, wait: NodeWait): Promi
 
 /** Waits until pods can be made and find each other: default ServiceAccount, root certificate, DNS. */
 export async function waitForUsable(context: StackContext): Promise<void> {
-  const dns = `http://${context.addresses.host}:${portsOf(context).dnsReady}/ready`;
   const objects = ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'];
   await withKubeApi(context, async api => {
     for (const object of objects) {
@@ -134,9 +134,17 @@ export async function waitForUsable(context: StackContext): Promise<void> {
       });
     }
   });
-  await poll(() => isHealthy(dns), {
+  await poll(() => resolvesKubernetes(context), {
     what: 'cluster DNS',
     timeoutMilliseconds: 60_000,
     broken: () => endedEarly(context, 'coredns'),
   });
+}
+
+/** Asks cluster DNS for the API server's own Service. */
+async function resolvesKubernetes(context: StackContext): Promise<boolean> {
+  const resolver = new Resolver({ timeout: 1000, tries: 1 });
+  resolver.setServers([`${context.addresses.host}:${portsOf(context).dns}`]);
+  const found = await resolver.resolve4('kubernetes.default.svc.cluster.local');
+  return found.includes(context.addresses.kubernetesService);
 }

@@ -23,8 +23,11 @@ const PROGRAMS: Readonly<Record<HostComponent, (context: StackContext) => Progra
   provisioner: provisionerProgram,
 };
 
-/** How long a process gets to end by itself; the others bear SIGKILL. */
-const GRACE_MILLISECONDS: Readonly<Partial<Record<HostComponent, number>>> = { etcd: 3000, temporal: 3000 };
+/**
+ * How long a process gets to end by itself; the others bear SIGKILL. The API server and Temporal take their
+ * time on SIGTERM, and what they have answered for is in their database either way.
+ */
+const GRACE_MILLISECONDS: Readonly<Partial<Record<HostComponent, number>>> = { etcd: 3000 };
 
 /** The log file of a host process. */
 export function logFileOf(context: Pick<StackContext, 'layout'>, component: string): string {
