@@ -1,7 +1,8 @@
 import { applyBody, applyContentType, applyQuery, fieldManager } from './apply.ts';
 import type { Credentials } from './credentials.ts';
-import { isGone, isNotFound, KubeError } from './errors.ts';
+import { isNotFound, KubeError } from './errors.ts';
 import { parseObject, parsePage } from './json.ts';
+import { type FetchPage, listInPages } from './list.ts';
 import type * as port from './port.ts';
 import { type Resource, ResourcePaths } from './resources.ts';
 import { errorFromAbort, errorFromNetwork } from './status.ts';
@@ -90,17 +91,14 @@ class RestClient implements ClosableKubeClient {
   }
 
   async list(kind: port.KindRef, options: port.ListOptions = {}): Promise<port.ObjectList> {
+    const path = this.#paths.collection(kind, options.namespace);
     const deadline = performance.now() + (options.timeoutMs ?? listTimeoutMs);
-    // The snapshot that a page token names may be compacted away between two pages. Start over once; a list that
-    // takes longer than the apiserver keeps history is then read in one piece.
-    for (const pageSize of [this.#options.pageSize ?? 500, this.#options.pageSize ?? 500, 0]) {
-      try {
-        return await this.#pages(kind, { ...options, pageSize, deadline });
-      } catch (error) {
-        if (!isGone(error) || pageSize === 0) throw error;
-      }
-    }
-    throw new Error('unreachable: the last list has no pages that could expire');
+    const fetchPage: FetchPage = async query => {
+      const timeoutMs = Math.max(1, deadline - performance.now());
+      const call = { method: 'GET', path, kind: kind.kind, query, idempotent: true } as const;
+      return parsePage((await this.#call(call, { signal: options.signal, timeoutMs })).text, path);
+    };
+    return listInPages(fetchPage, { ...options, kind, pageSize: this.#options.pageSize ?? 500 });
   }
 
   create<T extends port.WritableObject>(
@@ -212,42 +210,6 @@ class RestClient implements ClosableKubeClient {
 
   close(): Promise<void> {
     return this.#transport.close();
-  }
-
-  async #pages(
-    kind: port.KindRef,
-    options: port.ListOptions & { pageSize: number; deadline: number },
-  ): Promise<port.ObjectList> {
-    const {
-      namespace,
-      labelSelector,
-      fieldSelector,
-      slim = item => item,
-      pageSize,
-      deadline,
-      signal,
-    } = options;
-    const path = this.#paths.collection(kind, namespace);
-    const items: port.KubeObject[] = [];
-    for (let token: string | undefined; ; ) {
-      const query = {
-        labelSelector,
-        fieldSelector,
-        limit: pageSize === 0 ? undefined : pageSize,
-        continue: token,
-      };
-      const timeoutMs = Math.max(1, deadline - performance.now());
-      const response = await this.#call(
-        { method: 'GET', path, kind: kind.kind, query, idempotent: true },
-        { signal, timeoutMs },
-      );
-      const page = parsePage(response.text, path);
-      for (const item of page.items)
-        items.push(slim({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
-      const next = page.metadata.continue;
-      if (next === undefined || next === '') return { items, resourceVersion: page.metadata.resourceVersion };
-      token = next;
-    }
   }
 
   async #object(call: Call, options: port.CallOptions): Promise<port.KubeObject> {

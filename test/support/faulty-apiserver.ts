@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
@@ -158,7 +158,7 @@ export class FaultyApiserver {
         response.destroy(error instanceof Error ? error : new Error()),
       );
     });
-    server.on('connection', raw => {
+    server.on('connection', (raw: Socket) => {
       const { remotePort = 0 } = raw;
       rawSockets.set(remotePort, raw);
       raw.on('close', () => rawSockets.delete(remotePort));

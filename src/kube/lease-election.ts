@@ -1,0 +1,224 @@
+import { pause } from './backoff.ts';
+import { errorFields, isAlreadyExists, isConflict } from './errors.ts';
+import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease } from './lease.ts';
+import { type KubeClient, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
+
+export interface ElectionTiming {
+  /** How long a leader that is not heard of keeps the lease. Whole seconds. */
+  readonly leaseDurationMs: number;
+  /** How long a leader tries to renew before it steps down; must be shorter than the lease. */
+  readonly renewDeadlineMs: number;
+  /** The wait between two looks at the lease. */
+  readonly retryPeriodMs: number;
+}
+
+/** The values of Kubernetes' own components. */
+export const defaultElectionTiming: ElectionTiming = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+
+export interface ElectionOptions {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
+  readonly namespace: string;
+  /** Name of the Lease. */
+  readonly name: string;
+  /** Differs between candidates and between two lives of one candidate. */
+  readonly identity: string;
+  /** The signal fires when leading ends, before onStoppedLeading is called. */
+  readonly onStartedLeading: (leading: AbortSignal) => void;
+  readonly onStoppedLeading: (because: 'lost' | 'stopped') => void;
+  readonly timing?: Partial<ElectionTiming> | undefined;
+  readonly logger?: KubeLogger | undefined;
+  /** Milliseconds that never go back, whatever is done to the wall clock. */
+  readonly clock?: (() => number) | undefined;
+  readonly now?: (() => Date) | undefined;
+}
+
+/** A lease as it was last seen to change. Expiry counts from when *we* saw it, by our own clock. */
+interface Observed {
+  readonly lease: StoredLease;
+  readonly atMs: number;
+}
+
+/**
+ * One candidate for a Lease. At most one candidate leads: each write is guarded by resourceVersion, a leader stops
+ * by its own clock before others may take over by theirs, and no two machines' clocks are ever compared. It stays
+ * a candidate after it has lost, until stop().
+ */
+export class LeaseElection {
+  readonly #options: ElectionOptions;
+  readonly #timing: ElectionTiming;
+  readonly #logger: KubeLogger;
+  readonly #clock: () => number;
+  readonly #stop = new AbortController();
+  readonly #ref: ObjectRef;
+  #observed: Observed | undefined;
+  /** While leading: what ends it, and the time up to which the lease is surely ours. */
+  #leading: { readonly ended: AbortController; safeUntilMs: number; timer: NodeJS.Timeout } | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ElectionOptions) {
+    this.#options = options;
+    this.#timing = { ...defaultElectionTiming, ...options.timing };
+    this.#logger = options.logger ?? silentLogger;
+    this.#clock = options.clock ?? (() => performance.now());
+    const { namespace, name } = options;
+    this.#ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name };
+    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#timing;
+    if (
+      leaseDurationMs % 1000 !== 0 ||
+      renewDeadlineMs >= leaseDurationMs ||
+      retryPeriodMs >= renewDeadlineMs
+    ) {
+      throw new RangeError(
+        'lease election needs retryPeriod < renewDeadline < leaseDuration, the last in whole seconds',
+      );
+    }
+  }
+
+  /** Whether this candidate leads now; right also when the process has just slept through its deadline. */
+  get isLeader(): boolean {
+    return this.#leading !== undefined && this.#clock() < this.#leading.safeUntilMs;
+  }
+
+  /** Who holds the lease, as far as this candidate has seen; empty for nobody. */
+  get holder(): string {
+    return this.#observed?.lease.record.holder ?? '';
+  }
+
+  /** Becomes a candidate. */
+  start(): void {
+    this.#running ??= this.#loop();
+  }
+
+  /** Steps down and gives the lease back, so that another candidate can take it at its next look. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    this.#end('stopped');
+    if (this.#running === undefined) return;
+    await this.#release().catch((error: unknown) =>
+      this.#logger.warn('lease could not be released', { lease: this.#options.name, ...errorFields(error) }),
+    );
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const startedMs = this.#clock();
+      try {
+        if (await this.#tryToHold(startedMs)) this.#hold(startedMs);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#logger.warn('lease could not be read or written', {
+          lease: this.#options.name,
+          ...errorFields(error),
+        });
+      }
+      // Candidates that look in step would collide at every hand-over.
+      await pause(
+        this.#timing.retryPeriodMs * (this.#leading === undefined ? 0.8 + Math.random() * 0.4 : 1),
+        signal,
+      );
+    }
+  }
+
+  /** Takes or renews the lease if that is allowed. Another candidate's win is false; a failure is thrown. */
+  async #tryToHold(startedMs: number): Promise<boolean> {
+    const { client, identity } = this.#options;
+    const timeoutMs = Math.max(
+      1,
+      (this.#leading?.safeUntilMs ?? startedMs + this.#timing.renewDeadlineMs) - startedMs,
+    );
+    const call = { timeoutMs, signal: this.#stop.signal };
+    try {
+      const found = await client.get(this.#ref, call);
+      const former = found === undefined ? undefined : readLease(found);
+      if (former !== undefined) this.#observe(former);
+      if (former !== undefined && !this.#mayTake(former.record)) {
+        if (this.#leading !== undefined) this.#end('lost');
+        return false;
+      }
+      const object = leaseObject(this.#ref, this.#claim(former?.record), former);
+      const write = former === undefined ? client.create(object, call) : client.replace(object, call);
+      this.#observe(readLease(await write));
+      return this.holder === identity;
+    } catch (error) {
+      if (isConflict(error) || isAlreadyExists(error)) return false;
+      throw error;
+    }
+  }
+
+  /** A lease may be taken when it is ours, nobody's, or has not changed for as long as its holder wanted it. */
+  #mayTake(record: LeaseRecord): boolean {
+    if (record.holder === '' || record.holder === this.#options.identity) return true;
+    const unchangedMs = this.#clock() - (this.#observed?.atMs ?? this.#clock());
+    return unchangedMs >= Math.max(record.durationSeconds * 1000, 1);
+  }
+
+  #observe(lease: StoredLease): void {
+    const former = this.#observed;
+    const isUnchanged =
+      former !== undefined && JSON.stringify(former.lease.record) === JSON.stringify(lease.record);
+    this.#observed = { lease, atMs: isUnchanged ? former.atMs : this.#clock() };
+  }
+
+  #claim(former: LeaseRecord | undefined): LeaseRecord {
+    const { identity } = this.#options;
+    const now = microTime(this.#options.now?.() ?? new Date());
+    const isOurs = former?.holder === identity;
+    return {
+      holder: identity,
+      durationSeconds: this.#timing.leaseDurationMs / 1000,
+      acquireTime: isOurs ? former.acquireTime : now,
+      renewTime: now,
+      transitions: former === undefined ? 0 : former.transitions + (isOurs ? 0 : 1),
+    };
+  }
+
+  /** The lease was renewed by a call that began at `startedMs`: others count from a later moment than that. */
+  #hold(startedMs: number): void {
+    const safeUntilMs = startedMs + this.#timing.renewDeadlineMs;
+    if (this.#stop.signal.aborted || this.#clock() >= safeUntilMs) return;
+    const isNew = this.#leading === undefined;
+    clearTimeout(this.#leading?.timer);
+    const timer = setTimeout(() => this.#end('lost'), Math.max(0, safeUntilMs - this.#clock()));
+    const ended = this.#leading?.ended ?? new AbortController();
+    this.#leading = { ended, safeUntilMs, timer };
+    if (!isNew) return;
+    this.#logger.info('leading', { lease: this.#options.name, identity: this.#options.identity });
+    this.#guarded(() => this.#options.onStartedLeading(ended.signal));
+  }
+
+  #end(because: 'lost' | 'stopped'): void {
+    const leading = this.#leading;
+    if (leading === undefined) return;
+    this.#leading = undefined;
+    clearTimeout(leading.timer);
+    this.#logger.info('not leading any more', { lease: this.#options.name, because });
+    leading.ended.abort();
+    this.#guarded(() => this.#options.onStoppedLeading(because));
+  }
+
+  /** Empties the lease if it is ours, also when the call that took it was cut short by stop(). */
+  async #release(): Promise<void> {
+    const call = { timeoutMs: this.#timing.retryPeriodMs };
+    const found = await this.#options.client.get(this.#ref, call);
+    if (found === undefined) return;
+    const former = readLease(found);
+    if (former.record.holder !== this.#options.identity) return;
+    const renewTime = microTime(this.#options.now?.() ?? new Date());
+    const record = { ...former.record, holder: '', durationSeconds: 1, renewTime };
+    await this.#options.client.replace(leaseObject(this.#ref, record, former), call);
+  }
+
+  #guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.#logger.warn('a callback of the lease election failed', errorFields(error));
+    }
+  }
+}
