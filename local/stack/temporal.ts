@@ -31,7 +31,8 @@ export function temporalProgram(context: StackContext): Program {
       `--db-filename=${layout.temporalDatabase}`,
       '--sqlite-pragma=journal_mode=WAL',
       '--sqlite-pragma=synchronous=NORMAL',
-      `--ip=${addresses.host}`,
+      // Its services look for each other on 127.0.0.1 whatever address this names, so it has to be all of them.
+      '--ip=0.0.0.0',
       `--port=${ports.temporal}`,
       `--ui-ip=${addresses.host}`,
       `--ui-port=${ports.temporalUi}`,

@@ -81,7 +81,8 @@ async function choosePorts(context: StackContext): Promise<void> {
   const ports = { ...PREFERRED_PORTS };
   for (const name of Object.keys(ports) as (keyof Ports)[]) {
     ports[name] = await choosePort(
-      context.addresses.host,
+      // Temporal's frontend listens on every address (temporal.ts), so its port must be free on all of them.
+      name === 'temporal' ? '0.0.0.0' : context.addresses.host,
       context.state.ports?.[name] ?? ports[name],
       chosen,
     );
