@@ -1,5 +1,6 @@
 /** What the watcher needs of its surroundings, in its own small interfaces. */
 import type { KindRef, KubeObject } from '../kube/port.ts';
+import type { StoreChange } from '../kube/store.ts';
 import type { Kind } from '../api/names.ts';
 
 /** Time and chance, so that a test can own both. */
@@ -30,19 +31,13 @@ export interface WatcherMetrics {
   signalSent(kind: Kind, outcome: DeliveryOutcome, seconds: number): void;
 }
 
-/** A change of a watched object, as the reflector saw it. */
-export type ObjectChange =
-  | { readonly type: 'added'; readonly object: KubeObject }
-  | { readonly type: 'modified'; readonly object: KubeObject; readonly previous: KubeObject }
-  | { readonly type: 'deleted'; readonly object: KubeObject };
-
 /** One kind to be followed through every failure until `stop`. */
 export interface ReflectorSpec extends KindRef {
   readonly namespace: string | undefined;
   readonly labelSelector: string | undefined;
   /** Applied before an object is stored or handed on. */
   readonly slim: (object: KubeObject) => KubeObject;
-  readonly onChange: (change: ObjectChange) => void;
+  readonly onChange: (change: StoreChange) => void;
 }
 
 export interface ReflectorHandle {

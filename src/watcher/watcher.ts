@@ -5,6 +5,7 @@
  */
 import type { Client } from '@temporalio/client';
 import type { KubeClient } from '../kube/port.ts';
+import type { StoreChange } from '../kube/store.ts';
 import { CoalescingQueue, type Delivery, type QueueStats } from './coalescing-queue.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { KnownResources } from './known-resources.ts';
@@ -13,7 +14,6 @@ import { defaultTimings, type WatcherOptions, type WatcherTimings } from './opti
 import { keyOf, refOf, resourceOf } from './owner-key.ts';
 import {
   type Clock,
-  type ObjectChange,
   type ReflectorFactory,
   type ReflectorHandle,
   silentMetrics,
@@ -132,7 +132,7 @@ class ResourceWatcher implements Watcher {
     return { ...this.#queue.stats(), resources: this.#known.size, stuck: this.#stuck };
   }
 
-  #onChange(change: ObjectChange): void {
+  #onChange(change: StoreChange): void {
     if (this.#state !== 'running') return;
     const keys =
       resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
@@ -142,7 +142,7 @@ class ResourceWatcher implements Watcher {
   }
 
   /** A change of one of the three kinds: first it is remembered, then it may be told. */
-  #note(change: ObjectChange): readonly string[] {
+  #note(change: StoreChange): readonly string[] {
     const ref = resourceOf(change.object);
     if (ref === undefined) return [];
     const key = keyOf(ref);

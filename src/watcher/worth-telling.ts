@@ -1,8 +1,8 @@
 /** Which changes are worth a signal. Pure; works on what `slim.ts` leaves of an object. */
 import type { KubeObject, ObjectMeta } from '../kube/port.ts';
+import type { StoreChange } from '../kube/store.ts';
 import { canonical } from './json.ts';
 import { resourceOf } from './owner-key.ts';
-import type { ObjectChange } from './ports.ts';
 
 /**
  * Whether the workflow must look again because of a change.
@@ -12,8 +12,8 @@ import type { ObjectChange } from './ports.ts';
  * status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
  * Temporal allows a run. A modified owned object counts by its meaning, a Secret by any new version.
  */
-export function worthTelling(change: ObjectChange): boolean {
-  if (change.type !== 'modified') return true;
+export function worthTelling(change: StoreChange): boolean {
+  if (change.type !== 'updated') return true;
   const { object, previous } = change;
   if (object.metadata.uid !== previous.metadata.uid) return true;
   if (marks(object.metadata) !== marks(previous.metadata)) return true;

@@ -86,12 +86,10 @@ export async function startTemporal(options: TemporalServerOptions = {}): Promis
 
 function startArguments(how: { dbFilename: string; port: number; options: TemporalServerOptions }): string[] {
   const attributes = Object.entries(how.options.searchAttributes ?? OPERATOR_SEARCH_ATTRIBUTES);
-  return [
-    ...['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(how.port)],
-    ...['--db-filename', how.dbFilename, '--log-level', 'error'],
-    ...attributes.flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
-    ...(how.options.extraArgs ?? []),
-  ];
+  const fixed = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--log-level', 'error'];
+  const own = ['--port', String(how.port), '--db-filename', how.dbFilename];
+  const registered = attributes.flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]);
+  return [...fixed, ...own, ...registered, ...(how.options.extraArgs ?? [])];
 }
 
 async function launch(how: { binary: string; args: string[]; address: string }): Promise<ChildProcess> {

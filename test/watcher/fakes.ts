@@ -29,6 +29,8 @@ export class FakeTemporal implements TemporalPort {
   /** What a call is answered with, instead of success; asked at the end of the call. */
   failure: (id: string) => Error | undefined = () => undefined;
   problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
+  /** By uid: when the last call that succeeded began. */
+  readonly begunAt = new Map<string, number>();
   calls = 0;
   problemCalls = 0;
   underWay = 0;
@@ -52,7 +54,9 @@ export class FakeTemporal implements TemporalPort {
   }
 
   async tell(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void> {
+    const began = this.#clock.now();
     await this.#call(workflowId(ref), abort);
+    this.begunAt.set(ref.uid, began);
     const workflow = this.workflows.get(workflowId(ref)) ?? { running: false, started: 0, signals: [] };
     this.workflows.set(workflowId(ref), workflow);
     if (!workflow.running) workflow.started += 1;
@@ -112,7 +116,7 @@ export class HandReflectors {
     const slim = spec.slim(structuredClone(object));
     this.#objects.set(id, slim);
     if (previous === undefined) spec.onChange({ type: 'added', object: slim });
-    else spec.onChange({ type: 'modified', object: slim, previous });
+    else spec.onChange({ type: 'updated', object: slim, previous });
   }
 
   remove(object: KubeObject): void {

@@ -12,7 +12,7 @@ function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, chan
   const after = structuredClone(before);
   after.metadata.resourceVersion = `${after.metadata.resourceVersion}0`;
   change(after);
-  return worthTelling({ type: 'modified', object: slim(after), previous: slim(before) });
+  return worthTelling({ type: 'updated', object: slim(after), previous: slim(before) });
 }
 
 function edit(path: readonly string[], value: unknown): Change {
@@ -183,7 +183,7 @@ describe('a Secret', () => {
   });
 
   test('the same version once more is not', () => {
-    expect(worthTelling({ type: 'modified', object: slimSecret(before), previous: slimSecret(before) })).toBe(
+    expect(worthTelling({ type: 'updated', object: slimSecret(before), previous: slimSecret(before) })).toBe(
       false,
     );
   });

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { FakeClock } from './fake-clock.ts';
+import { Harness } from './harness.ts';
+import { owned, refTo } from './objects.ts';
+
+const CLUSTERS = 100;
+const EVENTS = 10_000;
+const SECONDS = 10;
+/** The storm alone is measured. */
+const noResync = { resyncMs: 1e12 };
+
+/** 10,000 events on 100 clusters in 10 s: edits of the clusters, and changes of all that they own. */
+async function storm(world: Harness, seed: number): Promise<{ readonly lastEventAt: Map<string, number> }> {
+  const chance = new FakeClock(seed);
+  const below = (limit: number) => Math.floor(chance.random() * limit);
+  const lastEventAt = new Map<string, number>();
+  const refs = Array.from({ length: CLUSTERS }, (_, index) => refTo('EtcdCluster', `c${index}`));
+  const kinds = ['Pod', 'PersistentVolumeClaim', 'Service', 'PodDisruptionBudget', 'Secret'];
+  for (const ref of refs) world.put(ref);
+  for (let event = 0; event < EVENTS; event += 1) {
+    const ref = refs[below(CLUSTERS)];
+    if (ref === undefined) throw new Error('no such cluster');
+    const kind = below(10) === 0 ? 'EtcdCluster' : (kinds[below(kinds.length)] ?? 'Pod');
+    if (kind === 'EtcdCluster') world.put(ref, { metadata: { generation: event + 2 } });
+    else
+      world.reflectors.put(
+        owned(kind, `${ref.name}-${below(3)}`, ref, { spec: { nodeName: `node-${event}` } }),
+      );
+    lastEventAt.set(ref.name, world.clock.now());
+    if (event % 10 === 9) await world.clock.advance((SECONDS * 1_000 * 10) / EVENTS);
+  }
+  return { lastEventAt };
+}
+
+describe.each([1, 20_260, 987_654_321])('a storm with seed %i', seed => {
+  test('ends in a few signals a cluster, and none is lost', async () => {
+    const world = new Harness(seed, noResync);
+    await world.watcher.start();
+    const { lastEventAt } = await storm(world, seed);
+    await world.clock.advance(5_000);
+    expect(world.seen.filter(line => line.endsWith(' true')).length).toBeGreaterThan(EVENTS * 0.95);
+    const counts = [...lastEventAt.keys()].map(
+      name => world.temporal.signals(refTo('EtcdCluster', name)).length,
+    );
+    expect(counts).toHaveLength(CLUSTERS);
+    // A cluster of 100 events: at 0, 0.1, 0.4, 1.3, 4, 7, 10 and 13 s; a pause of chance in the first second adds one.
+    expect(Math.max(...counts)).toBeLessThanOrEqual(10);
+    expect(counts.reduce((sum, count) => sum + count, 0) / CLUSTERS).toBeLessThan(8);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(2);
+    expectNoneLost(world, lastEventAt);
+    await world.stop();
+  });
+
+  test('through which Temporal is away for 4 s loses none either', async () => {
+    const world = new Harness(seed, noResync);
+    await world.watcher.start();
+    world.clock.after(3_000, () => world.temporal.down());
+    world.clock.after(7_000, () => world.temporal.up());
+    const { lastEventAt } = await storm(world, seed);
+    await world.clock.advance(20_000);
+    expectNoneLost(world, lastEventAt);
+    expect(world.watcher.stats()).toMatchObject({ waiting: 0, reachable: true, resources: CLUSTERS });
+    const failed = world.seen.filter(line => line.endsWith(' unavailable')).length;
+    // One try of each cluster, and a probe now and then: no hammering on a server that is down.
+    expect(failed).toBeGreaterThan(0);
+    expect(failed).toBeLessThan(CLUSTERS + 30);
+    await world.stop();
+  });
+});
+
+/** The last signal that each cluster's workflow has was sent after the cluster's last event. */
+function expectNoneLost(world: Harness, lastEventAt: ReadonlyMap<string, number>): void {
+  const late: string[] = [];
+  for (const [name, at] of lastEventAt) {
+    const sent = world.temporal.begunAt.get(refTo('EtcdCluster', name).uid) ?? Number.NEGATIVE_INFINITY;
+    if (sent < at) late.push(`${name}: event at ${at}, last signal at ${sent}`);
+  }
+  expect(late).toEqual([]);
+  expect(world.watcher.stats().waiting).toBe(0);
+}

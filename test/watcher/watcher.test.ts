@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest';
+import { workflowId } from '../../src/api/names.ts';
+import { Harness } from './harness.ts';
+import { owned, refTo, resource, secret } from './objects.ts';
+
+const example = refTo('EtcdCluster', 'example');
+const nightly = refTo('EtcdBackup', 'nightly');
+
+/** For tests that count signals over minutes. */
+const noResync = { resyncMs: 1e12 };
+
+describe('a change becomes a signal', () => {
+  test.each(['EtcdCluster', 'EtcdBackup', 'EtcdRestore'] as const)('of a new %s, at once', async kind => {
+    const world = new Harness();
+    await world.watcher.start();
+    const ref = refTo(kind, 'example');
+    const stored = world.put(ref);
+    expect(world.temporal.underWay).toBe(1);
+    await world.clock.advance(100);
+    expect([...world.temporal.workflows.keys()]).toEqual([
+      `${kind.toLowerCase()}/default/example/${ref.uid.slice(0, 8)}`,
+    ]);
+    expect(world.temporal.signals(ref)).toEqual([
+      { generation: 1, resourceVersion: stored.metadata.resourceVersion },
+    ]);
+    await world.stop();
+  });
+
+  test('of what a cluster owns, and only that cluster', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    const other = refTo('EtcdCluster', 'other');
+    world.put(other);
+    await world.clock.advance(30_000);
+    for (const kind of ['Pod', 'PersistentVolumeClaim', 'Service', 'PodDisruptionBudget', 'Secret']) {
+      const before = world.temporal.signals(example).length;
+      world.reflectors.put(owned(kind, 'example-0', example));
+      await world.clock.advance(30_000);
+      world.reflectors.remove(owned(kind, 'example-0', example));
+      await world.clock.advance(30_000);
+      expect(world.temporal.signals(example).length - before).toBe(2);
+    }
+    expect(world.temporal.signals(other)).toHaveLength(1);
+    await world.stop();
+  });
+
+  test('of a Secret that is referred to, whose data is never kept', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(nightly, { spec: { s3: { path: 'a/b', awsSecret: 'aws' } } });
+    await world.clock.advance(30_000);
+    world.reflectors.put(secret('aws', { data: { credentials: 'aHVudGVyMg==' } }));
+    world.reflectors.put(secret('foreign', { data: { credentials: 'aHVudGVyMg==' } }));
+    await world.clock.advance(30_000);
+    expect(world.temporal.signals(nightly)).toHaveLength(2);
+    world.reflectors.put(secret('aws', { data: { credentials: 'aHVudGVyMw==' } }));
+    await world.clock.advance(30_000);
+    expect(world.temporal.signals(nightly)).toHaveLength(3);
+    expect(world.reflectors.stored()).not.toContain('aHVudGVy');
+    await world.stop();
+  });
+
+  test('but not of a status that the operator wrote', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    for (let pass = 0; pass < 20; pass += 1) {
+      world.put(example, { status: { phase: `pass ${pass}` } });
+      await world.clock.advance(1_000);
+    }
+    expect(world.temporal.signals(example)).toHaveLength(1);
+    expect(world.seen.filter(line => line === 'EtcdCluster false')).toHaveLength(20);
+    await world.stop();
+  });
+});
+
+describe('a resource that goes', () => {
+  test('is told to its workflow when that runs; a workflow that has ended is not started again', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    const object = world.put(example);
+    const pod = owned('Pod', 'example-0', example);
+    world.reflectors.put(pod);
+    await world.clock.advance(30_000);
+    const workflow = world.temporal.workflows.get(workflowId(example));
+    if (workflow === undefined) throw new Error('no workflow was started');
+    const before = workflow.signals.length;
+    world.reflectors.remove(object);
+    await world.clock.advance(30_000);
+    expect(workflow.signals).toHaveLength(before + 1);
+    workflow.running = false;
+    world.reflectors.remove(pod);
+    await world.clock.advance(700_000);
+    expect(workflow).toMatchObject({ running: false, started: 1 });
+    expect(world.watcher.stats()).toMatchObject({ resources: 0, waiting: 0 });
+    await world.stop();
+  });
+
+  test('and comes again under its name is another one', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    const first = world.put(example);
+    world.reflectors.remove(first);
+    const later = refTo('EtcdCluster', 'example', 2);
+    world.reflectors.put(resource(later));
+    await world.clock.advance(1_000);
+    expect(world.temporal.signals(later)).toHaveLength(1);
+    world.reflectors.put(owned('Pod', 'example-0', example));
+    await world.clock.advance(10_000);
+    expect(world.temporal.signals(later)).toHaveLength(1);
+    await world.stop();
+  });
+});
+
+describe('resync', () => {
+  test('signals every resource once in its time, spread over it, terminating ones too', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    const refs = Array.from({ length: 200 }, (_, index) => refTo('EtcdCluster', `c${index}`));
+    for (const [index, ref] of refs.entries()) {
+      world.put(ref, index % 10 === 0 ? { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } } : {});
+    }
+    await world.clock.advance(5_000);
+    let busiest = 0;
+    let before = world.temporal.calls;
+    for (let minute = 0; minute < 10; minute += 1) {
+      await world.clock.advance(60_000);
+      busiest = Math.max(busiest, world.temporal.calls - before);
+      before = world.temporal.calls;
+    }
+    for (const ref of refs) expect(world.temporal.signals(ref)).toHaveLength(2);
+    expect(busiest).toBeLessThan(60);
+    await world.stop();
+  });
+
+  test('starts the workflow anew that somebody terminated', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    world.put(example);
+    await world.clock.advance(1_000);
+    const workflow = world.temporal.workflows.get(workflowId(example));
+    if (workflow === undefined) throw new Error('no workflow was started');
+    workflow.running = false;
+    await world.clock.advance(600_000);
+    expect(workflow).toMatchObject({ running: true, started: 2 });
+    await world.stop();
+  });
+});
+
+describe('leadership lost', () => {
+  test('no signal, no write, no event counts after stop, whatever waits or comes', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    const refs = Array.from({ length: 50 }, (_, index) => refTo('EtcdCluster', `c${index}`));
+    for (const ref of refs) world.put(ref);
+    await world.clock.advance(5);
+    world.temporal.down();
+    await world.clock.advance(2_500);
+    const stopped = world.watcher.stop();
+    const calls = world.temporal.calls;
+    const writes = world.kube.calls.length;
+    world.temporal.up();
+    for (const ref of refs) world.put(ref, { metadata: { generation: 2 } });
+    await world.clock.advance(700_000);
+    await stopped;
+    expect(world.temporal.calls).toBe(calls);
+    expect(world.kube.calls).toHaveLength(writes);
+    expect(world.reflectors.stopped).toBe(8);
+    expect(world.clock.pending).toBe(0);
+    expect(world.watcher.synced()).toBe(false);
+  });
+
+  test('a call that hangs is aborted after its grace', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    world.temporal.latencyMs = 1_000_000;
+    world.put(example);
+    let done = false;
+    const stopped = world.watcher.stop().then(() => {
+      done = true;
+    });
+    await world.clock.advance(1_900);
+    expect(done).toBe(false);
+    await world.clock.advance(200);
+    expect(done).toBe(true);
+    await stopped;
+    expect(world.temporal.underWay).toBe(0);
+  });
+
+  test('stop twice is stop; start after it, or twice, is refused', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    await expect(world.watcher.start()).rejects.toThrow('make a new one');
+    await world.stop();
+    await world.watcher.stop();
+    await expect(world.watcher.start()).rejects.toThrow('make a new one');
+  });
+
+  test('the next leader signals everything that it finds', async () => {
+    const world = new Harness();
+    await world.watcher.start();
+    world.put(example);
+    await world.stop();
+    const next = world.make();
+    await next.start();
+    world.refresh(example);
+    await world.clock.advance(100);
+    expect(world.temporal.signals(example)).toHaveLength(2);
+    const stopped = next.stop();
+    await world.clock.advance(3_000);
+    await stopped;
+  });
+});
+
+test('synced when every reflector is', async () => {
+  const world = new Harness();
+  expect(world.watcher.synced()).toBe(false);
+  await world.watcher.start();
+  expect(world.watcher.synced()).toBe(false);
+  world.reflectors.syncedNow = true;
+  expect(world.watcher.synced()).toBe(true);
+  await world.stop();
+});
