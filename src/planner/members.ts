@@ -1,11 +1,15 @@
+import { serialOf } from '../api/names.ts';
 import type { Observation } from './observation.ts';
 
 /**
  * The names of the cluster's members: as a quorum lists them now, else as they were last observed, else as they were
- * bootstrapped. Members that were added and never started have no name and are left out.
+ * bootstrapped; in the order of their serials. Members that were added and never started have no name and are left out.
  */
 export function memberNames(observation: Observation): string[] {
-  const { membership, cluster } = observation;
+  return namesKnown(observation).sort((a, b) => (serialOf(a) ?? 0) - (serialOf(b) ?? 0));
+}
+
+function namesKnown({ membership, cluster }: Observation): string[] {
   if (membership.known) return membership.members.map(member => member.name).filter(name => name !== '');
   const observed = cluster.status.members?.details?.map(member => member.name) ?? [];
   if (observed.length > 0) return observed;

@@ -1,4 +1,3 @@
-import type { EtcdCluster } from '../../api/types.ts';
 import { memberPod } from '../../objects/pod.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -25,20 +24,16 @@ export async function restartMember(
   if (claim?.metadata.uid !== step.claimUid || claim.metadata.deletionTimestamp !== undefined) {
     throw preconditionChanged(`claim ${step.member} is not the one that the member had`);
   }
-  const pod = memberPod(atItsVersion(cluster), {
+  const pod = memberPod(cluster, {
     name: step.member,
     token: step.token,
     start: { state: 'restart' },
     storage: 'PersistentVolumeClaim',
+    // A repair never upgrades: the member comes back in the version that the cluster runs.
+    version: cluster.status.currentVersion,
   });
   if ((await createOwned(deps.kube, pod, ref.uid)) === 'created') {
     const message = `started ${step.member} again on its volume`;
     deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberRestarted', message });
   }
-}
-
-/** A repair never upgrades: the member comes back in the version that the cluster runs, whatever is asked for now. */
-function atItsVersion(cluster: EtcdCluster): EtcdCluster {
-  const version = cluster.status?.currentVersion || cluster.spec.version;
-  return version === undefined ? cluster : { ...cluster, spec: { ...cluster.spec, version } };
 }

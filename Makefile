@@ -1,0 +1,36 @@
+# Two commands do everything: `make demo` and `make test`. Both install what the machine lacks first.
+NODE := local/node
+.DEFAULT_GOAL := help
+.PHONY: help demo test dev check bench toolchain down clean
+
+help: ## What there is to do
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+demo: node_modules/.package-lock.json ## A local Kubernetes and Temporal, the operator in it, and a first etcd cluster
+	@$(NODE) local/demo.ts
+
+test: toolchain ## Every test: unit, replay, integration, end to end on a real local cluster
+	@$(NODE) scripts/test.ts
+
+dev: node_modules/.package-lock.json ## The operator on this host against the local stack, restarted on change
+	@$(NODE) local/dev.ts
+
+check: node_modules/.package-lock.json ## Format, lint, types, generated files, unit tests: under a minute
+	@$(NODE) scripts/check.ts
+
+bench: toolchain ## Measures, as ratios against a floor of the same run
+	@$(NODE) scripts/bench.ts
+
+toolchain: node_modules/.package-lock.json ## Builds or fetches every tool of the local stack into the cache
+	@$(NODE) local/toolchain/main.ts
+
+down: node_modules/.package-lock.json ## Ends the demo's stack and forgets its data
+	@local/local down --wipe
+
+clean: ## Removes what was built into the checkout (the cache folder stays)
+	rm -rf dist node_modules
+
+node_modules/.package-lock.json: package-lock.json package.json
+	@$(NODE) --version > /dev/null
+	npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@

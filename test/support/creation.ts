@@ -1,0 +1,82 @@
+/** How long a cluster takes from apply to available, and the floor to compare it with: the same pods made by hand. */
+import type { EtcdCluster } from '../../src/api/types.ts';
+import { memberHost } from '../../src/api/names.ts';
+import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import { memberClaim } from '../../src/objects/claim.ts';
+import type { ManifestObject } from '../../src/objects/manifest.ts';
+import { memberPod } from '../../src/objects/pod.ts';
+import { peerService } from '../../src/objects/services.ts';
+import { awaitCondition, claimsOf, podsOf, type World } from './e2e.ts';
+import { poll } from './poll.ts';
+
+const EVERY_MS = 25;
+
+/** Seconds from applying the resource to `Available=True`. */
+export async function timeToAvailable(world: World, cluster: KubeObject): Promise<number> {
+  const begun = performance.now();
+  await world.kube.apply(cluster);
+  const { namespace = '', name } = cluster.metadata;
+  await awaitCondition(world, { namespace, name }, { type: 'Available', timeoutMs: 180_000 });
+  return (performance.now() - begun) / 1000;
+}
+
+/** Seconds from creating the same three pods, claims and Service together until a linearizable read succeeds. */
+export async function timeByHand(world: World, cluster: KubeObject): Promise<number> {
+  const owner = {
+    ...cluster,
+    metadata: { ...cluster.metadata, uid: '00000000-0000-4000-8000-000000000000' },
+  } as unknown as EtcdCluster;
+  const { name } = owner.metadata;
+  const members = [0, 1, 2].map(serial => `${name}-${serial}`);
+  const token = `${name}-by-hand`;
+  const start = { state: 'new', members } as const;
+  const claims = members.map(member => memberClaim(owner, { name: member, token }));
+  const pods = members.map(member =>
+    memberPod(owner, { name: member, token, start, storage: 'PersistentVolumeClaim' }),
+  );
+  const begun = performance.now();
+  await Promise.all(
+    [peerService(owner), ...claims, ...pods].map(object => world.kube.create(orphaned(object))),
+  );
+  await awaitRead(world, owner);
+  return (performance.now() - begun) / 1000;
+}
+
+/** Nobody owns what is made by hand: an owner that does not exist would have it collected as garbage. */
+function orphaned(object: ManifestObject): ManifestObject {
+  const { ownerReferences: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+async function awaitRead(world: World, { metadata: { namespace, name } }: EtcdCluster): Promise<void> {
+  const etcd = createEtcdPort();
+  const read = async (): Promise<boolean> => {
+    const pods = await podsOf(world, namespace, name);
+    const reads = pods.map(async pod => {
+      const { podIP } = (pod['status'] ?? {}) as { podIP?: string };
+      if (podIP === undefined) throw new Error(`${pod.metadata.name} has no address yet`);
+      const serverName = memberHost({ member: pod.metadata.name, cluster: name, namespace });
+      const member = etcd.member({ host: podIP, port: 2379, serverName });
+      try {
+        await member.linearizableRead();
+      } finally {
+        member.close();
+      }
+    });
+    await Promise.any(reads);
+    return true;
+  };
+  await poll(read, { timeoutMs: 120_000, intervalMs: EVERY_MS });
+}
+
+/** Removes what `timeByHand` made. */
+export async function removeByHand(world: World, cluster: KubeObject): Promise<void> {
+  const { namespace = '', name } = cluster.metadata;
+  const left = [...(await podsOf(world, namespace, name)), ...(await claimsOf(world, namespace, name))];
+  await Promise.all(
+    left.map(object => world.kube.delete({ ...object, ...object.metadata }, { gracePeriodSeconds: 1 })),
+  );
+  await world.kube.delete({ apiVersion: 'v1', kind: 'Service', namespace, name });
+  await poll(async () => (await podsOf(world, namespace, name)).length === 0, { timeoutMs: 90_000 });
+}
