@@ -1,4 +1,4 @@
-/** Waiting for something that is not there yet. */
+/** Waiting: for something that is not there yet, and for something that should never happen. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface RetryOptions {
@@ -22,4 +22,14 @@ export async function retryUntilDone<T>(run: () => Promise<T>, options: RetryOpt
     }
     await pause(waitMs, undefined, { signal: options.signal });
   }
+}
+
+/** A promise that rejects when `fail` is first called, and else stays open. Nobody has to listen to it. */
+export function failure(): { readonly failed: Promise<never>; readonly fail: (error: unknown) => void } {
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined);
+  return { failed, fail };
 }

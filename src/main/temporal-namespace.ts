@@ -1,6 +1,6 @@
 /** The namespace and search attributes that the operator's workflows need: registered when they are missing. */
 import type { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { retryUntilDone } from './retry.ts';
 import { grpcCode, grpcStatus } from './temporal-connection.ts';
 

@@ -11,22 +11,22 @@ export type ActivityOutcome = 'completed' | 'waiting' | 'failed' | 'cancelled';
 
 export interface ActivityMetrics {
   /** One attempt of one activity. Steps are activities named after their kind. */
-  activity(type: string, outcome: ActivityOutcome, seconds: number): void;
+  readonly activity: (type: string, outcome: ActivityOutcome, seconds: number) => void;
   /** One pass of observe, plan and report, by the kind of decision it came to. */
-  pass(decision: string): void;
+  readonly pass: (decision: string) => void;
 }
 
 export interface Metrics extends ActivityMetrics {
   /** In Prometheus' text format. */
-  text(): Promise<string>;
+  readonly text: () => Promise<string>;
   readonly contentType: string;
   readonly watcher: WatcherMetrics;
   /** Whether this replica holds the watcher's lease. */
-  leader(isLeader: boolean): void;
+  readonly leader: (isLeader: boolean) => void;
   /** Where to read how many custom resources wait for their signal, on each scrape. The last one given counts. */
-  queueDepth(read: () => number): void;
+  readonly queueDepth: (read: () => number) => void;
   /** One call to the apiserver. */
-  kubeCall(call: CallReport): void;
+  readonly kubeCall: (call: CallReport) => void;
 }
 
 const prefix = 'etcd_operator_';

@@ -1,0 +1,52 @@
+/** Clients of the apiserver, from the settings. */
+import { API_VERSION } from '../api/names.ts';
+import type { Dependencies } from '../activities/index.ts';
+import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts';
+import { KubeConfigCredentials, type KubeConfigSource } from '../kube/credentials.ts';
+import { createEventRecorder, type EventRecorder } from '../kube/events.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { WATCHER_FIELD_MANAGER } from '../watcher/condition-writer.ts';
+import type { Config } from './config.ts';
+
+export interface Kubernetes {
+  /** Writes as the operator. */
+  readonly client: ClosableKubeClient;
+  /** Writes as the watcher, so that its two conditions have an owner of their own. */
+  readonly watcherClient: ClosableKubeClient;
+  readonly events: EventRecorder;
+  /** After the last events are written. */
+  close(): Promise<void>;
+}
+
+/** Opens no connection by itself: an apiserver that is away does not keep the operator from starting. */
+export function connectKubernetes(
+  config: Pick<Config, 'kubeconfig' | 'inCluster' | 'pod'>,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+): Kubernetes {
+  const credentials = new KubeConfigCredentials({ source: source(config), logger });
+  const shared = { credentials, logger, report: metrics.kubeCall };
+  const client = createKubeClient(shared);
+  const watcherClient = createKubeClient({ ...shared, fieldManager: WATCHER_FIELD_MANAGER, connections: 2 });
+  const events = createEventRecorder({ client, instance: config.pod.name, logger });
+  return {
+    client,
+    watcherClient,
+    events,
+    async close() {
+      await events.flush();
+      await Promise.all([client.close(), watcherClient.close()]);
+    },
+  };
+}
+
+function source({ kubeconfig, inCluster }: Pick<Config, 'kubeconfig' | 'inCluster'>): KubeConfigSource {
+  if (kubeconfig !== undefined) return { file: kubeconfig };
+  return inCluster ? 'in-cluster' : 'default';
+}
+
+/** The way that activities report events, on the recorder. */
+export function eventSink(events: EventRecorder): Dependencies['recordEvent'] {
+  return ({ kind, namespace, name, uid }, event) =>
+    events.record({ apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }, event);
+}

@@ -1,0 +1,180 @@
+/** Composition: from the settings to a running operator, and back. */
+import { Client } from '@temporalio/client';
+import { type NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { createEtcdPort } from '../etcd/adapter.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Scrub } from '../telemetry/scrub.ts';
+import { temporalLogger } from '../telemetry/temporal-logger.ts';
+import type { Config } from './config.ts';
+import { healthPages, metricsPages, operatorChecks, servePages, temporalServing } from './health.ts';
+import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
+import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
+import { failure, retryUntilDone } from './retry.ts';
+import { lazyConnection, workerConnection } from './temporal-connection.ts';
+import { startWatching, type Watching } from './watching.ts';
+import { createWorker } from './worker.ts';
+import { workflowBundle } from './workflow-bundle.ts';
+
+export interface Telemetry {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly scrub: Scrub;
+}
+
+export interface Operator {
+  /** Rejects when a part has failed in a way that only a restart cures; never resolves. */
+  readonly failed: Promise<never>;
+  /** Ends everything in order: no new work, the lease given back, activities finished or given up. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The watcher does not wait for Temporal for longer than this: it is what tells people that Temporal is away.
+ * Within this time a Temporal that serves has been prepared, and no signal fails for the lack of a namespace.
+ */
+const watchAfterMs = 5_000;
+
+/**
+ * Starts every part that the roles ask for. Resolves as soon as health is served; what has to wait for Temporal or
+ * the apiserver waits in the background.
+ * @throws when a port is taken
+ */
+export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
+  const { logger, metrics } = telemetry;
+  installRuntime(config, logger);
+  const stopping = new AbortController();
+  const { failed, fail } = failure();
+  const kubernetes = connectKubernetes(config, telemetry);
+  const connection = lazyConnection(config.temporal);
+  const client = new Client({ connection, namespace: config.temporal.namespace, identity: config.pod.name });
+  const namespace = keepNamespace(connection, { spec: config.temporal, logger, signal: stopping.signal });
+  void namespace.failed.catch(fail);
+  const worker = config.roles.worker
+    ? startWorker(config, { telemetry, kubernetes, namespace, signal: stopping.signal })
+    : undefined;
+  void worker?.failed.catch(fail);
+  let watching: Watching | undefined;
+  const parts = () => ({
+    workerState: worker?.state(),
+    hasWorkerRole: config.roles.worker,
+    leading: watching?.leading() ?? false,
+    watcherSynced: watching?.synced() ?? false,
+    stopping: stopping.signal.aborted,
+  });
+  const servers = [
+    await servePages(config.ports.health, healthPages(operatorChecks(parts, temporalServing(connection)))),
+    await servePages(config.ports.metrics, metricsPages(metrics)),
+  ];
+  if (config.roles.watcher) {
+    void namespace.readyWithin(watchAfterMs).then(() => {
+      if (stopping.signal.aborted) return;
+      watching = startWatching(config, { kubernetes, client, logger, metrics });
+    });
+  }
+  logger.info('operator started', { roles: config.roles, temporal: config.temporal.address });
+  return {
+    failed,
+    async stop() {
+      stopping.abort();
+      await Promise.all([watching?.stop(), worker?.stop()]);
+      await kubernetes.close();
+      await connection.close();
+      await Promise.all(servers.map(server => server.close()));
+    },
+  };
+}
+
+/** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
+function installRuntime(config: Config, logger: Logger): void {
+  Runtime.install({
+    logger: temporalLogger(logger.child({ component: 'temporal' })),
+    shutdownSignals: [],
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      metrics: {
+        prometheus: { bindAddress: `0.0.0.0:${config.ports.temporalMetrics}`, useSecondsForDurations: true },
+      },
+    },
+  });
+}
+
+interface RunningWorker {
+  state(): string | undefined;
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+interface WorkerContext {
+  readonly telemetry: Telemetry;
+  readonly kubernetes: Kubernetes;
+  readonly namespace: NamespaceKeeper;
+  readonly signal: AbortSignal;
+}
+
+/** Makes a worker once Temporal is ready for one, and runs it. */
+function startWorker(config: Config, context: WorkerContext): RunningWorker {
+  const { failed, fail } = failure();
+  let worker: Worker | undefined;
+  const running = (async () => {
+    const made = await makeWorker(config, context);
+    worker = made.worker;
+    try {
+      // Told to stop while it was being made: a worker that never ran has nothing to end.
+      if (!context.signal.aborted) await worker.run();
+    } finally {
+      await made.connection.close();
+    }
+    if (!context.signal.aborted) throw new Error('the Temporal worker stopped by itself');
+  })().catch((error: unknown) => {
+    if (!context.signal.aborted) fail(error);
+  });
+  return {
+    state: () => worker?.getState(),
+    failed,
+    async stop() {
+      if (worker?.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    },
+  };
+}
+
+async function makeWorker(
+  config: Config,
+  { telemetry, kubernetes, namespace, signal }: WorkerContext,
+): Promise<{ readonly worker: Worker; readonly connection: NativeConnection }> {
+  const { logger, metrics } = telemetry;
+  const bundle = await workflowBundle(Runtime.instance().logger);
+  const activities = {
+    kube: kubernetes.client,
+    etcd: createEtcdPort(),
+    recordEvent: eventSink(kubernetes.events),
+    logger: logger.child({ component: 'activities' }),
+    onPass: metrics.pass,
+    now: () => Date.now(),
+  };
+  await namespace.ready;
+  return retryUntilDone(
+    async () => {
+      const connection = await workerConnection(config.temporal);
+      try {
+        const worker = await createWorker(config, {
+          ...telemetry,
+          connection,
+          workflowBundle: bundle,
+          activities,
+        });
+        return { worker, connection };
+      } catch (error) {
+        await connection.close();
+        throw error;
+      }
+    },
+    {
+      signal,
+      firstMs: 250,
+      maxMs: 5_000,
+      onFailure: (error, waitMs) => logger.warn('Temporal worker cannot start yet', { error, waitMs }),
+    },
+  );
+}

@@ -1,0 +1,144 @@
+/** The watcher on the elected replica: a new one each time that this replica is elected. */
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { type ElectionTiming, LeaseElection } from '../kube/lease-election.ts';
+import type { KubeClient } from '../kube/port.ts';
+import { Reflector } from '../kube/reflector.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { ReflectorFactory } from '../watcher/ports.ts';
+import { createWatcher, type Watcher } from '../watcher/watcher.ts';
+import type { Config } from './config.ts';
+import type { Kubernetes } from './kubernetes.ts';
+
+/** Shorter than Kubernetes' own: two watchers at once only cost double signals, none costs reaction time. */
+const electionTiming: ElectionTiming = {
+  leaseDurationMs: 6_000,
+  renewDeadlineMs: 4_000,
+  retryPeriodMs: 1_000,
+};
+
+export interface WatchingParts {
+  readonly kubernetes: Pick<Kubernetes, 'client' | 'watcherClient'>;
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface Watching {
+  /** Whether this replica watches, or would as soon as it has listed everything. */
+  leading(): boolean;
+  synced(): boolean;
+  /** Ends the watcher and gives the lease back. */
+  stop(): Promise<void>;
+}
+
+/** Becomes a candidate; without election, watches at once. */
+export function startWatching(config: Config, parts: WatchingParts): Watching {
+  const watchers = new Watchers(config, parts);
+  if (!config.leaderElection) {
+    watchers.begin();
+    return { leading: () => true, synced: () => watchers.synced(), stop: () => watchers.close() };
+  }
+  const election = new LeaseElection({
+    client: parts.kubernetes.client,
+    namespace: config.pod.namespace,
+    name: config.leaseName,
+    identity: identity(config),
+    timing: electionTiming,
+    logger: parts.logger,
+    onStartedLeading: () => watchers.begin(),
+    onStoppedLeading: () => void watchers.end(),
+  });
+  election.start();
+  return {
+    leading: () => election.isLeader,
+    synced: () => watchers.synced(),
+    async stop() {
+      await watchers.close();
+      await election.stop();
+    },
+  };
+}
+
+/**
+ * In a pod, the pod's name: a container that starts again takes its own lease back at once, and kubelet starts
+ * none before the former one is dead. On a host two operators may run side by side.
+ */
+function identity({ inCluster, pod }: Config): string {
+  return inCluster ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
+}
+
+/** The watcher of the current term, if there is one, and the ends of former ones. */
+class Watchers {
+  readonly #config: Config;
+  readonly #parts: WatchingParts;
+  #current: Watcher | undefined;
+  #ending: Promise<void> = Promise.resolve();
+  #final = false;
+
+  constructor(config: Config, parts: WatchingParts) {
+    this.#config = config;
+    this.#parts = parts;
+    parts.metrics.queueDepth(() => this.#current?.stats().waiting ?? 0);
+  }
+
+  begin(): void {
+    if (this.#final) return;
+    const { kubernetes, client, logger, metrics } = this.#parts;
+    const { watchNamespace: namespace, taskQueue } = this.#config;
+    this.#current = createWatcher({
+      kube: kubernetes.watcherClient,
+      reflector: reflectors(kubernetes.client, logger),
+      client,
+      options: { namespace, taskQueue },
+      logger,
+      metrics: metrics.watcher,
+    });
+    metrics.leader(true);
+    this.#current.start().catch((error: unknown) => logger.error('watcher did not start', { error }));
+  }
+
+  /** Resolves when every watcher so far has ended. */
+  async end(): Promise<void> {
+    const ending = this.#current;
+    this.#current = undefined;
+    this.#parts.metrics.leader(false);
+    if (ending !== undefined) this.#ending = Promise.all([this.#ending, ending.stop()]).then(() => undefined);
+    await this.#ending;
+  }
+
+  /** Lets no further watcher begin. */
+  close(): Promise<void> {
+    this.#final = true;
+    return this.end();
+  }
+
+  synced(): boolean {
+    return this.#current?.synced() ?? false;
+  }
+}
+
+/** The watcher's idea of a reflector, on ours. */
+function reflectors(client: Pick<KubeClient, 'list' | 'watch'>, logger: Logger): ReflectorFactory {
+  return ({ apiVersion, kind, namespace, labelSelector, slim, onChange }) => {
+    const reflector = new Reflector({
+      client,
+      kind: { apiVersion, kind },
+      namespace,
+      labelSelector,
+      slim,
+      logger: logger.child({ reflector: kind }),
+    });
+    reflector.subscribe({
+      added: object => onChange({ type: 'added', object }),
+      updated: (object, previous) => onChange({ type: 'updated', object, previous }),
+      deleted: object => onChange({ type: 'deleted', object }),
+    });
+    return {
+      start: () => reflector.start(),
+      stop: () => reflector.stop(),
+      synced: () => reflector.hasSynced,
+    };
+  };
+}
