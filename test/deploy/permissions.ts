@@ -1,0 +1,85 @@
+/** Every right of the operator and what needs it: deploy/rbac grants exactly these. */
+
+export interface Permission {
+  readonly group: string;
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Only these objects; all when left out. */
+  readonly names?: readonly string[];
+  readonly because: string;
+}
+
+const own = 'etcd.database.coreos.com';
+
+/** In all namespaces. */
+export const clusterPermissions: readonly Permission[] = [
+  ...['etcdclusters', 'etcdbackups', 'etcdrestores'].flatMap((resource): Permission[] => [
+    {
+      group: own,
+      resource,
+      verbs: ['get', 'list', 'watch', 'patch'],
+      because: 'the watcher follows them, a pass reads one, the finalizer is put on and taken off',
+    },
+    { group: own, resource: `${resource}/status`, verbs: ['patch'], because: 'status is applied' },
+    {
+      group: own,
+      resource: `${resource}/finalizers`,
+      verbs: ['update'],
+      because:
+        'blockOwnerDeletion in the owner references of what is made (OwnerReferencesPermissionEnforcement)',
+    },
+  ]),
+  ...['pods', 'persistentvolumeclaims'].map(
+    (resource): Permission => ({
+      group: '',
+      resource,
+      verbs: ['get', 'list', 'watch', 'create', 'delete'],
+      because: 'members: made, looked at, watched, and deleted with their cluster',
+    }),
+  ),
+  ...[
+    { group: '', resource: 'services' },
+    { group: 'policy', resource: 'poddisruptionbudgets' },
+  ].map(
+    (of): Permission => ({
+      ...of,
+      verbs: ['get', 'list', 'watch', 'create'],
+      because: 'one of each cluster; the garbage collector deletes them with their owner',
+    }),
+  ),
+  {
+    group: '',
+    resource: 'secrets',
+    verbs: ['list', 'watch'],
+    because: 'the watcher tells a resource that a Secret it names has changed',
+  },
+  {
+    group: 'storage.k8s.io',
+    resource: 'storageclasses',
+    verbs: ['list'],
+    because: 'is there a default class',
+  },
+  {
+    group: '',
+    resource: 'events',
+    verbs: ['get', 'create', 'patch'],
+    because: 'transitions are reported; a repeated one raises the count of the first',
+  },
+];
+
+/** In the operator's own namespace. */
+export const ownNamespacePermissions: readonly Permission[] = [
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    verbs: ['create'],
+    because: 'the first candidate makes the lease; RBAC cannot limit create by name',
+  },
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    names: ['etcd-operator-watcher'],
+    verbs: ['get', 'update'],
+    because: 'the election of the replica that watches',
+  },
+];
