@@ -5,7 +5,7 @@ import { isReservedKey, MAX_CLUSTER_NAME_LENGTH } from './names.ts';
 import { parseBytes, parseDurationSeconds, parseQuantity } from './quantity.ts';
 import { reservedEnvReason } from './reserved-env.ts';
 import { keyFaults, labelFaults, quote } from './syntax.ts';
-import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
+import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec, VolumeClaimTemplate } from './types.ts';
 
 /** The faults of a cluster's specification. `config` is the same with its defaults. */
 export function clusterFaults(name: string, spec: EtcdClusterSpec, config: ClusterConfig): readonly string[] {
@@ -63,16 +63,18 @@ function storageFaults(spec: EtcdClusterSpec): readonly string[] {
   const claim = volumeClaimTemplate?.spec ?? spec.pod?.persistentVolumeClaimSpec;
   const size = claim?.resources?.requests?.storage ?? DEFAULT_CLAIM_SIZE;
   const faults = storageFormFaults(spec);
-  if (!((parseQuantity(size) ?? 0) > 0)) {
+  if ((parseQuantity(size) ?? 0) <= 0) {
     faults.push(`the storage request ${quote(String(size))} is no size: write one such as 8Gi`);
   }
   if (parseDurationSeconds(keep) === undefined) {
     faults.push(`spec.storage.retainDeadMemberFor ${quote(keep)} is no duration: write one such as 24h`);
   }
-  const metadata = volumeClaimTemplate?.metadata;
+  return [...faults, ...claimMetadataFaults(volumeClaimTemplate?.metadata)];
+}
+
+function claimMetadataFaults(metadata: VolumeClaimTemplate['metadata']): readonly string[] {
   const path = 'spec.storage.volumeClaimTemplate.metadata';
   return [
-    ...faults,
     ...labelFaults(`${path}.labels`, metadata?.labels),
     ...keyFaults(`${path}.annotations`, metadata?.annotations),
   ];

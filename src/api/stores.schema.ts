@@ -11,7 +11,7 @@ const objectPath = (container: string) =>
       `Where the object lies: ${container}/key. A periodic backup appends its revision and time to the key.`,
     ),
     {
-      rule: "self.matches('^[^/[:space:]]+/.*[^/]$')",
+      rule: "self.matches('^[^/]+/.+$')",
       message: `must be ${container}/key, such as backups/etcd/example`,
     },
   );

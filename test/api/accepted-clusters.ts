@@ -1,0 +1,171 @@
+/** Odd EtcdClusters that the API server must accept, and what validateCluster must then say of them. */
+import type { ConditionStatus, ConditionType } from '../../src/api/conditions.ts';
+
+export type Accepted = {
+  /** The end of the sentence "an EtcdCluster with …". */
+  readonly what: string;
+  readonly spec: Record<string, unknown>;
+  /** The condition that the operator shows, and words of its message. */
+  readonly shows: readonly [type: ConditionType, status: ConditionStatus, reason: string, ...words: string[]];
+};
+
+const quota = (size: string, quotaBackendBytes: string) => ({
+  storage: { volumeClaimTemplate: { spec: { resources: { requests: { storage: size } } } } },
+  etcd: { quotaBackendBytes },
+});
+
+export const ACCEPTED_CLUSTERS: readonly Accepted[] = [
+  {
+    what: 'version v3.5.3',
+    spec: { version: 'v3.5.3' },
+    shows: ['VersionSupported', 'True', 'Supported', 'etcd 3.5.3'],
+  },
+  {
+    what: 'version 3.5.3, which is older than its floors',
+    spec: { version: '3.5.3' },
+    shows: [
+      'VersionOutdated',
+      'True',
+      'BelowDataLossFloor',
+      'below 3.5.26',
+      'below 3.5.33',
+      'Set spec.version to 3.5.35',
+    ],
+  },
+  {
+    what: 'version 3.5.30, which is older than a security fix only',
+    spec: { version: '3.5.30' },
+    shows: [
+      'VersionOutdated',
+      'True',
+      'BelowSecurityFloor',
+      'GHSA-xg4h-6gfc-h4m8',
+      'Set spec.version to 3.5.35',
+    ],
+  },
+  { what: 'version 3.6.16', spec: { version: '3.6.16' }, shows: ['VersionOutdated', 'False', 'UpToDate'] },
+  {
+    what: 'version 3.6.99, which this operator does not know',
+    spec: { version: '3.6.99' },
+    shows: ['VersionSupported', 'True', 'NewerThanKnown', '3.6.16'],
+  },
+  {
+    what: 'version 3.2.13',
+    spec: { version: '3.2.13' },
+    shows: [
+      'VersionSupported',
+      'False',
+      'TooOld',
+      'etcd 3.2.13 is out of support',
+      'write one of 3.5.35, 3.6.16, 3.7.3',
+    ],
+  },
+  {
+    what: 'version 3.4.45',
+    spec: { version: '3.4.45' },
+    shows: ['VersionSupported', 'False', 'TooOld', '3.4.45'],
+  },
+  {
+    what: 'version 3.8.0',
+    spec: { version: '3.8.0' },
+    shows: ['VersionSupported', 'False', 'TooNew', '3.8.0'],
+  },
+  {
+    what: 'version 4.0.0',
+    spec: { version: '4.0.0' },
+    shows: ['VersionSupported', 'False', 'TooNew', '4.0.0'],
+  },
+  {
+    what: 'an empty version',
+    spec: { version: '' },
+    shows: ['VersionSupported', 'True', 'Supported', 'etcd 3.6.16'],
+  },
+  {
+    what: 'size 4',
+    spec: { size: 4 },
+    shows: [
+      'EvenSize',
+      'True',
+      'NoExtraTolerance',
+      '4 members tolerate 1 failure, no more than 3 do: prefer 3 or 5',
+    ],
+  },
+  { what: 'size 7', spec: { size: 7 }, shows: ['EvenSize', 'False', 'OddSize'] },
+  {
+    what: 'busyboxImage',
+    spec: { pod: { busyboxImage: 'busybox:1.28.0-glibc' } },
+    shows: ['FieldsIgnored', 'True', 'SomeIgnored', 'spec.pod.busyboxImage: no longer needed'],
+  },
+  {
+    what: 'DNSTimeoutInSecond',
+    spec: { pod: { DNSTimeoutInSecond: 30 } },
+    shows: ['FieldsIgnored', 'True', 'SomeIgnored', 'spec.pod.DNSTimeoutInSecond: no longer needed'],
+  },
+  {
+    what: 'DNSTimeoutInSecond 0, which Go clients write',
+    spec: { pod: { DNSTimeoutInSecond: 0, busyboxImage: '' } },
+    shows: ['FieldsIgnored', 'False', 'NoneIgnored'],
+  },
+  {
+    what: 'a label that the operator sets itself',
+    spec: { pod: { labels: { 'app.kubernetes.io/name': 'mine' } } },
+    shows: ['FieldsIgnored', 'True', 'SomeIgnored', 'spec.pod.labels[app.kubernetes.io/name]'],
+  },
+  {
+    what: 'a label whose key is in Greek',
+    spec: { pod: { labels: { βάση: 'x' } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.labels has the key "βάση": write letters'],
+  },
+  {
+    what: 'a label whose value is in Greek',
+    spec: { pod: { labels: { tier: 'βάση' } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.labels has the value "βάση" for tier: write letters'],
+  },
+  {
+    what: 'a node selector with an impossible key',
+    spec: { pod: { nodeSelector: { 'a b': 'x' } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.nodeSelector has the key "a b"'],
+  },
+  {
+    what: 'a defragmentation at a minute that does not exist',
+    spec: { maintenance: { defragment: { schedule: '61 2 * * *' } } },
+    shows: [
+      'SpecValid',
+      'False',
+      'Invalid',
+      'spec.maintenance.defragment.schedule "61 2 * * *": minute "61": write 0 to 59',
+    ],
+  },
+  {
+    what: 'a defragmentation on 30 February',
+    spec: { maintenance: { defragment: { schedule: '0 0 30 2 *' } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'day 30 never comes in month 2'],
+  },
+  {
+    what: 'a volume smaller than three quotas',
+    spec: quota('4Gi', '2Gi'),
+    shows: [
+      'StorageTight',
+      'True',
+      'VolumeTooSmall',
+      'the volume of 4Gi',
+      'ask for 8Gi or lower spec.etcd.quotaBackendBytes',
+    ],
+  },
+  {
+    what: 'a volume of three quotas and 2Gi',
+    spec: quota('8Gi', '2Gi'),
+    shows: ['StorageTight', 'False', 'VolumeLargeEnough'],
+  },
+  {
+    what: 'the profile Kubernetes on the default volume',
+    spec: { profile: 'Kubernetes' },
+    shows: ['StorageTight', 'True', 'VolumeTooSmall', 'ask for 26Gi'],
+  },
+  { what: 'an empty TLS block', spec: { TLS: {} }, shows: ['TLSSupported', 'True', 'Supported'] },
+  {
+    what: 'a TLS block of empty Secret names, which Go clients write',
+    spec: { TLS: { static: { member: { peerSecret: '', serverSecret: '' }, operatorSecret: '' } } },
+    shows: ['TLSSupported', 'True', 'Supported'],
+  },
+];

@@ -1,0 +1,203 @@
+/** EtcdBackups and EtcdRestores that the API server must refuse, each with the words that it must say. */
+import type { Rejected } from './rejected-clusters.ts';
+
+const gcs = { storageType: 'GCS', gcs: { path: 'bucket/etcd' } };
+const endpoints = { etcdEndpoints: ['https://example-client:2379'] };
+const ok = { ...endpoints, ...gcs };
+const ONE_SOURCE = 'exactly one of etcdEndpoints and clusterRef must be given';
+const policy = (backupPolicy: object) => ({ ...ok, backupPolicy });
+const CRON = 'must be a cron expression of five fields such as "30 2 * * *"';
+
+export const REJECTED_BACKUPS: readonly Rejected[] = [
+  { what: 'no spec', spec: undefined, says: ['spec', 'Required value'] },
+  {
+    what: 'an unknown storageType',
+    spec: { ...ok, storageType: 'Floppy' },
+    says: ['spec.storageType', 'supported values', '"S3"', '"ABS"', '"GCS"', '"OSS"', '"File"'],
+  },
+  {
+    what: 'storageType s3 in small letters',
+    spec: { ...ok, storageType: 's3' },
+    says: ['spec.storageType', 'supported values'],
+  },
+  {
+    what: 'an empty storageType',
+    spec: { ...ok, storageType: '' },
+    says: ['spec.storageType', 'supported values'],
+  },
+  { what: 'no storageType', spec: endpoints, says: ['spec.storageType', 'Required value'] },
+  { what: 'null as storageType', spec: { ...ok, storageType: null }, says: ['spec.storageType'] },
+  {
+    what: 'neither endpoints nor a cluster',
+    spec: gcs,
+    says: [ONE_SOURCE, 'clusterRef.name for a cluster of this operator'],
+  },
+  { what: 'no endpoint in the list', spec: { ...gcs, etcdEndpoints: [] }, says: [ONE_SOURCE] },
+  { what: 'endpoints and a cluster', spec: { ...ok, clusterRef: { name: 'example' } }, says: [ONE_SOURCE] },
+  {
+    what: 'an empty endpoint',
+    spec: { ...gcs, etcdEndpoints: [''] },
+    says: ['spec.etcdEndpoints[0]', 'at least 1 chars'],
+  },
+  {
+    what: 'a cluster without name',
+    spec: { ...gcs, clusterRef: {} },
+    says: ['spec.clusterRef.name', 'Required value'],
+  },
+  ...(['S3', 'ABS', 'GCS', 'OSS', 'File'] as const).map(storageType => ({
+    what: `storageType ${storageType} without its block`,
+    spec: { ...endpoints, storageType },
+    says: [`storageType ${storageType} needs the block ${storageType.toLowerCase()} with`, 'path'],
+  })),
+  {
+    what: 'S3 with the block of GCS',
+    spec: { ...endpoints, storageType: 'S3', gcs: { path: 'a/b' } },
+    says: ['storageType S3 needs the block s3 with path'],
+  },
+  {
+    what: 'a path without key',
+    spec: { ...endpoints, storageType: 'S3', s3: { path: 'bucket' } },
+    says: ['spec.s3.path', 'must be bucket/key, such as backups/etcd/example'],
+  },
+  {
+    what: 'a path without bucket',
+    spec: { ...endpoints, storageType: 'S3', s3: { path: '/key' } },
+    says: ['spec.s3.path', 'must be bucket/key'],
+  },
+  {
+    what: 'a block without path',
+    spec: { ...endpoints, storageType: 'S3', s3: { awsSecret: 'aws' } },
+    says: ['spec.s3.path', 'Required value'],
+  },
+  {
+    what: 'a file outside of its volume',
+    spec: { ...endpoints, storageType: 'File', file: { claim: 'backups', path: '../etc/passwd' } },
+    says: ['spec.file.path', 'must be a path within the volume'],
+  },
+  {
+    what: 'a file with an absolute path',
+    spec: { ...endpoints, storageType: 'File', file: { claim: 'backups', path: '/etc/passwd' } },
+    says: ['spec.file.path', 'must be a path within the volume'],
+  },
+  {
+    what: 'a negative interval',
+    spec: policy({ backupIntervalInSecond: -1 }),
+    says: ['spec.backupPolicy.backupIntervalInSecond', 'must not be negative: write 0 for a single backup'],
+  },
+  {
+    what: 'negative maxBackups',
+    spec: policy({ maxBackups: -1 }),
+    says: ['spec.backupPolicy.maxBackups', 'must not be negative: write 0 to keep all backups'],
+  },
+  {
+    what: 'an interval that is text',
+    spec: policy({ backupIntervalInSecond: '1h' }),
+    says: ['backupIntervalInSecond', 'must be of type integer'],
+  },
+  {
+    what: 'a schedule of words',
+    spec: policy({ schedule: 'every night' }),
+    says: ['spec.backupPolicy.schedule', CRON],
+  },
+  {
+    what: 'a schedule of six fields',
+    spec: policy({ schedule: '0 0 2 * * *' }),
+    says: ['spec.backupPolicy.schedule', CRON],
+  },
+  {
+    what: 'a schedule and an interval',
+    spec: policy({ schedule: '@daily', backupIntervalInSecond: 60 }),
+    says: ['schedule and backupIntervalInSecond exclude each other'],
+  },
+  {
+    what: 'a time zone without schedule',
+    spec: policy({ timeZone: 'UTC' }),
+    says: ['timeZone belongs to schedule'],
+  },
+  {
+    what: 'a time zone with a space',
+    spec: policy({ schedule: '@daily', timeZone: 'my zone' }),
+    says: ['spec.backupPolicy.timeZone', 'such as UTC or Europe/Paris'],
+  },
+  {
+    what: 'retention and maxBackups',
+    spec: policy({ maxBackups: 3, retention: { daily: 7 } }),
+    says: ['retention and maxBackups exclude each other'],
+  },
+  {
+    what: 'a negative retention',
+    spec: policy({ retention: { daily: -7 } }),
+    says: ['retention.daily', 'greater than or equal to 0'],
+  },
+  {
+    what: 'verify Maybe',
+    spec: { ...ok, verify: 'Maybe' },
+    says: ['spec.verify', '"Checksum", "Structure", "Restore"'],
+  },
+  {
+    what: 'compression rar',
+    spec: { ...ok, compression: 'rar' },
+    says: ['spec.compression', '"none", "gzip", "zstd"'],
+  },
+];
+
+const store = { backupStorageType: 'S3', s3: { path: 'bucket/etcd' } };
+const target = { etcdCluster: { name: 'example' } };
+const ONE_BACKUP = 'exactly one of backupRef and backupStorageType must be given';
+const AT = 'must be Latest, a revision such as 4711, or a time such as 2026-11-21T12:00:00Z';
+
+export const REJECTED_RESTORES: readonly Rejected[] = [
+  { what: 'no cluster', spec: store, says: ['spec.etcdCluster', 'Required value'] },
+  {
+    what: 'an empty name of the cluster',
+    spec: { ...store, etcdCluster: { name: '' } },
+    says: ['spec.etcdCluster.name', 'must name an EtcdCluster'],
+  },
+  {
+    what: 'a name of 53 characters for the cluster',
+    spec: { ...store, etcdCluster: { name: 'a'.repeat(53) } },
+    says: ['spec.etcdCluster.name', 'at most 52 characters'],
+  },
+  { what: 'no backup', spec: target, says: [ONE_BACKUP] },
+  { what: 'two backups', spec: { ...target, ...store, backupRef: { name: 'nightly' } }, says: [ONE_BACKUP] },
+  {
+    what: 'an unknown storage type',
+    spec: { ...target, backupStorageType: 'Tape' },
+    says: ['spec.backupStorageType', 'supported values'],
+  },
+  {
+    what: 'a storage type without its block',
+    spec: { ...target, backupStorageType: 'GCS' },
+    says: ['backupStorageType GCS needs the block gcs with path'],
+  },
+  {
+    what: 'a backup of yesterday',
+    spec: { ...target, backupRef: { name: 'nightly', at: 'yesterday' } },
+    says: ['spec.backupRef.at', AT],
+  },
+  {
+    what: 'a backup of revision -1',
+    spec: { ...target, backupRef: { name: 'nightly', at: -1 } },
+    says: ['spec.backupRef.at', AT],
+  },
+  {
+    what: 'a cluster id that is no number',
+    spec: { ...target, ...store, confirmClusterID: 'yes please' },
+    says: ['spec.confirmClusterID', 'must be the cluster id in hexadecimal'],
+  },
+  {
+    what: 'a negative revisionBump',
+    spec: { ...target, ...store, revisionBump: -1 },
+    says: ['spec.revisionBump', 'greater than or equal to 0'],
+  },
+  {
+    what: 'a template of size 9',
+    spec: { ...target, ...store, clusterTemplate: { size: 9 } },
+    says: ['spec.clusterTemplate.size', 'must be from 1 to 7'],
+  },
+  {
+    what: 'a template with a reserved label',
+    spec: { ...target, ...store, clusterTemplate: { pod: { labels: { app: 'x' } } } },
+    says: ['spec.clusterTemplate.pod.labels', 'are set by the operator'],
+  },
+];
