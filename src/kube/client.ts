@@ -93,10 +93,12 @@ class RestClient implements ClosableKubeClient {
   async list(kind: port.KindRef, options: port.ListOptions = {}): Promise<port.ObjectList> {
     const path = this.#paths.collection(kind, options.namespace);
     const deadline = performance.now() + (options.timeoutMs ?? listTimeoutMs);
-    const fetchPage: FetchPage = async query => {
+    const fetchPage: FetchPage = query => {
       const timeoutMs = Math.max(1, deadline - performance.now());
       const call = { method: 'GET', path, kind: kind.kind, query, idempotent: true } as const;
-      return parsePage((await this.#call(call, { signal: options.signal, timeoutMs })).text, path);
+      return this.#call(call, { signal: options.signal, timeoutMs }, response =>
+        parsePage(response.text, path),
+      );
     };
     return listInPages(fetchPage, { ...options, kind, pageSize: this.#options.pageSize ?? 500 });
   }
@@ -167,7 +169,11 @@ class RestClient implements ClosableKubeClient {
     });
     const path = this.#paths.object(ref);
     try {
-      await this.#call({ method: 'DELETE', path, kind: ref.kind, body, idempotent: true }, options);
+      await this.#call(
+        { method: 'DELETE', path, kind: ref.kind, body, idempotent: true },
+        options,
+        () => undefined,
+      );
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -205,6 +211,7 @@ class RestClient implements ClosableKubeClient {
     return this.#call(
       { method, path, kind: 'raw', query, body: text, contentType, accept, idempotent },
       options,
+      response => response,
     );
   }
 
@@ -212,32 +219,38 @@ class RestClient implements ClosableKubeClient {
     return this.#transport.close();
   }
 
-  async #object(call: Call, options: port.CallOptions): Promise<port.KubeObject> {
-    const { text } = await this.#call(call, options);
-    return parseObject(text, call.path);
+  #object(call: Call, options: port.CallOptions): Promise<port.KubeObject> {
+    return this.#call(call, options, response => parseObject(response.text, call.path));
   }
 
-  async #call(call: Call, options: port.CallOptions): Promise<port.RawResponse> {
+  /** `parse` is part of an attempt: an answer that was cut off is as good as none, and asked for again. */
+  async #call<T>(
+    call: Call,
+    options: port.CallOptions,
+    parse: (response: port.RawResponse) => T,
+  ): Promise<T> {
     const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? this.#options.timeoutMs ?? 20_000));
     const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
     const { method, body, contentType, accept } = call;
     const path = withQuery(call.path, call.query ?? {});
-    return withRetries(
-      () =>
-        this.#measured(call, () => this.#transport.send({ method, path, body, contentType, accept, signal })),
-      {
-        policy: this.#options.retry ?? defaultRetry,
-        idempotent: call.idempotent,
-        signal,
-        onRetry: (error, delayMs) =>
-          this.#options.logger?.debug('apiserver call is tried again', {
-            method,
-            path: call.path,
-            reason: error.reason,
-            delayMs,
-          }),
-      },
-    );
+    const attempt = async (): Promise<T> =>
+      parse(
+        await this.#measured(call, () =>
+          this.#transport.send({ method, path, body, contentType, accept, signal }),
+        ),
+      );
+    return withRetries(attempt, {
+      policy: this.#options.retry ?? defaultRetry,
+      idempotent: call.idempotent,
+      signal,
+      onRetry: (error, delayMs) =>
+        this.#options.logger?.debug('apiserver call is tried again', {
+          method,
+          path: call.path,
+          reason: error.reason,
+          delayMs,
+        }),
+    });
   }
 
   async #measured<T extends port.RawResponse>(call: Call, run: () => Promise<T>): Promise<T> {

@@ -37,6 +37,8 @@ export type KubeConfigSource = { readonly file: string } | 'in-cluster' | 'defau
 export interface CredentialsOptions {
   readonly source: KubeConfigSource;
   readonly context?: string | undefined;
+  /** For `in-cluster`: what stands before /var/run/secrets/kubernetes.io/serviceaccount; nothing in a pod. */
+  readonly mountPrefix?: string | undefined;
   readonly logger: KubeLogger;
   /** How long what was read from files counts as fresh; 10 s by default. Kubernetes rotates well ahead of expiry. */
   readonly refreshMs?: number | undefined;
@@ -91,16 +93,17 @@ export class KubeConfigCredentials implements Credentials {
 
   /** The kubeconfig as it is now; the one at hand when nothing changed, for the sake of its token caches. */
   #reloaded(): KubeConfig {
-    const loaded = loadKubeConfig(this.#options.source, this.#options.context);
+    const loaded = loadKubeConfig(this.#options);
     const unchanged = this.#config !== undefined && this.#config.exportConfig() === loaded.exportConfig();
     return unchanged && this.#config !== undefined ? this.#config : loaded;
   }
 }
 
 /** @throws Error of client-node, or ours that says what is missing. */
-export function loadKubeConfig(source: KubeConfigSource, context?: string): KubeConfig {
+export function loadKubeConfig(options: Omit<CredentialsOptions, 'logger'>): KubeConfig {
+  const { source, context } = options;
   const config = new KubeConfig();
-  if (source === 'in-cluster') config.loadFromCluster();
+  if (source === 'in-cluster') config.loadFromCluster(options.mountPrefix);
   else if (source === 'default') config.loadFromDefault();
   else config.loadFromFile(source.file);
   if (context !== undefined) config.setCurrentContext(context);

@@ -34,6 +34,12 @@ interface Agents {
   readonly watches: Dispatcher;
 }
 
+interface Dispatch {
+  readonly connection: Connection;
+  readonly pool: 'calls' | 'watches';
+  readonly signal: AbortSignal;
+}
+
 /**
  * Single HTTP requests over connections that are kept and shared. Speaks HTTP/1.1 on purpose: with HTTP/2 all
  * requests share one connection, and giving up a silent watch would leave everything on the same dead one.
@@ -51,10 +57,11 @@ export class Transport {
   async send(request: TransportRequest): Promise<TransportResponse> {
     const attempt = AbortSignal.timeout(this.#options.attemptTimeoutMs);
     const signal = AbortSignal.any([request.signal, attempt]);
-    const response = await this.#dispatch(request, 'calls', signal);
+    const connection = await this.#connection(request);
+    const response = await this.#dispatch(request, { connection, pool: 'calls', signal });
     const text = await this.#guard(request, () => response.body.text());
     if (response.statusCode >= 200 && response.statusCode < 300) return { status: response.statusCode, text };
-    throw this.#refused(request, response, text);
+    throw this.#refused(request, response, redact(text, connection));
   }
 
   /**
@@ -62,9 +69,11 @@ export class Transport {
    * @throws KubeError for every status but 200 and for every failure up to the response headers.
    */
   async open(request: TransportRequest): Promise<AsyncIterable<Buffer>> {
-    const response = await this.#dispatch(request, 'watches', request.signal);
+    const connection = await this.#connection(request);
+    const response = await this.#dispatch(request, { connection, pool: 'watches', signal: request.signal });
     if (response.statusCode === 200) return response.body;
-    throw this.#refused(request, response, await this.#guard(request, () => response.body.text()));
+    const text = await this.#guard(request, () => response.body.text());
+    throw this.#refused(request, response, redact(text, connection));
   }
 
   /** Ends every connection. Calls under way fail; later ones are refused. */
@@ -75,12 +84,22 @@ export class Transport {
     await Promise.all([agents?.calls.destroy(), agents?.watches.destroy()]);
   }
 
-  async #dispatch(
-    request: TransportRequest,
-    pool: 'calls' | 'watches',
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
-    const connection = await this.#options.credentials.connection();
+  /** Credentials may come from a program that hangs: the deadline of the call counts for it too. */
+  #connection(request: TransportRequest): Promise<Connection> {
+    const { signal } = request;
+    return new Promise((resolve, reject) => {
+      const end = (): void => reject(errorFromAbort(nameOf(request), signal));
+      if (signal.aborted) return end();
+      signal.addEventListener('abort', end, { once: true });
+      this.#options.credentials
+        .connection()
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', end));
+    });
+  }
+
+  async #dispatch(request: TransportRequest, how: Dispatch): Promise<Dispatcher.ResponseData> {
+    const { connection, pool, signal } = how;
     const dispatcher = this.#agentsFor(connection)[pool];
     return this.#guard(request, () =>
       dispatcher.request({
@@ -154,6 +173,12 @@ function newAgent(
   const tls = { ...connection.tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
   if (connection.proxyUrl === undefined) return new Agent({ ...options, connect: tls });
   return new ProxyAgent({ ...options, uri: connection.proxyUrl, requestTls: tls });
+}
+
+/** A proxy's error page may repeat the headers of the request. */
+function redact(text: string, connection: Connection): string {
+  const secret = connection.headers['authorization']?.split(' ').at(-1) ?? '';
+  return secret === '' ? text : text.replaceAll(secret, '[redacted]');
 }
 
 const nameOf = (request: TransportRequest): { method: string; path: string } => ({

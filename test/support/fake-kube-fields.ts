@@ -73,18 +73,24 @@ export function leaves(object: Json): Map<string, unknown> {
   return found;
 }
 
+const isSet = (segment: Segment): segment is { field: string } =>
+  'field' in segment && setLists.has(segment.field);
+const isKeyed = (segment: Segment): segment is { field: string } =>
+  'field' in segment && listKeys[segment.field] !== undefined;
+
+/** True for the path of a list whose items have owners of their own: to own it means to own that it exists. */
+function isSharedList(path: Path): boolean {
+  const last = path.at(-1);
+  return last !== undefined && (isSet(last) || isKeyed(last));
+}
+
 function collect(value: unknown, path: Path, found: Map<string, unknown>): void {
   const last = path.at(-1);
   if (isJson(value) && Object.keys(value).length > 0) {
     for (const [field, entry] of Object.entries(value)) collect(entry, [...path, { field }], found);
-  } else if (Array.isArray(value) && last !== undefined && 'field' in last && setLists.has(last.field)) {
+  } else if (Array.isArray(value) && value.length > 0 && last !== undefined && isSet(last)) {
     for (const element of value) found.set(keyOf([...path, { element }]), element);
-  } else if (
-    Array.isArray(value) &&
-    last !== undefined &&
-    'field' in last &&
-    listKeys[last.field] !== undefined
-  ) {
+  } else if (Array.isArray(value) && value.length > 0 && last !== undefined && isKeyed(last)) {
     for (const entry of value) {
       const item = itemKey(last.field, entry);
       if (item === undefined) throw new Error(`fake apiserver: an item of ${last.field} lacks its key`);
@@ -187,10 +193,11 @@ export function applyConfig(current: Json, owners: Ownership, config: Json, mana
   );
   // The key of a list item goes last: without it the item's other leaves could not be found.
   for (const path of dropped.map(pathOfKey).sort((a, b) => Number(isItemKey(a)) - Number(isItemKey(b)))) {
-    removeAt(object, path);
+    if (!hasItems(object, path)) removeAt(object, path);
   }
   for (const [key, value] of wanted) {
     const path = pathOfKey(key);
+    if (hasItems(object, path)) continue;
     if (!sameJson(valueAt(object, path), value)) {
       for (const [name, keys] of nextOwners) {
         if (name !== manager && keys.delete(key)) conflicts.push(`${name}: ${describe(path)}`);
@@ -200,6 +207,12 @@ export function applyConfig(current: Json, owners: Ownership, config: Json, mana
   }
   nextOwners.set(manager, new Set(wanted.keys()));
   return { object, owners: nextOwners, conflicts };
+}
+
+/** Whether a shared list has items, which neither dropping the list nor applying it as empty takes away. */
+function hasItems(object: Json, path: Path): boolean {
+  const value = isSharedList(path) ? valueAt(object, path) : undefined;
+  return Array.isArray(value) && value.length > 0;
 }
 
 function isItemKey(path: Path): boolean {

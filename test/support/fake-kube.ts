@@ -126,7 +126,7 @@ export class FakeKube implements KubeClient {
   }
 
   /** Stores objects as they are, status and deletionTimestamp included; fills in what every stored object has. */
-  seed(...objects: readonly WritableObject[]): KubeObject[] {
+  seed<T extends WritableObject>(...objects: readonly T[]): KubeObject[] {
     return objects.map(given => {
       const object = structuredClone(given) as unknown as KubeObject;
       object.metadata.uid ??= this.#storage.newUid();
