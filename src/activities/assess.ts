@@ -80,7 +80,7 @@ async function report(deps: Dependencies, cluster: EtcdCluster, status: EtcdClus
   const { namespace, name, uid } = cluster.metadata;
   for (const event of transitions(before, status)) {
     deps.recordEvent({ kind: 'EtcdCluster', namespace, name, uid }, event);
-    deps.logger.info('cluster changed', { namespace, name, reason: event.reason, message: event.message });
+    deps.logger.info('cluster changed', { namespace, name, reason: event.reason, detail: event.message });
   }
 }
 

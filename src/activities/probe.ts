@@ -73,7 +73,12 @@ async function membershipThrough(members: readonly EtcdMember[]): Promise<Member
       return {
         known: true,
         clusterId,
-        members: listed.map(({ id, name, isLearner }) => ({ id, name, isLearner })),
+        members: listed.map(({ id, name, isLearner, clientUrls }) => ({
+          id,
+          name,
+          isLearner,
+          started: clientUrls.length > 0,
+        })),
       };
     } catch (error) {
       message = messageOf(error);

@@ -93,7 +93,11 @@ function bootstrapSteps(observation: Observation, incarnation: Incarnation): Ste
   const members = incarnation.members.map(member => member.name);
   if (membership.known) {
     const identities = membership.members.map(({ name, id }) => ({ name, id }));
-    return [{ kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities }];
+    const unborn = unbornMembers(observation);
+    return [
+      ...(unborn.length === 0 ? [] : [{ kind: 'bootstrapMembers' as const, token, members: unborn }]),
+      { kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities },
+    ];
   }
   const bootstrap: Step = { kind: 'bootstrapMembers', token, members };
   const afterwards: Step[] = [
@@ -103,19 +107,33 @@ function bootstrapSteps(observation: Observation, incarnation: Incarnation): Ste
   return everythingMade(observation, members) ? afterwards : [bootstrap, ...afterwards];
 }
 
+/**
+ * Members that were never given a pod, though a quorum of the others bootstrapped without them: whoever created the
+ * pods was killed half-way. Their first start is still to come, and only now can it be a bootstrap: once the cluster
+ * id is recorded they could not be told from members that lost their data. A member that has ever started, which the
+ * quorum knows, is never among them.
+ */
+function unbornMembers({ membership, pods }: Observation): string[] {
+  if (!membership.known) return [];
+  const unstarted = membership.members.filter(member => !member.started).map(member => member.name);
+  return unstarted.filter(name => name !== '' && !pods.some(pod => pod.name === name));
+}
+
 function everythingMade(observation: Observation, members: readonly string[]): boolean {
   const { cluster, pods, claims, peerService, disruptionBudget } = observation;
   const needsClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
   return (
     peerService.exists &&
     disruptionBudget.exists &&
-    members.every(name => pods.some(pod => pod.name === name)) &&
-    (!needsClaims || members.every(name => claims.some(claim => claim.name === name)))
+    members.every(name => pods.some(pod => pod.owned && pod.name === name)) &&
+    (!needsClaims || members.every(name => claims.some(claim => claim.owned && claim.name === name)))
   );
 }
 
 function everyPodReady(observation: Observation, members: readonly string[]): boolean {
-  return members.every(name => observation.pods.some(pod => pod.name === name && pod.ready && !pod.deleting));
+  return members.every(name =>
+    observation.pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting),
+  );
 }
 
 /** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */

@@ -95,6 +95,8 @@ export type Membership =
         /** Empty while the member was added and has never started. */
         readonly name: string;
         readonly isLearner: boolean;
+        /** It has published its client URLs, which a member does when it first sees a leader. */
+        readonly started: boolean;
       }[];
     }
   | { readonly known: false; readonly message: string };

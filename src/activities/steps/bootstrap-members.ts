@@ -10,7 +10,8 @@ import { type ClusterRef, readLivingCluster } from '../resource.ts';
 import { createOwned } from './create-owned.ts';
 
 /**
- * Creates what the first members need and then the members, all at once: they elect a leader together. They may
+ * Creates what the first members need and then the members, all at once: they elect a leader together. Each is told
+ * of all initial members, also when only some are missing. They may
  * bootstrap only while no cluster id is recorded; two emptied members that bootstrap beside a stopped third would
  * form a quorum without its data (etcd docs, "Clustering guide: Bootstrapping a new cluster").
  */
@@ -26,6 +27,10 @@ export async function bootstrapMembers(
   }
   if (clusterID !== undefined)
     throw preconditionChanged(`cluster id ${clusterID} is recorded: nothing bootstraps any more`);
+  const initial = incarnation.members.map(member => member.name);
+  const stranger = step.members.find(name => !initial.includes(name));
+  if (stranger !== undefined)
+    throw preconditionChanged(`${stranger} is no member of incarnation ${step.token}`);
   const { kind, storageClassName } = storage;
   const claims = kind === 'PersistentVolumeClaim' ? step.members : [];
   await createAll(deps, cluster, [
@@ -39,7 +44,7 @@ export async function bootstrapMembers(
       }),
     ),
   ]);
-  const start = { state: 'new', members: step.members } as const;
+  const start = { state: 'new', members: initial } as const;
   const pods = step.members.map(name =>
     memberPod(cluster, { name, token: step.token, start, storage: kind }),
   );

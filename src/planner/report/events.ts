@@ -30,7 +30,7 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
   const previous = before?.find(candidate => candidate.type === condition.type);
   if (condition.type === 'Progressing')
     return isBlocked(condition) && previous?.message !== condition.message;
-  if (!TOLD.includes(condition.type)) return false;
+  if (!TOLD.includes(condition.type) || condition.reason === 'Deleting') return false;
   // That a new cluster is not available yet is no news.
   if (previous === undefined) return !['Creating', 'Supported', 'NewerThanKnown'].includes(condition.reason);
   return previous.status !== condition.status;
