@@ -12,6 +12,7 @@ import type {
   Profile,
   Quantity,
   Retain,
+  StoragePolicy,
   TlsPolicy,
 } from './types.ts';
 import { DEFAULT_VERSION, trimVersion } from './versions.ts';
@@ -20,6 +21,7 @@ export const DEFAULT_SIZE = 3;
 export const DEFAULT_REPOSITORY = 'gcr.io/etcd-development/etcd';
 export const DEFAULT_GRACE_SECONDS = 60;
 export const DEFAULT_RETAIN_DEAD_MEMBER = '24h';
+const DEFAULT_RETAIN_DEAD_MEMBER_SECONDS = 24 * 3600;
 /** The size of a claim when the specification asks for none. */
 export const DEFAULT_CLAIM_SIZE = '8Gi';
 export const DEFAULT_BACKUP_TIMEOUT_SECONDS = 3600;
@@ -73,7 +75,7 @@ export type ClusterConfig = {
   };
   /** Absent when the specification asks for no TLS, also when it has an empty TLS block. */
   readonly TLS?: TlsPolicy;
-  readonly storage: NonNullable<EtcdClusterSpec['storage']> & {
+  readonly storage: Omit<StoragePolicy, 'retainDeadMemberFor'> & {
     readonly retain: Retain;
     readonly retainDeadMemberSeconds: number;
   };
@@ -157,12 +159,12 @@ function storageWithDefaults(
   storage: EtcdClusterSpec['storage'],
   claim: ClaimSpec | undefined,
 ): ClusterConfig['storage'] {
-  const keep = storage?.retainDeadMemberFor ?? DEFAULT_RETAIN_DEAD_MEMBER;
+  const { retainDeadMemberFor = DEFAULT_RETAIN_DEAD_MEMBER, ...given } = storage ?? {};
   return {
     ...(claim === undefined ? {} : { volumeClaimTemplate: { spec: claim } }),
-    ...storage,
-    retain: storage?.retain ?? 'Delete',
-    retainDeadMemberSeconds: parseDurationSeconds(keep) ?? 24 * 3600,
+    ...given,
+    retain: given.retain ?? 'Delete',
+    retainDeadMemberSeconds: parseDurationSeconds(retainDeadMemberFor) ?? DEFAULT_RETAIN_DEAD_MEMBER_SECONDS,
   };
 }
 
