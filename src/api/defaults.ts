@@ -24,7 +24,6 @@ export const DEFAULT_RETAIN_DEAD_MEMBER = '24h';
 const DEFAULT_RETAIN_DEAD_MEMBER_SECONDS = 24 * 3600;
 /** The size of a claim when the specification asks for none. */
 export const DEFAULT_CLAIM_SIZE = '8Gi';
-export const DEFAULT_BACKUP_TIMEOUT_SECONDS = 3600;
 export const DEFAULT_REVISION_BUMP = 1_000_000_000;
 
 /** etcd's own. */

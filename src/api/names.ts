@@ -17,7 +17,7 @@ export const METRICS_PORT = 2381;
 
 export const LABEL_APP = 'app';
 export const LABEL_CLUSTER = 'etcd_cluster';
-export const LABEL_NODE = 'etcd_node';
+const LABEL_NODE = 'etcd_node';
 export const LABEL_NAME = 'app.kubernetes.io/name';
 export const LABEL_INSTANCE = 'app.kubernetes.io/instance';
 export const LABEL_COMPONENT = 'app.kubernetes.io/component';
@@ -93,11 +93,6 @@ export function disruptionBudgetName(cluster: string): string {
   return cluster;
 }
 
-/** The Secret with a client certificate that `TLS.auto` publishes for applications. */
-export function clientTlsSecretName(cluster: string): string {
-  return `${cluster}-client-tls`;
-}
-
 /** The host name of a member: `<member>.<cluster>.<namespace>.svc[.<domain>]`. */
 export function memberHost(address: MemberAddress): string {
   const domain = (address.domain ?? '').replace(/^\.+|\.+$/g, '');
@@ -113,11 +108,6 @@ export function peerUrl(address: MemberAddress): string {
 /** The URL that the member advertises to clients. */
 export function clientUrl(address: MemberAddress): string {
   return `${scheme(address)}://${memberHost(address)}:${CLIENT_PORT}`;
-}
-
-/** The URL of the client Service, for applications and for messages. */
-export function clientServiceUrl(address: Omit<MemberAddress, 'member'>): string {
-  return `${scheme(address)}://${clientServiceName(address.cluster)}.${address.namespace}.svc:${CLIENT_PORT}`;
 }
 
 function scheme(address: Pick<MemberAddress, 'tls'>): string {
