@@ -1,0 +1,260 @@
+/** The watcher on a real Temporal server, with an apiserver in memory and the real reflectors. No worker runs. */
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { API_VERSION, type ResourceRef, workflowId } from '../../src/api/names.ts';
+import type { ObjectRef } from '../../src/kube/port.ts';
+import { WATCHER_FIELD_MANAGER } from '../../src/watcher/condition-writer.ts';
+import type { WatcherTimings } from '../../src/watcher/options.ts';
+import { kubeReflectors } from '../../src/watcher/reflectors.ts';
+import { createWatcher, type Watcher } from '../../src/watcher/watcher.ts';
+import { FakeKube } from '../support/fake-kube.ts';
+import { startTemporal, type TemporalServer } from '../support/temporal-server.ts';
+import { ListLogger } from '../watcher/fakes.ts';
+import { owned, refTo, resource } from '../watcher/objects.ts';
+
+const TASK_QUEUE = 'watcher-integration';
+let server: TemporalServer;
+let client: Client;
+const stops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  server = await startTemporal({
+    extraArgs: [
+      '--dynamic-config-value',
+      'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
+    ],
+  });
+  const connection = await Connection.connect({
+    address: server.address,
+    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 },
+  });
+  client = new Client({ connection });
+});
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+afterAll(async () => {
+  await client?.connection.close();
+  await server?.stop();
+});
+
+interface Running {
+  readonly kube: FakeKube;
+  readonly watcher: Watcher;
+  readonly logger: ListLogger;
+}
+
+async function run(timings: Partial<WatcherTimings> = {}, taskQueue = TASK_QUEUE): Promise<Running> {
+  const kube = new FakeKube();
+  const logger = new ListLogger();
+  const ours = kube.as(WATCHER_FIELD_MANAGER);
+  const watcher = createWatcher({
+    kube: ours,
+    reflector: kubeReflectors(ours),
+    client,
+    options: { taskQueue, timings: { resyncMs: 1e9, ...timings } },
+    logger,
+  });
+  await watcher.start();
+  stops.push(() => watcher.stop());
+  await until(() => watcher.synced());
+  return { kube, watcher, logger };
+}
+
+function until(holds: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+  return vi
+    .waitUntil(async () => (await holds()) === true, { timeout: timeoutMs, interval: 20 })
+    .then(() => {});
+}
+
+const objectOf = (ref: ResourceRef): ObjectRef => ({ ...ref, apiVersion: API_VERSION });
+
+/** A new generation of a resource, as an edit of its specification makes it. */
+function edit(kube: FakeKube, ref: ResourceRef, generation: number): void {
+  kube.mutate(objectOf(ref), object => {
+    object.metadata.generation = generation;
+  });
+}
+
+/** The generations that the signals in a workflow's history speak of. */
+async function signalled(ref: ResourceRef): Promise<number[]> {
+  const history = await client.workflow.getHandle(workflowId(ref)).fetchHistory();
+  const signals = (history.events ?? []).filter(
+    event => event.workflowExecutionSignaledEventAttributes != null,
+  );
+  return signals.map(event => {
+    expect(event.workflowExecutionSignaledEventAttributes?.signalName).toBe('changed');
+    const data =
+      event.workflowExecutionSignaledEventAttributes?.input?.payloads?.[0]?.data ?? new Uint8Array();
+    const changed: unknown = JSON.parse(Buffer.from(data).toString());
+    expect(Object.keys(changed as object).sort()).toEqual(['generation', 'resourceVersion']);
+    return (changed as { generation: number }).generation;
+  });
+}
+
+function condition(kube: FakeKube, ref: ResourceRef, type: string): string | undefined {
+  const status = kube.peek(objectOf(ref))?.['status'] as
+    | { conditions?: { type: string; status: string }[] }
+    | undefined;
+  return status?.conditions?.find(entry => entry.type === type)?.status;
+}
+
+describe('without any worker', () => {
+  test('a workflow of each kind is started, named and searchable, and keeps its signals', async () => {
+    const { kube, watcher } = await run();
+    const refs = (['EtcdCluster', 'EtcdBackup', 'EtcdRestore'] as const).map(kind => refTo(kind, 'kinds'));
+    for (const ref of refs) kube.seed(resource(ref));
+    await until(() => watcher.stats().delivered === 3);
+    const [cluster] = refs;
+    if (cluster === undefined) throw new Error('no cluster');
+    kube.seed(owned('Pod', 'kinds-0', cluster));
+    await until(() => watcher.stats().delivered === 4);
+    edit(kube, cluster, 2);
+    await until(() => watcher.stats().delivered === 5);
+    expect(await signalled(cluster)).toEqual([1, 1, 2]);
+    for (const ref of refs) {
+      const description = await client.workflow.getHandle(workflowId(ref)).describe();
+      expect(description).toMatchObject({
+        type: ref.kind.charAt(0).toLowerCase() + ref.kind.slice(1),
+        taskQueue: TASK_QUEUE,
+        status: { name: 'RUNNING' },
+      });
+      expect(description.raw.executionConfig?.defaultWorkflowTaskTimeout?.seconds?.toString()).toBe('5');
+      expect(await description.staticSummary()).toBe(`${ref.kind} default/kinds`);
+    }
+    await until(async () => {
+      const query = "EtcdNamespace = 'default' AND EtcdName = 'kinds'";
+      return (await client.workflow.count(query)).count === 3;
+    });
+  });
+
+  test('a workflow that somebody terminated is started anew by the next signal', async () => {
+    const { kube, watcher } = await run();
+    const ref = refTo('EtcdCluster', 'terminated');
+    kube.seed(resource(ref));
+    await until(() => watcher.stats().delivered === 1);
+    const handle = client.workflow.getHandle(workflowId(ref));
+    const { runId } = await handle.describe();
+    await handle.terminate('a person tries something');
+    edit(kube, ref, 2);
+    await until(() => watcher.stats().delivered === 2);
+    const again = await handle.describe();
+    expect(again.status.name).toBe('RUNNING');
+    expect(again.runId).not.toBe(runId);
+  });
+
+  test('a resource that is gone does not start its ended workflow again', async () => {
+    const { kube, watcher } = await run();
+    const ref = refTo('EtcdCluster', 'gone');
+    kube.seed(resource(ref));
+    await until(() => watcher.stats().delivered === 1);
+    const handle = client.workflow.getHandle(workflowId(ref));
+    await handle.terminate('it has done its work');
+    await kube.delete(objectOf(ref));
+    await until(() => watcher.stats().delivered === 2);
+    expect((await handle.describe()).status.name).toBe('TERMINATED');
+    expect(watcher.stats()).toMatchObject({ resources: 0, waiting: 0 });
+  });
+});
+
+test('a server that is killed and started again loses no signal, and the resources say that it was away', async () => {
+  const { kube, watcher } = await run({
+    rpcDeadlineMs: 1_000,
+    unavailableAfterMs: 500,
+    reportEveryMs: 100,
+    outageBackoff: { firstMs: 100, maxMs: 500 },
+  });
+  const refs = Array.from({ length: 20 }, (_, index) => refTo('EtcdCluster', `outage-${index}`));
+  for (const ref of refs) kube.seed(resource(ref));
+  await until(() => watcher.stats().delivered === 20);
+  // In the middle of a wave of changes, so that some calls are under way.
+  for (const ref of refs.slice(0, 10)) edit(kube, ref, 2);
+  await server.kill();
+  for (const ref of refs.slice(10)) edit(kube, ref, 2);
+  await until(() => watcher.stats().reachable === false);
+  await until(() => refs.some(ref => condition(kube, ref, 'TemporalUnavailable') === 'True'));
+  for (const ref of refs) edit(kube, ref, 3);
+  await until(() => refs.every(ref => condition(kube, ref, 'TemporalUnavailable') === 'True'));
+  const restarted = Date.now();
+  await server.restart();
+  await until(() => watcher.stats().waiting === 0);
+  await until(() => refs.every(ref => condition(kube, ref, 'TemporalUnavailable') === 'False'));
+  process.stdout.write(`all delivered and said ${Date.now() - restarted} ms after the restart began\n`);
+  for (const ref of refs) expect((await signalled(ref)).at(-1)).toBe(3);
+});
+
+test('10,000 events on 100 clusters in 10 s are a few signals each, the last of them after the last event', async () => {
+  const { kube, watcher } = await run();
+  const refs = Array.from({ length: 100 }, (_, index) => refTo('EtcdCluster', `storm-${index}`));
+  for (const ref of refs) kube.seed(resource(ref));
+  const generations = new Map<string, number>();
+  const began = performance.now();
+  for (let event = 0; event < 10_000; event += 1) {
+    const ref = refs[(event * 7_919) % refs.length];
+    if (ref === undefined) throw new Error('no such cluster');
+    generations.set(ref.name, event + 2);
+    edit(kube, ref, event + 2);
+    const aheadMs = event - (performance.now() - began);
+    if (event % 50 === 49 && aheadMs > 0) await new Promise(resolve => setTimeout(resolve, aheadMs));
+  }
+  const lasted = performance.now() - began;
+  await until(() => watcher.stats().waiting === 0);
+  const settled = performance.now() - began - lasted;
+  const counts: number[] = [];
+  for (const ref of refs) {
+    const seen = await signalled(ref);
+    expect(seen.at(-1)).toBe(generations.get(ref.name));
+    counts.push(seen.length);
+  }
+  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
+  process.stdout.write(
+    `storm of ${Math.round(lasted)} ms, settled ${Math.round(settled)} ms later: ` +
+      `${Math.min(...counts)} to ${Math.max(...counts)} signals a cluster, ${mean.toFixed(1)} on average\n`,
+  );
+  expect(Math.max(...counts)).toBeLessThanOrEqual(10);
+});
+
+test('a workflow whose tasks keep failing is said on its resource, by the server’s own account', async () => {
+  const { kube, watcher } = await run({ stuckCheckMs: 500 }, 'failing');
+  const [sick, well] = [refTo('EtcdCluster', 'stuck'), refTo('EtcdCluster', 'well')];
+  kube.seed(resource(sick));
+  await until(() => watcher.stats().delivered === 1);
+  const end = new AbortController();
+  const worker = failTasks('failing', end.signal);
+  await until(() => condition(kube, sick, 'WorkflowStuck') === 'True', 60_000);
+  end.abort();
+  await expect(worker).rejects.toThrow('CANCELLED');
+  expect(JSON.stringify(kube.peek(objectOf(sick))?.['status'])).toContain('NonDeterministicError');
+  kube.seed(resource(well));
+  await until(() => watcher.stats().delivered === 2);
+  expect(watcher.stats().stuck).toBe(1);
+  expect(condition(kube, well, 'WorkflowStuck')).toBeUndefined();
+  await client.workflow.getHandle(workflowId(sick)).terminate('the way out that the condition names');
+  await until(() => condition(kube, sick, 'WorkflowStuck') === 'False');
+});
+
+/** temporal.api.enums.v1.WorkflowTaskFailedCause */
+const NON_DETERMINISTIC_ERROR = 24;
+
+/** A worker whose code fits no history: it fails every workflow task of its queue. Rejects when it is aborted. */
+async function failTasks(taskQueue: string, abort: AbortSignal): Promise<never> {
+  const { connection } = client;
+  const identity = 'a failing worker';
+  for (;;) {
+    const request = { namespace: 'default', taskQueue: { name: taskQueue }, identity };
+    const poll = () => connection.workflowService.pollWorkflowTaskQueue(request);
+    const { taskToken } = await connection.withAbortSignal(abort, () =>
+      connection.withDeadline(Date.now() + 60_000, poll),
+    );
+    if (taskToken.length === 0) continue;
+    const cause = NON_DETERMINISTIC_ERROR;
+    await connection.workflowService.respondWorkflowTaskFailed({
+      namespace: 'default',
+      taskToken,
+      cause,
+      identity,
+    });
+  }
+}
