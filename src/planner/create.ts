@@ -21,13 +21,15 @@ import { storageFor } from './storage.ts';
 const BEFORE_RECORDING: readonly Check[] = [specificationIsUsable, namesAreFree];
 const WHILE_CREATING: readonly Check[] = [namesAreFree, membersAreOurs];
 
-/** What creation does next; undefined once the cluster was available for the first time. */
+/** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */
 export function planCreation(observation: Observation): Decision | undefined {
   const { status } = observation.cluster;
   if (status.phase === 'Running' && status.incarnation !== undefined && status.clusterID !== undefined)
     return undefined;
   const incarnation = status.incarnation;
   if (incarnation === undefined) return planIdentity(observation);
+  // From the recorded cluster id on a missing pod is a member to be started again: repair's work, not to be waited for.
+  if (status.clusterID !== undefined && !everyPodMade(observation, incarnation)) return undefined;
   const obstacle = firstObstacle(observation, WHILE_CREATING);
   const steps = remainingSteps(observation, incarnation);
   if (obstacle !== undefined) return blocked(obstacle, steps);
@@ -128,6 +130,10 @@ function everythingMade(observation: Observation, members: readonly string[]): b
     members.every(name => pods.some(pod => pod.owned && pod.name === name)) &&
     (!needsClaims || members.every(name => claims.some(claim => claim.owned && claim.name === name)))
   );
+}
+
+function everyPodMade({ pods }: Observation, incarnation: Incarnation): boolean {
+  return incarnation.members.every(({ name }) => pods.some(pod => pod.name === name));
 }
 
 function everyPodReady(observation: Observation, members: readonly string[]): boolean {

@@ -1,0 +1,147 @@
+/**
+ * Kubelet, scheduler and volume binder in memory: pods of a FakeKube get an address and run their etcd in a FakeEtcd
+ * on the disk that their volume names; claims are bound; pods that are being deleted end. Acts when told to (`settle`),
+ * so that a test decides when the world moves on.
+ */
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { FakeEtcd } from './fake-etcd.ts';
+import type { FakeKube } from './fake-kube.ts';
+
+export interface FakePodStatus {
+  phase?: string;
+  podIP?: string;
+  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+  containerStatuses?: {
+    restartCount: number;
+    state: { waiting?: { reason: string; message: string }; running?: object };
+    lastState?: { terminated?: { message: string } };
+  }[];
+}
+
+interface PodSpec {
+  nodeName?: string;
+  containers: { args: string[]; image: string }[];
+  volumes: { persistentVolumeClaim?: { claimName: string } }[];
+}
+
+export class FakeKubelet {
+  readonly #kube: FakeKube;
+  readonly #etcd: FakeEtcd;
+  #addresses = 0;
+  /** Pods that never start, as when their image cannot be pulled: name → reason. */
+  readonly stuck = new Map<string, string>();
+  /** Arguments with which each container was started, in order. */
+  readonly starts: { readonly pod: string; readonly args: readonly string[]; readonly failure?: string }[] =
+    [];
+
+  constructor(kube: FakeKube, etcd: FakeEtcd) {
+    this.#kube = kube;
+    this.#etcd = etcd;
+  }
+
+  /** Brings every pod and claim as far as it can come now. */
+  settle(): void {
+    for (const pod of this.#kube.all('Pod')) {
+      if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
+      else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
+      else if (statusOf(pod).podIP === undefined) this.#start(pod);
+    }
+    for (const pod of this.#kube.all('Pod')) this.#report(pod);
+  }
+
+  #end(pod: KubeObject): void {
+    const ip = statusOf(pod).podIP;
+    if (ip !== undefined && this.#runs(ip)) this.#etcd.stop(ip);
+    this.#kube.finishDeletion(refOf(pod));
+  }
+
+  #refuse(pod: KubeObject, reason: string): void {
+    this.#write(pod, status => {
+      status.phase = 'Pending';
+      status.containerStatuses = [
+        { restartCount: 0, state: { waiting: { reason, message: 'cannot start' } } },
+      ];
+    });
+  }
+
+  #start(pod: KubeObject): void {
+    const spec = pod['spec'] as PodSpec;
+    const disk = this.#disk(pod, spec);
+    if (disk === undefined) return;
+    this.#addresses += 1;
+    const host = `10.0.0.${this.#addresses}`;
+    const args = spec.containers[0]?.args ?? [];
+    const version = (spec.containers[0]?.image ?? '').split(':v')[1] ?? '';
+    const failure = this.#etcd.start({ host, args, disk, version });
+    this.starts.push({ pod: pod.metadata.name, args, ...(failure === undefined ? {} : { failure }) });
+    this.#kube.mutate(refOf(pod), object => {
+      (object['spec'] as PodSpec).nodeName = `node-${this.#addresses % 3}`;
+    });
+    this.#write(pod, status => {
+      status.phase = 'Running';
+      status.podIP = host;
+      delete status.containerStatuses;
+      if (failure === undefined) return;
+      status.containerStatuses = [
+        {
+          restartCount: 1,
+          state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' } },
+          lastState: { terminated: { message: failure } },
+        },
+      ];
+    });
+  }
+
+  /** What names the disk that the pod's data lies on; undefined while its claim is missing. Binds the claim. */
+  #disk(pod: KubeObject, spec: PodSpec): string | undefined {
+    const name = spec.volumes[0]?.persistentVolumeClaim?.claimName;
+    if (name === undefined) return pod.metadata.uid;
+    const ref = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: pod.metadata.namespace, name };
+    const claim = this.#kube.peek(ref);
+    if (claim === undefined) return undefined;
+    this.#kube.mutate(ref, object => void (object['status'] = { phase: 'Bound' }));
+    return claim.metadata.uid;
+  }
+
+  /** Ready is what the readiness probe says: the member has seen a leader. */
+  #report(pod: KubeObject): void {
+    const { podIP, conditions } = statusOf(pod);
+    if (podIP === undefined) return;
+    const ready = this.#runs(podIP) && this.#serves(podIP) ? 'True' : 'False';
+    if (conditions?.[0]?.status === ready) return;
+    this.#write(pod, status => {
+      status.conditions = [{ type: 'Ready', status: ready }];
+    });
+  }
+
+  #serves(host: string): boolean {
+    const process = this.#etcd.process(host);
+    return process.published && process.cluster.leaderSeenBy(process) !== undefined;
+  }
+
+  #runs(host: string): boolean {
+    try {
+      this.#etcd.process(host);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #write(pod: KubeObject, change: (status: FakePodStatus) => void): void {
+    this.#kube.mutate(refOf(pod), object => {
+      const status = statusOf(object);
+      change(status);
+      object['status'] = status;
+    });
+  }
+}
+
+/** The status of a pod, empty when it has none. */
+export function statusOf(pod: KubeObject): FakePodStatus {
+  return (pod['status'] ?? {}) as FakePodStatus;
+}
+
+function refOf({ apiVersion, kind, metadata }: KubeObject) {
+  return { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+}

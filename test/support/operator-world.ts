@@ -1,0 +1,263 @@
+/**
+ * A whole world in memory: Kubernetes, its kubelet, etcd, and an operator process whose real planner and activities are
+ * driven by a plain loop instead of Temporal. The process can be killed at any API call.
+ */
+import {
+  type Activities,
+  type Assessment,
+  createActivities,
+  type Dependencies,
+} from '../../src/activities/index.ts';
+import type { ClusterRef } from '../../src/activities/resource.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
+import type { Step } from '../../src/planner/decision.ts';
+import type { Actor } from '../../src/planner/observation.ts';
+import { ActivityEnvironment } from './activity-environment.ts';
+import { FakeEtcd } from './fake-etcd.ts';
+import { FakeKube } from './fake-kube.ts';
+import { FakeKubelet } from './fake-kubelet.ts';
+
+/** How a test kills the operator: at this API call, counted from 1 since the world began. */
+export interface Kill {
+  readonly at: number;
+  /** Of that call and those that the same process made beside it: whether it still reaches the server. Default: no. */
+  readonly arrives?: (call: number) => boolean;
+}
+
+export interface WorldOptions {
+  readonly name?: string;
+  readonly spec?: EtcdClusterSpec;
+  /** Whether the Kubernetes cluster has a default StorageClass. */
+  readonly storageClass?: boolean;
+}
+
+const NAMESPACE = 'shop';
+/** A loop that makes this many passes without coming to rest does not converge. */
+const PASSES = 60;
+
+/** One process of the operator. A dead one gets no answer any more, as on a machine whose power was cut. */
+class OperatorProcess {
+  readonly activities: Activities;
+  /** Resolves when it is killed. */
+  readonly died: Promise<'died'>;
+  readonly #environment = new ActivityEnvironment();
+  #alive = true;
+  #die: (reason: 'died') => void = () => {};
+
+  constructor(deps: Dependencies, admit: (process: OperatorProcess) => 'answer' | 'silence' | 'lost') {
+    this.died = new Promise(resolve => (this.#die = resolve));
+    const kube = new Proxy(deps.kube, {
+      get: (target, property) => {
+        const method = Reflect.get(target, property) as (...args: unknown[]) => Promise<unknown>;
+        return async (...args: unknown[]) => {
+          const fate = admit(this);
+          if (fate === 'answer') return method.apply(target, args);
+          if (fate === 'silence') await method.apply(target, args).catch(() => undefined);
+          return new Promise(() => {});
+        };
+      },
+    });
+    this.activities = createActivities({ ...deps, kube });
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  kill(): void {
+    this.#alive = false;
+    this.#die('died');
+    this.#environment.cancel();
+  }
+
+  /** What the activity answers, or that the process died over it. */
+  run<Result>(call: (activities: Activities) => Promise<Result>): Promise<Result | 'died'> {
+    return Promise.race([this.#environment.run(() => call(this.activities)), this.died]);
+  }
+}
+
+export class OperatorWorld {
+  readonly kube = new FakeKube({ gracefulKinds: ['Pod'] });
+  readonly etcd = new FakeEtcd();
+  readonly kubelet = new FakeKubelet(this.kube, this.etcd);
+  readonly events: { reason: string; message: string }[] = [];
+  readonly deps: Dependencies;
+  readonly ref: ClusterRef;
+  /** Milliseconds since the epoch; a test moves it. */
+  now = Date.parse('2026-11-21T10:00:00Z');
+  /** API calls of the operator since the world began. */
+  calls = 0;
+  #kill: Kill | undefined;
+  #process: OperatorProcess;
+
+  constructor({
+    name = 'example',
+    spec = { size: 3, version: '3.6.16' },
+    storageClass = true,
+  }: WorldOptions = {}) {
+    const [resource] = this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name, namespace: NAMESPACE },
+      spec,
+    } as WritableObject);
+    if (storageClass) this.kube.seed(DEFAULT_CLASS);
+    this.ref = { namespace: NAMESPACE, name, uid: resource?.metadata.uid ?? '' };
+    this.deps = {
+      kube: this.kube,
+      etcd: this.etcd,
+      recordEvent: (_, event) => void this.events.push(event),
+      logger: { info: () => {}, warn: () => {} },
+      onPass: () => {},
+      now: () => this.now,
+    };
+    // The world moves on whenever it is looked at, so that no wait of an activity takes real time.
+    this.kube.intercept(call => {
+      if (call.verb === 'list' && call.kind === 'Pod') this.kubelet.settle();
+    });
+    this.#process = this.#boot();
+  }
+
+  /** The operator's process dies once, as told; `run` starts another. */
+  kill(kill: Kill): void {
+    this.#kill = kill;
+  }
+
+  #boot(): OperatorProcess {
+    return new OperatorProcess(this.deps, process => {
+      this.calls += 1;
+      const kill = this.#kill;
+      if (process.alive && (kill === undefined || this.calls < kill.at)) return 'answer';
+      process.kill();
+      return kill?.arrives?.(this.calls) === true ? 'silence' : 'lost';
+    });
+  }
+
+  /** A new process takes over from one that was killed. */
+  #reboot(): void {
+    this.#kill = undefined;
+    this.#process = this.#boot();
+  }
+
+  /** One pass, as a workflow has it made. */
+  async look(actor: Actor = {}): Promise<Assessment> {
+    const context = { actor, workflowId: 'entity' };
+    return orKilled(await this.#process.run(({ assess }) => assess(this.ref, context)));
+  }
+
+  /** Performs one step, as a workflow has it performed. */
+  async perform(step: Step): Promise<unknown> {
+    return orKilled(
+      await this.#process.run(activities => {
+        const steps = activities as unknown as Record<
+          string,
+          (ref: ClusterRef, step: Step) => Promise<unknown>
+        >;
+        const activity = steps[step.kind];
+        if (activity === undefined) throw new RangeError(`there is no activity ${step.kind}`);
+        return activity(this.ref, step);
+      }),
+    );
+  }
+
+  /**
+   * Looks and performs the first step until there is nothing to do, or nothing that can be done. Failures of steps lead to a
+   * new plan, and a killed process to a new one, after which the world has moved on. Throws when it does not come to rest.
+   */
+  async run(actor: Actor = {}): Promise<Assessment> {
+    const seen: string[] = [];
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      this.kubelet.settle();
+      try {
+        const assessment = await this.step(actor);
+        if (assessment.decision.kind !== 'operate') return assessment;
+        seen.push(assessment.decision.step.kind);
+      } catch (error) {
+        if (error instanceof Killed) this.#reboot();
+        seen.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    throw new Error(`does not come to rest: ${seen.slice(-6).join(', ')}`);
+  }
+
+  /** One pass and, when it plans one, one step. Throws what either throws. */
+  async step(actor: Actor = {}): Promise<Assessment> {
+    const assessment = await this.look(actor);
+    if (assessment.decision.kind === 'operate') await this.perform(assessment.decision.step);
+    return assessment;
+  }
+
+  /** As `run`, until the process is killed as `kill` says; a new process is there afterwards. */
+  async runUntilKilled(): Promise<void> {
+    try {
+      while ((await this.step()).decision.kind === 'operate') this.kubelet.settle();
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      this.#reboot();
+    }
+  }
+
+  /** The resource, with its status. */
+  get cluster(): EtcdCluster & { status: EtcdClusterStatus } {
+    const { namespace, name } = this.ref;
+    const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+    if (object === undefined) throw new Error(`EtcdCluster ${namespace}/${name} is gone`);
+    return { status: {}, ...(object as unknown as EtcdCluster) };
+  }
+
+  /** Where the resource is stored. */
+  get resource(): ObjectRef {
+    return {
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      namespace: this.ref.namespace,
+      name: this.ref.name,
+    };
+  }
+
+  names(kind: string): string[] {
+    return this.kube.all(kind, this.ref.namespace).map(object => object.metadata.name);
+  }
+
+  pod(name: string): ObjectRef {
+    return { apiVersion: 'v1', kind: 'Pod', namespace: this.ref.namespace, name };
+  }
+
+  claim(name: string): ObjectRef {
+    return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: this.ref.namespace, name };
+  }
+
+  /** `kubectl delete etcd`. */
+  deleteCluster(): Promise<void> {
+    return this.kube.as('kubectl').delete(this.resource);
+  }
+
+  /** What there is, without what differs from run to run: uids, revisions and times are left out. */
+  snapshot(): string {
+    const kinds = ['EtcdCluster', 'Pod', 'PersistentVolumeClaim', 'Service', 'PodDisruptionBudget'];
+    const objects = kinds.flatMap(kind => this.kube.all(kind));
+    return JSON.stringify(objects.map(withoutVolatile), null, 1);
+  }
+}
+
+/** The process was killed over a call. */
+export class Killed extends Error {}
+
+function orKilled<Result>(result: Result | 'died'): Result {
+  if (result === 'died') throw new Killed('the operator was killed');
+  return result;
+}
+
+const DEFAULT_CLASS = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: 'example.com/disk',
+};
+
+function withoutVolatile({ metadata, ...object }: KubeObject): object {
+  const { uid: _, resourceVersion: __, generation: ___, ...kept } = metadata;
+  return { ...object, metadata: kept };
+}
