@@ -3,7 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Logger } from '../telemetry/logger.ts';
 import { grpcCode } from './temporal-connection.ts';
-import { ensureNamespace, type NamespaceSpec, TemporalSetupError } from './temporal-namespace.ts';
+import {
+  currentNamespaceId,
+  ensureNamespace,
+  type NamespaceSpec,
+  TemporalSetupError,
+} from './temporal-namespace.ts';
 import { failure, retryUntilDone } from './retry.ts';
 
 export interface NamespaceKeeper {
@@ -19,18 +24,60 @@ export interface NamespaceKeeper {
  * A Temporal that lost its database comes back without the namespace. The worker's polls are refused then, and
  * tolerated for a minute before the worker gives up; this repairs it long before.
  */
-const checkEveryMs = 10_000;
+const checkEveryMs = 5_000;
 
-/** Registers what is missing now, and looks again for as long as `signal` lasts. */
-export function keepNamespace(
-  connection: Connection,
-  context: { readonly spec: NamespaceSpec; readonly logger: Logger; readonly signal: AbortSignal },
-): NamespaceKeeper {
-  const { spec, logger, signal } = context;
+export interface KeeperContext {
+  readonly spec: NamespaceSpec;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** The namespace is another than before, and usable: the server has lost all workflows. */
+  readonly onReplaced: () => void;
+}
+
+/** Registers what is missing now, and looks again for as long as the signal lasts. */
+export function keepNamespace(connection: Connection, context: KeeperContext): NamespaceKeeper {
+  const { signal } = context;
   const { failed, fail } = failure();
+  const ensure = ensurer(connection, context);
+  let id = '';
+  const ready = ensure().then(first => {
+    id = first;
+  });
+  const keep = async (): Promise<void> => {
+    await ready;
+    for (;;) {
+      await pause(checkEveryMs, undefined, { signal });
+      const seen = await currentNamespaceId(connection, context.spec.namespace).catch(() => undefined);
+      if (seen === id) continue;
+      const now = await ensure();
+      if (now === id) continue;
+      id = now;
+      context.logger.warn('Temporal has lost its workflows, they are started again');
+      context.onReplaced();
+    }
+  };
+  keep().catch((error: unknown) => {
+    if (!signal.aborted) fail(error);
+  });
+  return {
+    ready,
+    failed,
+    async readyWithin(milliseconds) {
+      await Promise.race([ready, pause(milliseconds, undefined, { signal, ref: false })]).catch(
+        () => undefined,
+      );
+    },
+  };
+}
+
+/** What waits until the namespace is usable, registers what is missing, and answers its id. */
+function ensurer(
+  connection: Connection,
+  { spec, logger, signal }: Omit<KeeperContext, 'onReplaced'>,
+): () => Promise<string> {
   let away = false;
-  const ensure = async (): Promise<void> => {
-    const registered = await retryUntilDone(() => ensureNamespace(connection, spec, signal), {
+  return async () => {
+    const { id, ...registered } = await retryUntilDone(() => ensureNamespace(connection, spec, signal), {
       signal,
       firstMs: 250,
       maxMs: 5_000,
@@ -47,25 +94,6 @@ export function keepNamespace(
     if (registered.namespace || registered.searchAttributes.length > 0) {
       logger.info('registered in Temporal', { ...registered, name: spec.namespace });
     }
-  };
-  const ready = ensure();
-  const keep = async (): Promise<void> => {
-    await ready;
-    for (;;) {
-      await pause(checkEveryMs, undefined, { signal });
-      await ensure();
-    }
-  };
-  keep().catch((error: unknown) => {
-    if (!signal.aborted) fail(error);
-  });
-  return {
-    ready,
-    failed,
-    async readyWithin(milliseconds) {
-      await Promise.race([ready, pause(milliseconds, undefined, { signal, ref: false })]).catch(
-        () => undefined,
-      );
-    },
+    return id;
   };
 }

@@ -48,13 +48,18 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const kubernetes = connectKubernetes(config, telemetry);
   const connection = lazyConnection(config.temporal);
   const client = new Client({ connection, namespace: config.temporal.namespace, identity: config.pod.name });
-  const namespace = keepNamespace(connection, { spec: config.temporal, logger, signal: stopping.signal });
+  let watching: Watching | undefined;
+  const namespace = keepNamespace(connection, {
+    spec: config.temporal,
+    logger,
+    signal: stopping.signal,
+    onReplaced: () => watching?.tellAll(),
+  });
   void namespace.failed.catch(fail);
   const worker = config.roles.worker
     ? startWorker(config, { telemetry, kubernetes, namespace, signal: stopping.signal })
     : undefined;
   void worker?.failed.catch(fail);
-  let watching: Watching | undefined;
   const parts = () => ({
     workerState: worker?.state(),
     hasWorkerRole: config.roles.worker,

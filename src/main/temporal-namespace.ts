@@ -33,8 +33,10 @@ export interface NamespaceSpec {
   readonly retentionDays: number;
 }
 
-/** What was missing and is there now. */
 export interface Registered {
+  /** The server's own id of the namespace: another one means another, empty, database. */
+  readonly id: string;
+  /** What was missing and is there now. */
   readonly namespace: boolean;
   readonly searchAttributes: readonly string[];
 }
@@ -59,12 +61,21 @@ export async function ensureNamespace(
     connection.withDeadline(Date.now() + deadlineMs, run).catch((error: unknown) => {
       throw explained(error, namespace);
     });
-  const registered = !(await call(() => namespaceExists(connection, namespace)));
-  if (registered) await call(() => register(connection, spec));
+  const found = await call(() => namespaceId(connection, namespace));
+  if (found === undefined) await call(() => register(connection, spec));
   const missing = await onceKnown(() => call(() => missingAttributes(connection, namespace)), signal);
   if (missing.length > 0) await call(() => addAttributes(connection, namespace, missing));
   await onceKnown(() => call(() => probe(connection, namespace)), signal);
-  return { namespace: registered, searchAttributes: missing };
+  const id = found ?? (await call(() => namespaceId(connection, namespace))) ?? '';
+  return { id, namespace: found === undefined, searchAttributes: missing };
+}
+
+/**
+ * The id of a namespace that exists, without registering anything.
+ * @throws the call's own error when the server cannot say
+ */
+export function currentNamespaceId(connection: Connection, namespace: string): Promise<string | undefined> {
+  return connection.withDeadline(Date.now() + deadlineMs, () => namespaceId(connection, namespace));
 }
 
 /**
@@ -85,12 +96,12 @@ function onceKnown<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-async function namespaceExists(connection: Connection, namespace: string): Promise<boolean> {
+async function namespaceId(connection: Connection, namespace: string): Promise<string | undefined> {
   try {
-    await connection.workflowService.describeNamespace({ namespace });
-    return true;
+    const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+    return namespaceInfo?.id ?? '';
   } catch (error) {
-    if (grpcCode(error) === grpcStatus.notFound) return false;
+    if (grpcCode(error) === grpcStatus.notFound) return undefined;
     throw error;
   }
 }

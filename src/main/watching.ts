@@ -29,6 +29,8 @@ export interface Watching {
   /** Whether this replica watches, or would as soon as it has listed everything. */
   leading(): boolean;
   synced(): boolean;
+  /** Tells the workflow of every resource to look, and starts those that do not run; if this replica watches. */
+  tellAll(): void;
   /** Ends the watcher and gives the lease back. */
   stop(): Promise<void>;
 }
@@ -38,7 +40,12 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
   const watchers = new Watchers(config, parts);
   if (!config.leaderElection) {
     watchers.begin();
-    return { leading: () => true, synced: () => watchers.synced(), stop: () => watchers.close() };
+    return {
+      leading: () => true,
+      synced: () => watchers.synced(),
+      tellAll: () => watchers.renew(),
+      stop: () => watchers.close(),
+    };
   }
   const election = new LeaseElection({
     client: parts.kubernetes.client,
@@ -54,6 +61,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
   return {
     leading: () => election.isLeader,
     synced: () => watchers.synced(),
+    tellAll: () => watchers.renew(),
     async stop() {
       await watchers.close();
       await election.stop();
@@ -97,6 +105,13 @@ class Watchers {
     });
     metrics.leader(true);
     this.#current.start().catch((error: unknown) => logger.error('watcher did not start', { error }));
+  }
+
+  /** A new watcher in place of the current one: it lists everything, and what it lists is news to it. */
+  renew(): void {
+    if (this.#current === undefined) return;
+    void this.end();
+    this.begin();
   }
 
   /** Resolves when every watcher so far has ended. */

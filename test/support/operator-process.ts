@@ -1,0 +1,71 @@
+/** The operator as a process of its own, the way its container starts it, on the host. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+export interface OperatorProcess {
+  /** GET on the health port: status and text, or undefined while nobody listens. */
+  health(
+    path: '/healthz' | '/readyz',
+  ): Promise<{ readonly status: number; readonly text: string } | undefined>;
+  /** The text of /metrics. */
+  metrics(): Promise<string>;
+  /** Everything that it has written so far. */
+  output(): string;
+  signal(name: 'SIGTERM' | 'SIGKILL'): void;
+  /** Its exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts an operator from the sources; `environment` is all that it gets, apart from ports that are free. */
+export async function startOperatorProcess(environment: Record<string, string>): Promise<OperatorProcess> {
+  const [health, metrics, temporalMetrics] = await Promise.all([freePort(), freePort(), freePort()]);
+  const child = spawn(process.execPath, [join(root, 'src/main/operator.ts')], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HEALTH_PORT: String(health),
+      METRICS_PORT: String(metrics),
+      TEMPORAL_METRICS_PORT: String(temporalMetrics),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = collect(child);
+  const get = async (port: number, path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  return {
+    health: path => get(health, path).catch(() => undefined),
+    metrics: async () => (await get(metrics, '/metrics')).text,
+    output,
+    signal: name => void child.kill(name),
+    ended: new Promise(resolve => child.once('exit', code => resolve(code))),
+  };
+}
+
+function collect(child: ChildProcess): () => string {
+  let output = '';
+  const keep = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  const killOnExit = () => child.kill('SIGKILL');
+  process.once('exit', killOnExit);
+  child.once('exit', () => process.off('exit', killOnExit));
+  return () => output;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
