@@ -76,6 +76,8 @@ export interface Addresses {
   block: string;
   /** The bridge on the host; host processes of the stack listen on it. */
   host: string;
+  /** Temporal has a network namespace of its own, and so an address. */
+  temporal: string;
   nodeNetwork: string;
   podNetwork: string;
   serviceNetwork: string;
@@ -99,6 +101,7 @@ export function addressesOf(block: string): Addresses {
   return {
     block,
     host: at(0, 1),
+    temporal: at(0, 2),
     nodeNetwork: `${at(0, 0)}/24`,
     serviceNetwork: `${at(64, 0)}/18`,
     podNetwork: `${at(128, 0)}/17`,

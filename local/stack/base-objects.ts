@@ -1,6 +1,7 @@
 import type { StackContext } from './context.ts';
 import { portsOf } from './context.ts';
 import { PROVISIONER_NAME } from './control-plane.ts';
+import { TEMPORAL_PORT, TEMPORAL_UI_PORT } from './temporal.ts';
 
 export interface BaseObject {
   path: string;
@@ -96,7 +97,7 @@ function hostService(input: HostService): BaseObject[] {
 export function baseObjects(context: StackContext): BaseObject[] {
   const { addresses } = context;
   const ports = portsOf(context);
-  const temporal = { namespace: 'temporal', address: addresses.host };
+  const temporal = { namespace: 'temporal', address: addresses.temporal };
   return [
     ...STORAGE_CLASSES.map(storageClass),
     ...hostService({
@@ -116,12 +117,12 @@ export function baseObjects(context: StackContext): BaseObject[] {
     ...hostService({
       ...temporal,
       name: 'temporal-frontend',
-      ports: [{ name: 'grpc', port: 7233, target: ports.temporal, protocol: 'TCP' }],
+      ports: [{ name: 'grpc', port: 7233, target: TEMPORAL_PORT, protocol: 'TCP' }],
     }),
     ...hostService({
       ...temporal,
       name: 'temporal-ui',
-      ports: [{ name: 'http', port: 8080, target: ports.temporalUi, protocol: 'TCP' }],
+      ports: [{ name: 'http', port: 8080, target: TEMPORAL_UI_PORT, protocol: 'TCP' }],
     }),
   ];
 }

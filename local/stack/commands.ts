@@ -117,6 +117,7 @@ async function environment(input: CommandInput): Promise<void> {
     [
       `export KUBECONFIG=${quote(stack.kubeconfig)}`,
       `export TEMPORAL_ADDRESS=${quote(stack.temporalAddress)}`,
+      'export TEMPORAL_NAMESPACE=etcd-operator',
       `export TEMPORAL_UI=${quote(stack.temporalUi)}`,
       `export PATH=${quote(layout.bin)}:"$PATH"`,
     ].join('\n'),

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StackContext } from './context.ts';
 import { portsOf } from './context.ts';
+import type { Cable } from './network.ts';
 import { pkiFile } from './pki.ts';
 
 /** Host processes of a stack, in the order in which they start. */
@@ -22,6 +23,8 @@ export const PROVISIONER_NAME = 'etcd-operator.local/volumes';
 export interface Program {
   command: string;
   args: readonly string[];
+  /** A program with a cable runs in a network namespace of its own, which `network` (for `ip -batch`) sets up. */
+  isolation?: { cable: Cable; network: string };
 }
 
 /** The cluster's own etcd. It does not sync to disk: losing the last second to a power cut is worth the speed. */

@@ -48,7 +48,7 @@ export function printStatus(status: StackStatus): string {
     ...nodes,
     `  memory: ${mebibytes(status.residentBytes)} resident, ${mebibytes(status.proportionalBytes)} with shared pages counted once`,
     `  KUBECONFIG=${status.kubeconfig}`,
-    ...(status.temporalAddress ? [`  Temporal ${status.temporalAddress}, UI ${status.temporalUi}`] : []),
+    `  Temporal ${status.temporalAddress}, UI ${status.temporalUi}`,
     '',
   ].join('\n');
 }

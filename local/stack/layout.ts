@@ -23,6 +23,7 @@ export interface Layout {
   nodeName(index: number): string;
   /** Host end of the node's cable. Interface names have at most 15 characters (IFNAMSIZ). */
   nodeLink(index: number): string;
+  temporalLink: string;
   nodeDirectory(index: number): string;
   nodeCgroup(index: number): string;
 }
@@ -67,6 +68,7 @@ export function layoutOf(name: string, parent: string = stacksDirectory()): Layo
     bridge: `eo${hash}br`,
     nodeName: index => `${name}-${index}`,
     nodeLink: index => `eo${hash}n${index}`,
+    temporalLink: `eo${hash}t`,
     nodeDirectory: index => inside('nodes', String(index)),
     nodeCgroup: index => `${cgroup}/${name}-${index}`,
   };

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
+import type { Addresses } from './addresses.ts';
 import { MAXIMUM_NODES } from './addresses.ts';
-import type { StackContext } from './context.ts';
-import { attempt, execute } from './execute.ts';
+import type { StackContext, StoredStack } from './context.ts';
+import { attempt, execute, poll } from './execute.ts';
 import type { Layout } from './layout.ts';
 import { macAddress } from './layout.ts';
 
@@ -38,39 +39,54 @@ export async function ensureBridge(context: StackContext): Promise<void> {
   await execute('ip', ['-batch', '-'], { input: `${routes.join('\n')}\n` });
 }
 
-/** Commands for `ip -batch`, run inside a node: its address, the way to the host and to the other nodes' pods. */
-export function renderNodeNetwork(context: StackContext, index: number): string {
-  const { addresses } = context;
-  const others = nodeNumbers.filter(other => other !== index);
+/** Commands for `ip -batch` inside a namespace at the end of a cable: its address, and the way to all pods. */
+export function renderNetwork(addresses: Addresses, own: string): string {
+  const others = nodeNumbers.filter(index => addresses.node(index) !== own);
   return [
     'link set lo up',
-    `addr add ${addresses.node(index)}/24 dev eth0`,
+    `addr add ${own}/24 dev eth0`,
     'link set eth0 up',
     `route add default via ${addresses.host}`,
     ...others.map(
-      other => `route add ${addresses.podSubnet(other)} via ${addresses.node(other)} onlink dev eth0`,
+      index => `route add ${addresses.podSubnet(index)} via ${addresses.node(index)} onlink dev eth0`,
     ),
     '',
   ].join('\n');
 }
 
-/** Lays the cable from the bridge into the network namespace of process `pid`, pulled or plugged in. */
-export async function plugIn(context: StackContext, index: number, pid: number): Promise<void> {
-  const { layout } = context;
-  const link = layout.nodeLink(index);
-  const disconnected = context.state.nodes.find(node => node.index === index)?.disconnected ?? false;
+/** A cable from the stack's bridge to a network namespace, where its end is called eth0. */
+export interface Cable {
+  /** Name of the end at the bridge. */
+  link: string;
+  /** Of the other end; it follows from who sits there, so that ARP caches outlive a new cable. */
+  mac: string;
+  position: 'up' | 'down';
+}
+
+/** The cable of a node. */
+export function nodeCable(stack: StoredStack, index: number): Cable {
+  const { layout, state } = stack;
+  const disconnected = state.nodes.find(node => node.index === index)?.disconnected ?? false;
+  return {
+    link: layout.nodeLink(index),
+    mac: macAddress(layout, layout.nodeName(index)),
+    position: disconnected ? 'down' : 'up',
+  };
+}
+
+/** Waits until process `pid` has entered a network namespace of its own, and lays the cable into it. */
+export async function plugIn(layout: Layout, cable: Cable, pid: number): Promise<void> {
+  const ours = readlinkSync('/proc/self/ns/net');
+  await poll(async () => readlinkSync(`/proc/${pid}/ns/net`) !== ours, {
+    what: `process ${pid} to enter its network namespace`,
+    timeoutMilliseconds: 10_000,
+    intervalMilliseconds: 5,
+  });
+  const { link, mac, position } = cable;
   if (linkExists(link)) await execute('ip', ['link', 'del', link]);
-  const peer = [
-    'peer',
-    'name',
-    'eth0',
-    'address',
-    macAddress(layout, layout.nodeName(index)),
-    'netns',
-    `${pid}`,
-  ];
+  const peer = ['peer', 'name', 'eth0', 'address', mac, 'netns', `${pid}`];
   await execute('ip', ['link', 'add', link, 'type', 'veth', ...peer]);
-  await execute('ip', ['link', 'set', link, 'master', layout.bridge, disconnected ? 'down' : 'up']);
+  await execute('ip', ['link', 'set', link, 'master', layout.bridge, position]);
 }
 
 /** Pulls a node's cable or plugs it in again. */
@@ -81,7 +97,7 @@ export async function setCable(layout: Layout, index: number, position: 'up' | '
 
 /** Removes every interface of the stack; the routes go with the bridge. */
 export async function removeNetwork(layout: Layout): Promise<void> {
-  for (const link of [...nodeNumbers.map(index => layout.nodeLink(index)), layout.bridge]) {
+  for (const link of [...nodeNumbers.map(layout.nodeLink), layout.temporalLink, layout.bridge]) {
     // A dead node's namespace takes its cable along a moment later, so the link may vanish under our hands.
     if (linkExists(link) && !(await attempt('ip', ['link', 'del', link])) && linkExists(link)) {
       await execute('ip', ['link', 'del', link]);

@@ -61,12 +61,16 @@ supervise() {
   done
 }
 
-build_root
-set_up_kernel
-supervise "containerd-$NODE_INDEX" "$CONTAINERD" --config "$NODE_DIR/containerd.toml" &
-until [ -S /run/containerd/containerd.sock ]; do sleep 0.05; done
-supervise "kubelet-$NODE_INDEX" "$KUBELET" --config "$NODE_DIR/kubelet.yaml" --kubeconfig "$NODE_KUBECONFIG" \
-  --hostname-override "$NODE_NAME" --node-ip "$NODE_ADDRESS" --node-labels "$NODE_LABELS" --v=1 &
-supervise "kube-proxy-$NODE_INDEX" "$KUBE_PROXY" --config "$NODE_DIR/kube-proxy.yaml" --v=1 &
-# A loop, because wait ends on signals; children that lost their parent are reaped by bash itself.
-while :; do wait || sleep 1; done
+main() {
+  build_root
+  set_up_kernel
+  supervise "containerd-$NODE_INDEX" "$CONTAINERD" --config "$NODE_DIR/containerd.toml" &
+  until [ -S /run/containerd/containerd.sock ]; do sleep 0.05; done
+  supervise "kubelet-$NODE_INDEX" "$KUBELET" --config "$NODE_DIR/kubelet.yaml" --kubeconfig "$NODE_KUBECONFIG" \
+    --hostname-override "$NODE_NAME" --node-ip "$NODE_ADDRESS" --node-labels "$NODE_LABELS" --v=1 &
+  supervise "kube-proxy-$NODE_INDEX" "$KUBE_PROXY" --config "$NODE_DIR/kube-proxy.yaml" --v=1 &
+  # A loop, because wait ends on signals; children that lost their parent are reaped by bash itself.
+  while :; do wait || sleep 1; done
+}
+
+main

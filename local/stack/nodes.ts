@@ -1,11 +1,11 @@
-import { mkdirSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheDirectory } from '../toolchain/index.ts';
 import { ensureCgroup, removeCgroup } from './cgroups.ts';
 import type { StackContext, StoredStack } from './context.ts';
 import { save } from './context.ts';
 import { attempt, poll } from './execute.ts';
-import { linkExists, plugIn, renderNodeNetwork, setCable } from './network.ts';
+import { linkExists, nodeCable, plugIn, renderNetwork, setCable } from './network.ts';
 import { renderCni, renderContainerd, renderKubelet, renderKubeProxy } from './node-config.ts';
 import { nodeStore } from './node-images.ts';
 import { ensureNodeCertificates, pkiFile } from './pki.ts';
@@ -50,7 +50,7 @@ function writeConfiguration(context: StackContext, index: number): void {
   if (pause === undefined) throw new Error('no pause image among the images of the stack');
   mkdirSync(join(folder, 'cni'), { recursive: true });
   const write = (file: string, content: string): void => writeFileSync(join(folder, file), content);
-  write('network', renderNodeNetwork(context, index));
+  write('network', renderNetwork(addresses, addresses.node(index)));
   write('resolv.conf', `nameserver ${addresses.dnsService}\n`);
   write('kubelet.yaml', renderKubelet(context, index));
   write('kube-proxy.yaml', renderKubeProxy(context, index));
@@ -93,20 +93,13 @@ async function clearRemains(context: StoredStack, index: number): Promise<void> 
   if (linkExists(link)) await attempt('ip', ['link', 'del', link]);
 }
 
-/** Process 1 of the node, once it has a network namespace of its own. */
+/** Process 1 of the node, once it is there. */
 async function initOf(launcher: number, logFile: string): Promise<number> {
-  const ours = readlinkSync('/proc/self/ns/net');
-  return poll(
-    async () => {
-      const init = childOf(launcher);
-      return init !== undefined && readlinkSync(`/proc/${init}/ns/net`) !== ours ? init : undefined;
-    },
-    {
-      what: `the node's first process (see ${logFile})`,
-      timeoutMilliseconds: 10_000,
-      intervalMilliseconds: 5,
-    },
-  );
+  return poll(async () => childOf(launcher), {
+    what: `the node's first process (see ${logFile})`,
+    timeoutMilliseconds: 10_000,
+    intervalMilliseconds: 5,
+  });
 }
 
 /**
@@ -135,7 +128,7 @@ export async function startNode(context: StackContext, index: number): Promise<v
   state.processes[component] = record;
   save(context);
   node.init = await initOf(record.pid, logFile);
-  await plugIn(context, index, node.init);
+  await plugIn(layout, nodeCable(context, index), node.init);
   save(context);
   release();
 }

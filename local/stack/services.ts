@@ -10,6 +10,7 @@ import {
   schedulerProgram,
 } from './control-plane.ts';
 import { corednsProgram } from './coredns.ts';
+import { plugIn } from './network.ts';
 import { endProcess, isRunning, startService } from './processes.ts';
 import { temporalProgram } from './temporal.ts';
 
@@ -39,20 +40,27 @@ export function componentIsRunning(context: StoredStack, component: HostComponen
   return isRunning(context.state.processes[component]);
 }
 
+/** Waits for the cable, sets up the network, and becomes the program: its process ID stays the same. */
+const ENTER_NETWORK = 'read -r _ || exit 1; exec </dev/null; ip -batch - <<<"$NETWORK" && exec "$@"';
+
 /** Starts a host process of the stack unless it runs. Comes back before it serves. */
 export async function startComponent(context: StackContext, component: HostComponent): Promise<void> {
   if (componentIsRunning(context, component)) return;
-  const { command, args } = PROGRAMS[component](context);
+  const { layout } = context;
+  const { command, args, isolation } = PROGRAMS[component](context);
+  const isolated = ['--net', '--', 'bash', '-c', ENTER_NETWORK, component, command, ...args];
   const { record, release } = await startService({
-    stackId: context.layout.id,
+    stackId: layout.id,
     component,
-    command,
-    args,
+    command: isolation === undefined ? command : 'unshare',
+    args: isolation === undefined ? args : isolated,
+    env: isolation === undefined ? {} : { NETWORK: isolation.network },
     logFile: logFileOf(context, component),
   });
-  release();
   context.state.processes[component] = record;
   save(context);
+  if (isolation !== undefined) await plugIn(layout, isolation.cable, record.pid);
+  release();
 }
 
 /** Ends a host process of the stack and waits until it has ended. */

@@ -15,8 +15,6 @@ const portsSchema = z.object({
   dns: z.number(),
   dnsHealth: z.number(),
   dnsReady: z.number(),
-  temporal: z.number(),
-  temporalUi: z.number(),
 });
 export type Ports = z.infer<typeof portsSchema>;
 

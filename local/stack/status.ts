@@ -32,8 +32,8 @@ export interface StackStatus {
   directory: string;
   network: string;
   kubeconfig: string;
-  temporalAddress?: string;
-  temporalUi?: string;
+  temporalAddress: string;
+  temporalUi: string;
   running: boolean;
   components: ComponentStatus[];
   nodes: NodeStatus[];
@@ -92,9 +92,8 @@ export async function statusOf(name = 'demo'): Promise<StackStatus> {
     directory: layout.directory,
     network: state.block,
     kubeconfig: layout.kubeconfig,
-    ...(state.ports === undefined
-      ? {}
-      : { temporalAddress: temporalAddress(context), temporalUi: temporalUi(context) }),
+    temporalAddress: temporalAddress(context),
+    temporalUi: temporalUi(context),
     running: [...components, ...nodes].some(component => component.running),
     components,
     nodes,

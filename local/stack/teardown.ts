@@ -4,7 +4,7 @@ import { save } from './context.ts';
 import { HOST_COMPONENTS } from './control-plane.ts';
 import { removeFirewallRules } from './firewall.ts';
 import { removeMounts } from './mounts.ts';
-import { removeNetwork } from './network.ts';
+import { linkExists, removeNetwork } from './network.ts';
 import { stopNode } from './nodes.ts';
 import { endMarked, isRunning } from './processes.ts';
 import { stopComponent } from './services.ts';
@@ -33,12 +33,21 @@ async function endStrays(stack: StoredStack): Promise<number> {
   return endMarked(stack.layout.id, found => !tokens.has(found.token));
 }
 
+/** Ends what runs at the end of a cable that is gone: nothing reaches it any more, and `up` starts it anew. */
+async function endUnplugged(stack: StoredStack): Promise<void> {
+  const { layout, state } = stack;
+  const unplugged = state.nodes.filter(node => !linkExists(layout.nodeLink(node.index)));
+  await Promise.all(unplugged.map(node => stopNode(stack, node.index)));
+  if (!linkExists(layout.temporalLink)) await stopComponent(stack, 'temporal');
+}
+
 /**
  * Puts a stack into order after a crash, a kill or a power cut: what still runs as recorded stays, everything
  * else goes. Its data stays. Gives true when something of the stack still runs.
  */
 export async function clearStale(stack: StoredStack): Promise<boolean> {
   await endStrays(stack);
+  await endUnplugged(stack);
   const { state } = stack;
   const alive = Object.entries(state.processes).filter(([, record]) => isRunning(record));
   if (alive.length === 0) {

@@ -1,41 +1,48 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { StackContext } from './context.ts';
-import { portsOf } from './context.ts';
 import type { Program } from './control-plane.ts';
 import { execute, poll } from './execute.ts';
+import { macAddress } from './layout.ts';
+import { renderNetwork } from './network.ts';
+
+export const TEMPORAL_PORT = 7233;
+export const TEMPORAL_UI_PORT = 8233;
 
 /** Address of the stack's Temporal frontend, as clients on the host and in pods reach it. */
-export function temporalAddress(context: Pick<StackContext, 'addresses' | 'state' | 'layout'>): string {
-  return `${context.addresses.host}:${portsOf(context).temporal}`;
+export function temporalAddress(context: Pick<StackContext, 'addresses'>): string {
+  return `${context.addresses.temporal}:${TEMPORAL_PORT}`;
 }
 
 /** Address of the stack's Temporal UI for a browser on this machine. */
-export function temporalUi(context: Pick<StackContext, 'addresses' | 'state' | 'layout'>): string {
-  return `http://${context.addresses.host}:${portsOf(context).temporalUi}`;
+export function temporalUi(context: Pick<StackContext, 'addresses'>): string {
+  return `http://${context.addresses.temporal}:${TEMPORAL_UI_PORT}`;
 }
 
 /**
- * Temporal's development server on a database file. Its timers stay as coarse as those of any server that nobody
- * tuned: the operator has to be fast all the same.
+ * Temporal's development server on a database file. It has a network namespace of its own, because its services
+ * look for each other on 127.0.0.1 whatever address it is given, and so must listen on all: there, all is its
+ * own. Its timers stay as coarse as those of any server that nobody tuned: the operator has to be fast all the same.
  */
 export function temporalProgram(context: StackContext): Program {
   const { layout, addresses, toolchain } = context;
-  const ports = portsOf(context);
   mkdirSync(dirname(layout.temporalDatabase), { recursive: true });
   return {
     command: toolchain.path('temporal'),
+    isolation: {
+      cable: { link: layout.temporalLink, mac: macAddress(layout, 'temporal'), position: 'up' },
+      network: renderNetwork(addresses, addresses.temporal),
+    },
     args: [
       'server',
       'start-dev',
       `--db-filename=${layout.temporalDatabase}`,
       '--sqlite-pragma=journal_mode=WAL',
       '--sqlite-pragma=synchronous=NORMAL',
-      // Its services look for each other on 127.0.0.1 whatever address this names, so it has to be all of them.
       '--ip=0.0.0.0',
-      `--port=${ports.temporal}`,
-      `--ui-ip=${addresses.host}`,
-      `--ui-port=${ports.temporalUi}`,
+      `--port=${TEMPORAL_PORT}`,
+      '--ui-ip=0.0.0.0',
+      `--ui-port=${TEMPORAL_UI_PORT}`,
       '--namespace=default',
       '--log-level=warn',
     ],

@@ -49,8 +49,6 @@ const PREFERRED_PORTS: Ports = {
   dns: 1053,
   dnsHealth: 8085,
   dnsReady: 8185,
-  temporal: 7233,
-  temporalUi: 8233,
 };
 
 /** The stack's state, with a network that nobody else uses; a stack that is down may find its own taken. */
@@ -81,8 +79,7 @@ async function choosePorts(context: StackContext): Promise<void> {
   const ports = { ...PREFERRED_PORTS };
   for (const name of Object.keys(ports) as (keyof Ports)[]) {
     ports[name] = await choosePort(
-      // Temporal's frontend listens on every address (temporal.ts), so its port must be free on all of them.
-      name === 'temporal' ? '0.0.0.0' : context.addresses.host,
+      context.addresses.host,
       context.state.ports?.[name] ?? ports[name],
       chosen,
     );
