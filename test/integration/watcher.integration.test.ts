@@ -82,7 +82,7 @@ function edit(kube: FakeKube, ref: ResourceRef, generation: number): void {
 async function signalled(ref: ResourceRef): Promise<number[]> {
   const history = await client.workflow.getHandle(workflowId(ref)).fetchHistory();
   const signals = (history.events ?? []).filter(
-    event => event.workflowExecutionSignaledEventAttributes != null,
+    event => (event.workflowExecutionSignaledEventAttributes ?? undefined) !== undefined,
   );
   return signals.map(event => {
     expect(event.workflowExecutionSignaledEventAttributes?.signalName).toBe('changed');
