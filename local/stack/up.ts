@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Image } from '../images/index.ts';
-import { ensureImages } from '../images/index.ts';
-import { ensureOperatorImage } from './gather-images.ts';
+import { ensureImages, ensureOperatorImage } from '../images/index.ts';
 import type { Progress } from '../progress.ts';
 import { createProgress } from '../progress.ts';
 import { ensureToolchain } from '../toolchain/index.ts';
