@@ -3,7 +3,14 @@ import { Etcd3, type IOptions } from 'etcd3';
 import { MemberConnection, requireLeader } from './connection.ts';
 import { toEtcdError } from './failure.ts';
 import { MaintenanceClient, type RawStatus } from './maintenance.ts';
-import type { EtcdMember, EtcdPort, MemberList, MemberStatus, MemberTarget } from './port.ts';
+import {
+  EtcdError,
+  type EtcdMember,
+  type EtcdPort,
+  type MemberList,
+  type MemberStatus,
+  type MemberTarget,
+} from './port.ts';
 
 /** How long a call may take, in milliseconds. Every call ends by then, whatever the member does. */
 export type EtcdDeadlines = {
@@ -93,10 +100,12 @@ class DialledMember implements EtcdMember {
   }
 
   async #call<T>(what: keyof EtcdDeadlines, perform: (deadline: number) => Promise<T>): Promise<T> {
+    const { address, closed } = this.#connection;
+    if (closed) throw new EtcdError('other', `${what} of the member at ${address} failed: it was closed`);
     try {
       return await perform(Date.now() + this.#deadlines[what]);
     } catch (error) {
-      throw toEtcdError(error, { what, address: this.#connection.address });
+      throw toEtcdError(error, { what, address });
     }
   }
 }

@@ -9,6 +9,7 @@ import {
   type Interceptor,
   status,
 } from '@grpc/grpc-js';
+import { channelTarget, hostAndPort } from './member-resolver.ts';
 import type { MemberTarget } from './port.ts';
 
 const CHANNEL_OPTIONS: ChannelOptions = {
@@ -22,6 +23,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   // Members are dialled by address, through nobody and described by no DNS record.
   'grpc.enable_http_proxy': 0,
   'grpc.service_config_disable_resolution': 1,
+  'grpc.enable_channelz': 0,
   // No two targets share a connection, so that closing one closes it.
   'grpc.use_local_subchannel_pool': 1,
   // A call is tried once: whether to repeat it is for callers to say.
@@ -33,11 +35,16 @@ export class MemberConnection {
   readonly credentials = credentials.createInsecure();
   readonly #channel: Channel;
   readonly #calls = new Set<InterceptingCall>();
+  readonly #end = new AbortController();
 
-  constructor(target: MemberTarget) {
-    const host = target.host.includes(':') ? `[${target.host}]` : target.host;
-    this.address = `${host}:${target.port}`;
-    this.#channel = new Channel(this.address, this.credentials, CHANNEL_OPTIONS);
+  constructor({ host, port }: MemberTarget) {
+    this.address = hostAndPort({ host, port });
+    const { target, options } = channelTarget({ host, port, signal: this.#end.signal });
+    this.#channel = new Channel(target, this.credentials, { ...CHANNEL_OPTIONS, ...options });
+  }
+
+  get closed(): boolean {
+    return this.#end.signal.aborted;
   }
 
   /** Options for a grpc client that shall use this connection; its own `close()` then does nothing. */
@@ -47,9 +54,11 @@ export class MemberConnection {
 
   /** Ends every call that is under way, with code CANCELLED, and frees the socket and all timers. */
   close(): void {
+    if (this.closed) return;
     for (const call of this.#calls) call.cancelWithStatus(status.CANCELLED, 'the connection was closed');
     this.#calls.clear();
     this.#channel.close();
+    this.#end.abort();
   }
 
   /**

@@ -11,6 +11,12 @@ import type { MemberTarget } from '../../src/etcd/port.ts';
 
 const START_TIMEOUT_MS = 30_000;
 
+/** A test run that is cut short leaves no process behind. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export type EtcdProcessOptions = {
   readonly name: string;
   readonly binary: string;
@@ -47,30 +53,36 @@ export class EtcdProcess {
     return readFileSync(this.#logPath, 'utf8');
   }
 
+  get dataDir(): string {
+    return join(this.#options.folder, this.name);
+  }
+
   get #logPath(): string {
     return join(this.#options.folder, `${this.name}.log`);
   }
 
   /** Starts the process; does not wait until it serves. `flags` are added to those that every start needs. */
   start(flags: readonly string[] = []): void {
+    this.startExactly([
+      `--name=${this.name}`,
+      `--data-dir=${this.dataDir}`,
+      `--listen-client-urls=${this.clientUrl}`,
+      `--advertise-client-urls=${this.clientUrl}`,
+      `--listen-peer-urls=${this.peerUrl}`,
+      `--initial-advertise-peer-urls=${this.peerUrl}`,
+      ...flags,
+    ]);
+  }
+
+  /** Starts the process with these arguments and this environment, and no other. */
+  startExactly(args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
     if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
     const log = openSync(this.#logPath, 'a');
-    this.#child = spawn(
-      this.#options.binary,
-      [
-        `--name=${this.name}`,
-        `--data-dir=${join(this.#options.folder, this.name)}`,
-        `--listen-client-urls=${this.clientUrl}`,
-        `--advertise-client-urls=${this.clientUrl}`,
-        `--listen-peer-urls=${this.peerUrl}`,
-        `--initial-advertise-peer-urls=${this.peerUrl}`,
-        ...flags,
-      ],
-      { stdio: ['ignore', log, log] },
-    );
+    const child = spawn(this.#options.binary, args, { stdio: ['ignore', log, log], env });
     closeSync(log);
-    const child = this.#child;
-    process.once('exit', () => child.kill('SIGKILL'));
+    this.#child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
   }
 
   /** Ends the process, also one that is paused, and waits until it is gone. */
@@ -161,10 +173,17 @@ export class EtcdProcessCluster {
     return member;
   }
 
+  /** A member with its ports and no process yet. */
+  static async unstarted(options: { readonly version: string }): Promise<EtcdProcessCluster> {
+    const cluster = new EtcdProcessCluster(await etcdBinary(options.version));
+    await cluster.#create();
+    return cluster;
+  }
+
   /** Adds a learner to the member list and starts it; does not wait until it serves. */
   async addLearner(): Promise<EtcdProcess> {
     const learner = await this.#create();
-    await this.#post('/v3/cluster/member/add', { peerURLs: [learner.peerUrl], isLearner: true });
+    await this.#addToList(learner.peerUrl);
     const initial = this.members.map(member => `${member.name}=${member.peerUrl}`).join(',');
     learner.start([`--initial-cluster=${initial}`, '--initial-cluster-state=existing']);
     return learner;
@@ -194,6 +213,19 @@ export class EtcdProcessCluster {
     });
     this.members.push(member);
     return member;
+  }
+
+  /** etcd refuses members while it has not seen every peer for five seconds; that refusal is waited out. */
+  async #addToList(peerUrl: string): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    for (;;) {
+      try {
+        return await this.#post('/v3/cluster/member/add', { peerURLs: [peerUrl], isLearner: true });
+      } catch (error) {
+        if (Date.now() > deadline || !String(error).includes('unhealthy cluster')) throw error;
+        await pause(100);
+      }
+    }
   }
 
   async #post(path: string, body: object): Promise<void> {
