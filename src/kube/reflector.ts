@@ -234,6 +234,8 @@ export class Reflector {
     if (failure === undefined) this.#logger.debug('watch ended early', fields);
     else if (isGone(failure))
       this.#logger.info('watch must begin anew', { ...fields, ...errorFields(failure) });
+    // After its own start an apiserver may leave out the first bookmark of a quiet kind (seen with 1.35).
+    else if (reason === 'Timeout' && failures === 1) this.#logger.info('watch was silent', fields);
     else this.#logger.warn('following failed and is tried again', { ...fields, ...errorFields(failure) });
   }
 

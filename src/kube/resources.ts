@@ -7,42 +7,46 @@ export interface Resource extends KindRef {
   readonly namespaced: boolean;
 }
 
-const resource = (apiVersion: string, kind: string, plural: string, namespaced = true): Resource => ({
+const inNamespace = (apiVersion: string, kind: string, plural: string): Resource => ({
   apiVersion,
   kind,
   plural,
-  namespaced,
+  namespaced: true,
+});
+const inCluster = (apiVersion: string, kind: string, plural: string): Resource => ({
+  ...inNamespace(apiVersion, kind, plural),
+  namespaced: false,
 });
 
 /** Every kind that the operator, its command line or its tests touch. */
 export const knownResources: readonly Resource[] = [
-  resource('v1', 'ConfigMap', 'configmaps'),
-  resource('v1', 'Endpoints', 'endpoints'),
-  resource('v1', 'Event', 'events'),
-  resource('v1', 'Namespace', 'namespaces', false),
-  resource('v1', 'Node', 'nodes', false),
-  resource('v1', 'PersistentVolume', 'persistentvolumes', false),
-  resource('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
-  resource('v1', 'Pod', 'pods'),
-  resource('v1', 'Secret', 'secrets'),
-  resource('v1', 'Service', 'services'),
-  resource('v1', 'ServiceAccount', 'serviceaccounts'),
-  resource('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', false),
-  resource('apps/v1', 'Deployment', 'deployments'),
-  resource('apps/v1', 'StatefulSet', 'statefulsets'),
-  resource('batch/v1', 'Job', 'jobs'),
-  resource('coordination.k8s.io/v1', 'Lease', 'leases'),
-  resource('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
-  resource('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),
-  resource('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
-  resource('rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles', false),
-  resource('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings', false),
-  resource('rbac.authorization.k8s.io/v1', 'Role', 'roles'),
-  resource('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings'),
-  resource('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false),
-  resource('etcd.database.coreos.com/v1beta2', 'EtcdCluster', 'etcdclusters'),
-  resource('etcd.database.coreos.com/v1beta2', 'EtcdBackup', 'etcdbackups'),
-  resource('etcd.database.coreos.com/v1beta2', 'EtcdRestore', 'etcdrestores'),
+  inNamespace('v1', 'ConfigMap', 'configmaps'),
+  inNamespace('v1', 'Endpoints', 'endpoints'),
+  inNamespace('v1', 'Event', 'events'),
+  inCluster('v1', 'Namespace', 'namespaces'),
+  inCluster('v1', 'Node', 'nodes'),
+  inCluster('v1', 'PersistentVolume', 'persistentvolumes'),
+  inNamespace('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
+  inNamespace('v1', 'Pod', 'pods'),
+  inNamespace('v1', 'Secret', 'secrets'),
+  inNamespace('v1', 'Service', 'services'),
+  inNamespace('v1', 'ServiceAccount', 'serviceaccounts'),
+  inCluster('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions'),
+  inNamespace('apps/v1', 'Deployment', 'deployments'),
+  inNamespace('apps/v1', 'StatefulSet', 'statefulsets'),
+  inNamespace('batch/v1', 'Job', 'jobs'),
+  inNamespace('coordination.k8s.io/v1', 'Lease', 'leases'),
+  inNamespace('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
+  inNamespace('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),
+  inNamespace('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+  inCluster('rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles'),
+  inCluster('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings'),
+  inNamespace('rbac.authorization.k8s.io/v1', 'Role', 'roles'),
+  inNamespace('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings'),
+  inCluster('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),
+  inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdCluster', 'etcdclusters'),
+  inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdBackup', 'etcdbackups'),
+  inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdRestore', 'etcdrestores'),
 ];
 
 function badRequest(message: string): KubeError {

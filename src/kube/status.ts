@@ -37,23 +37,30 @@ function retryFor(code: number, reason: string): Retry {
  * For Secrets the server's text is left out, since a validation message may quote the rejected value.
  */
 export function errorFromResponse(request: RequestName, response: FailedResponse): KubeError {
-  const status = parseStatus(response.text);
+  const status = parseStatus(response.text) ?? { ...noStatus, message: firstLine(response.text) };
   const secret = /\/secrets(\/|\?|$)/.test(request.path);
-  const reason = status?.reason ?? reasonOfCode(response.code);
-  const causes = secret
-    ? status?.causes.map(({ field, reason: why }) => dropUndefined({ field, reason: why }))
-    : status?.causes;
-  const said = secret ? '' : (status?.message ?? firstLine(response.text));
-  const retryAfterMs = parseRetryAfter(response.retryAfter, Date.now()) ?? status?.retryAfterMs;
+  const { causes } = status;
+  const code = isOtherUid(response.code, causes) ? 409 : response.code;
+  const reason = code === response.code ? (status.reason ?? reasonOfCode(code)) : 'Conflict';
+  const said = secret || status.message === '' ? '' : `: ${status.message}`;
+  const retryAfterMs = parseRetryAfter(response.retryAfter, Date.now()) ?? status.retryAfterMs;
   return new KubeError({
-    code: response.code,
+    code,
     reason,
-    message: `${request.method} ${request.path}: ${response.code} ${reason}${said === '' ? '' : `: ${said}`}`,
-    retry: retryFor(response.code, reason),
-    causes: causes ?? [],
-    notProcessed: response.code === 429 || response.code === 401,
-    ...dropUndefined({ retryAfterMs, continueToken: status?.continueToken }),
+    message: `${request.method} ${request.path}: ${code} ${reason}${said}`,
+    retry: retryFor(code, reason),
+    causes: secret ? causes.map(({ field, reason: why }) => dropUndefined({ field, reason: why })) : causes,
+    notProcessed: code === 429 || code === 401,
+    ...dropUndefined({ retryAfterMs, continueToken: status.continueToken }),
   });
+}
+
+/**
+ * An apply or patch that names a uid is meant for that object alone. When another one has its name by now, the
+ * apiserver says "field is immutable" (422, seen with 1.35), where a PUT or DELETE is told of a conflict.
+ */
+function isOtherUid(code: number, causes: readonly ErrorCause[]): boolean {
+  return code === 422 && causes.some(cause => cause.field === 'metadata.uid');
 }
 
 /** The error in an in-band `ERROR` event of a watch; its object is a metav1.Status. */
@@ -122,6 +129,8 @@ interface ParsedStatus {
   readonly retryAfterMs: number | undefined;
   readonly continueToken: string | undefined;
 }
+
+const noStatus = { reason: undefined, causes: [], retryAfterMs: undefined, continueToken: undefined };
 
 function parseStatus(text: string): ParsedStatus | undefined {
   let status: unknown;

@@ -34,7 +34,10 @@ export function matchesFields(object: Json, selector: string | undefined): boole
     const [, path = '', operator, value = ''] = /^([^!=]+)(!=|==|=)(.*)$/.exec(term) ?? [];
     let at: unknown = object;
     for (const field of path.split('.')) at = isJson(at) ? at[field] : undefined;
-    return (String(at ?? '') === value) === (operator !== '!=');
+    return (
+      ((typeof at === 'string' ? at : JSON.stringify(at ?? '').replaceAll('"', '')) === value) ===
+      (operator !== '!=')
+    );
   });
 }
 

@@ -115,11 +115,12 @@ export class FakeStorage {
 
   #collectChildren(parent: KubeObject): void {
     const living = new Set([...this.#objects.values()].map(stored => stored.object.metadata.uid));
-    for (const child of [...this.#objects.values()]) {
-      const owners = child.object.metadata.ownerReferences ?? [];
+    const orphans = [...this.#objects.values()].filter(({ object }) => {
+      const owners = object.metadata.ownerReferences ?? [];
       const wasOwned = owners.some(owner => owner.uid === parent.metadata.uid);
-      if (wasOwned && !owners.some(owner => living.has(owner.uid))) this.beginDeletion(child, undefined);
-    }
+      return wasOwned && !owners.some(owner => living.has(owner.uid));
+    });
+    for (const orphan of orphans) this.beginDeletion(orphan, undefined);
   }
 
   #announce(change: Change): void {
