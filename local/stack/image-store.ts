@@ -21,6 +21,7 @@ import { contentKey } from '../toolchain/hash.ts';
 import type { Toolchain } from '../toolchain/index.ts';
 import { execute, poll } from './execute.ts';
 import { renderContainerdBase } from './node-config.ts';
+import { writeThinArchive } from './thin-archive.ts';
 
 const ARTEFACT = 'image-store';
 /** Kubernetes' images live in this namespace of containerd. */
@@ -41,15 +42,22 @@ export function writeImageRecord(folder: string, record: ImageRecord): void {
   writeFileSync(join(folder, 'images.json'), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** Imports one image into the containerd at `socket`; it is unpacked and ready to run afterwards. */
+/**
+ * Imports one image into the containerd at `socket`; it is unpacked and ready to run afterwards. Layers that are
+ * there already are not sent again.
+ */
 export async function importImage(toolchain: Toolchain, socket: string, image: Image): Promise<void> {
-  await execute(toolchain.path('ctr'), [
-    `--address=${socket}`,
-    `--namespace=${NAMESPACE}`,
-    'images',
-    'import',
-    image.archive,
-  ]);
+  const ctr = (...args: string[]): Promise<string> =>
+    execute(toolchain.path('ctr'), [`--address=${socket}`, `--namespace=${NAMESPACE}`, ...args]);
+  const present = new Set((await ctr('content', 'ls', '--quiet')).trim().split('\n'));
+  const scratch = mkdtempSync(join(tmpdir(), 'image-'));
+  const thin = join(scratch, 'image.tar');
+  try {
+    const archive = (await writeThinArchive(image.archive, present, thin)) ? thin : image.archive;
+    await ctr('images', 'import', archive);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
 }
 
 /**
