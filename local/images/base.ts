@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { TarEntry } from './tar.ts';
 
 /** The unprivileged user of images that need none of their own: the number that distroless images use. */
@@ -46,4 +47,13 @@ export async function certificateEntries(): Promise<TarEntry[]> {
   throw new Error(
     `no CA certificates in ${certificateBundles.join(', ')}: install the package ca-certificates`,
   );
+}
+
+/** Entries for the folders that hold the given paths, parents first, each once. */
+export function parentFolders(paths: readonly string[]): TarEntry[] {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+  }
+  return [...folders].sort().map((path): TarEntry => ({ type: 'directory', path, mode: 0o755 }));
 }

@@ -5,6 +5,7 @@ import { type Image, readImage } from './archive.ts';
 import { imageRecipes } from './recipes.ts';
 
 export type { Image } from './archive.ts';
+export { ensureOperatorImage, type OperatorImageOptions } from './operator.ts';
 export { busyboxImage, etcdImage, pauseImage, temporalImage } from './recipes.ts';
 
 export interface ImageOptions {
