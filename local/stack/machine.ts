@@ -27,16 +27,30 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   bash: 'bash',
 };
 
+/** Who asks, and where; the default is this process. */
+export interface Platform {
+  system: string;
+  userId: number | undefined;
+  /** Where cgroups are mounted. */
+  cgroups: string;
+}
+
 /** Fails with one plain sentence where a stack cannot run: not Linux, not root, or no cgroups. */
-export function checkPlatform(): void {
-  if (process.platform !== 'linux') {
-    throw new Error(`The local stack needs Linux; this machine runs ${process.platform}. ${OTHER_ROAD}`);
+export function checkPlatform(platform: Partial<Platform> = {}): void {
+  const { system, userId, cgroups }: Platform = {
+    system: process.platform,
+    userId: process.getuid?.(),
+    cgroups: '/sys/fs/cgroup',
+    ...platform,
+  };
+  if (system !== 'linux') {
+    throw new Error(`The local stack needs Linux; this machine runs ${system}. ${OTHER_ROAD}`);
   }
-  if (process.getuid?.() !== 0) {
+  if (userId !== 0) {
     throw new Error(`The local stack needs root, for namespaces and mounts: run it with sudo. ${OTHER_ROAD}`);
   }
-  if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory')) {
-    throw new Error(`The local stack needs cgroups (v1 or v2) mounted at /sys/fs/cgroup. ${OTHER_ROAD}`);
+  if (!existsSync(join(cgroups, 'cgroup.controllers')) && !existsSync(join(cgroups, 'memory'))) {
+    throw new Error(`The local stack needs cgroups (v1 or v2) mounted at ${cgroups}. ${OTHER_ROAD}`);
   }
 }
 

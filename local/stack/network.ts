@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import type { Addresses } from './addresses.ts';
 import { MAXIMUM_NODES } from './addresses.ts';
 import type { StackContext, StoredStack } from './context.ts';
@@ -8,9 +8,10 @@ import { macAddress } from './layout.ts';
 
 const nodeNumbers = Array.from({ length: MAXIMUM_NODES }, (_, n) => n + 1);
 
-/** True when a network interface of this name exists in the host's namespace. */
+/** True when a network interface of this name exists in our namespace; /sys may show another one's. */
 export function linkExists(name: string): boolean {
-  return existsSync(`/sys/class/net/${name}`);
+  const lines = readFileSync('/proc/self/net/dev', 'utf8').split('\n');
+  return lines.some(line => line.trimStart().startsWith(`${name}:`));
 }
 
 /**

@@ -100,13 +100,15 @@ describe('services', () => {
 
   test('is found by its mark with its children, whoever started it', async () => {
     const record = await start('sleep 60 & sleep 61 & wait');
+    // A child between fork and exec shows no environment yet.
     const found = await poll(async () => {
       const all = markedProcesses(stackId);
-      return all.length === 3 && all;
+      const tree = processTree([record.pid]).sort().join();
+      const marked = all.map(({ pid }) => pid).sort();
+      return all.length === 3 && tree === marked.join() && all;
     });
     expect(new Set(found.map(({ token }) => token))).toEqual(new Set([record.token]));
     expect(found.map(({ component }) => component)).toEqual(['sleeper', 'sleeper', 'sleeper']);
-    expect(processTree([record.pid]).sort()).toEqual(found.map(({ pid }) => pid).sort());
     expect(found.map(({ pid }) => pid)).toContain(childOf(record.pid));
     expect(residentBytes(record.pid, false)).toBeGreaterThan(2 ** 20);
     expect(markedProcesses(`${stackId}0`)).toEqual([]);
