@@ -76,7 +76,7 @@ export async function slowDisk(stack: StoredStack, index: number): Promise<void>
     stackId: stack.layout.id,
     component: component(index),
     command: 'bash',
-    args: [FOLLOWER],
+    args: ['--norc', FOLLOWER],
     logFile: logFileOf(stack, component(index)),
     env: { FOLDER: folder, DEVICES: devices.join(' '), WRITES_PER_SECOND: String(WRITES_PER_SECOND) },
   });

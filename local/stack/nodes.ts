@@ -121,7 +121,7 @@ export async function startNode(context: StackContext, index: number): Promise<v
     stackId: layout.id,
     component,
     command: 'unshare',
-    args: [...namespaces, '--fork', '--kill-child', '--', 'bash', INIT_SCRIPT],
+    args: [...namespaces, '--fork', '--kill-child', '--', 'bash', '--norc', INIT_SCRIPT],
     logFile,
     env: environment(context, index),
   });

@@ -95,7 +95,8 @@ function openLog(path: string): number {
 
 /**
  * Starts a process that outlives this one, in a session of its own, with its output in a log file and the
- * stack's mark in its environment. Standard input stays open until `release`.
+ * stack's mark in its environment. Standard input stays open until `release`; it is a socket, so bash needs
+ * `--norc`, or it takes itself for a remote login and runs the user's ~/.bashrc (bash(1), "rshd").
  */
 export function startService(service: ServiceCommand): Promise<StartedService> {
   const token = randomBytes(6).toString('hex');

@@ -48,7 +48,7 @@ export async function startComponent(context: StackContext, component: HostCompo
   if (componentIsRunning(context, component)) return;
   const { layout } = context;
   const { command, args, isolation } = PROGRAMS[component](context);
-  const isolated = ['--net', '--', 'bash', '-c', ENTER_NETWORK, component, command, ...args];
+  const isolated = ['--net', '--', 'bash', '--norc', '-c', ENTER_NETWORK, component, command, ...args];
   const { record, release } = await startService({
     stackId: layout.id,
     component,

@@ -47,7 +47,13 @@ describe('services', () => {
 
   const start = async (script: string): Promise<ProcessRecord> => {
     const logFile = join(folder, 'log');
-    const service = { stackId, component: 'sleeper', command: 'bash', args: ['-c', script], logFile };
+    const service = {
+      stackId,
+      component: 'sleeper',
+      command: 'bash',
+      args: ['--norc', '-c', script],
+      logFile,
+    };
     const { record, release } = await startService(service);
     release();
     return record;
@@ -84,7 +90,7 @@ describe('services', () => {
 
   test('waits until it is released, and then has its line', async () => {
     const logFile = join(folder, 'log');
-    const args = ['-c', 'read -r line && echo "got <$line>"'];
+    const args = ['--norc', '-c', 'read -r line && echo "got <$line>"'];
     const { record, release } = await startService({
       stackId,
       component: 'c',
