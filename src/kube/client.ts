@@ -195,13 +195,11 @@ class RestClient implements ClosableKubeClient {
         .open({ method: 'GET', path, signal })
         .finally(() => clearTimeout(opening));
       options.onOpen?.();
+      // Leaving this loop, as a consumer does by leaving his, destroys the stream and closes its connection.
       for await (const line of splitLines(watchdog(stream, idleTimeoutMs, giveUp)))
         yield parseWatchEvent(line);
     } catch (error) {
       throw watchError(error, { signal, path: base });
-    } finally {
-      // Also when the consumer leaves the loop: nothing else would close a stream that the server keeps open.
-      ended.abort();
     }
   }
 

@@ -1,5 +1,3 @@
-import type { ObjectRef } from './port.ts';
-
 /** When a caller may try again: at once on fresh data, after a pause, or not until something else changes. */
 export type Retry = 'now' | 'later' | 'never';
 
@@ -65,8 +63,6 @@ export const isConflict = (error: unknown): boolean =>
   has(error, e => e.code === 409 && e.reason !== 'AlreadyExists');
 /** RBAC, admission or a quota says no. */
 export const isForbidden = (error: unknown): boolean => has(error, e => e.code === 403);
-/** The credentials are not accepted. */
-export const isUnauthorized = (error: unknown): boolean => has(error, e => e.code === 401);
 /** The object breaks the schema or a rule of its kind. */
 export const isInvalid = (error: unknown): boolean => has(error, e => e.code === 422 || e.code === 400);
 /** The resourceVersion or page token is too old: list again from the start. */
@@ -81,9 +77,4 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
 export function errorFields(error: unknown): Record<string, unknown> {
   if (error instanceof KubeError) return { code: error.code, reason: error.reason, error: error.message };
   return { error: error instanceof Error ? error.name : typeof error };
-}
-
-/** "EtcdCluster default/example", for messages. */
-export function describeRef(ref: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string {
-  return `${ref.kind} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
 }

@@ -35,7 +35,7 @@ class Stage {
   async leader(identity: string, options: Partial<ElectionOptions> = {}): Promise<LeaseElection> {
     const election = this.candidate(identity, options);
     election.start();
-    await until(() => expect(election.isLeader).toBe(true));
+    await vi.waitUntil(() => election.isLeader, { timeout: 20_000, interval: 5 });
     return election;
   }
 
@@ -47,9 +47,9 @@ class Stage {
   line(): { client: ElectionOptions['client']; cut: (how: 'error' | 'hang' | undefined) => void } {
     let how: 'error' | 'hang' | undefined;
     const pass = async <T>(options: CallOptions | undefined, call: () => Promise<T>): Promise<T> => {
+      if (how === undefined) return call();
       if (how === 'hang') await delay(options?.timeoutMs);
-      if (how !== undefined) throw fault(0, 'NetworkError');
-      return call();
+      throw fault(0, 'NetworkError');
     };
     const { kube } = this;
     const client: ElectionOptions['client'] = {
@@ -70,154 +70,179 @@ class Stage {
   }
 }
 
-/** Tests run side by side: they wait more than they work. */
-const scenario = (name: string, play: (stage: Stage) => Promise<void>): void => {
-  it.concurrent(name, { timeout: 30_000 }, async () => {
-    const stage = new Stage();
-    try {
-      await play(stage);
-    } finally {
-      await stage.close();
-    }
-  });
+/** A test body with a stage of its own: tests run side by side, since they wait more than they work. */
+const staged = (play: (stage: Stage) => Promise<void>) => async (): Promise<void> => {
+  const stage = new Stage();
+  try {
+    await play(stage);
+  } finally {
+    await stage.close();
+  }
 };
 
-describe('lease election', () => {
-  scenario('makes one of two leader, who renews', async stage => {
-    const [a, b] = [stage.candidate('a'), stage.candidate('b')];
-    a.start();
-    b.start();
-    await until(() => expect(stage.log).toHaveLength(1));
-    const { holder, acquireTime, renewTime } = stage.lease();
-    expect([a.isLeader, b.isLeader].filter(Boolean)).toHaveLength(1);
-    await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
-    await delay(2_500);
-    expect(stage.log).toHaveLength(1);
-    expect(stage.lease()).toMatchObject({ holder, acquireTime, transitions: 0, durationSeconds: 2 });
-    expect(b.holder).toBe(a.holder);
-  });
+describe('lease election', { timeout: 30_000 }, () => {
+  it.concurrent(
+    'makes one of two leader, who renews',
+    staged(async stage => {
+      const [a, b] = [stage.candidate('a'), stage.candidate('b')];
+      a.start();
+      b.start();
+      await until(() => expect(stage.log).toHaveLength(1));
+      const { holder, acquireTime, renewTime } = stage.lease();
+      expect([a.isLeader, b.isLeader].filter(Boolean)).toHaveLength(1);
+      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
+      await delay(2_500);
+      expect(stage.log).toHaveLength(1);
+      expect(stage.lease()).toMatchObject({ holder, acquireTime, transitions: 0, durationSeconds: 2 });
+      expect(b.holder).toBe(a.holder);
+    }),
+  );
 
-  scenario('hands over at once when the leader stops, in order', async stage => {
-    const a = await stage.leader('a');
-    const b = stage.candidate('b');
-    b.start();
-    await until(() => expect(b.holder).toBe('a'));
-    const started = performance.now();
-    await a.stop();
-    expect(a.isLeader).toBe(false);
-    await until(() => expect(b.isLeader).toBe(true));
-    // Without the lease having to run out.
-    expect(performance.now() - started).toBeLessThan(1_500);
-    expect(stage.log).toEqual(['a leads', 'a stopped', 'b leads']);
-    expect(stage.lease()).toMatchObject({ holder: 'b', transitions: 1 });
-  });
-
-  for (const how of ['error', 'hang'] as const) {
-    scenario(`makes a leader who is cut off (${how}) step down before another may lead`, async stage => {
-      const { client, cut } = stage.line();
-      let signal: AbortSignal | undefined;
-      const onStartedLeading = (leading: AbortSignal): void => {
-        signal = leading;
-        stage.log.push('a leads');
-      };
-      const a = await stage.leader('a', { client, onStartedLeading });
+  it.concurrent(
+    'hands over at once when the leader stops, in order',
+    staged(async stage => {
+      const a = await stage.leader('a');
       const b = stage.candidate('b');
       b.start();
       await until(() => expect(b.holder).toBe('a'));
-      cut(how);
-      await until(() => expect(stage.log).toContain('b leads'));
-      expect(stage.log).toEqual(['a leads', 'a lost', 'b leads']);
-      expect(signal?.aborted).toBe(true);
-      cut(undefined);
-      await b.stop();
-      await until(() => expect(a.isLeader).toBe(true));
-      expect(stage.log).toEqual(['a leads', 'a lost', 'b leads', 'b stopped', 'a leads']);
-    });
+      const started = performance.now();
+      await a.stop();
+      expect(a.isLeader).toBe(false);
+      await until(() => expect(b.isLeader).toBe(true));
+      // Without the lease having to run out.
+      expect(performance.now() - started).toBeLessThan(1_500);
+      expect(stage.log).toEqual(['a leads', 'a stopped', 'b leads']);
+      expect(stage.lease()).toMatchObject({ holder: 'b', transitions: 1 });
+    }),
+  );
+
+  for (const how of ['error', 'hang'] as const) {
+    it.concurrent(
+      `makes a leader who is cut off (${how}) step down before another may lead`,
+      staged(async stage => {
+        const { client, cut } = stage.line();
+        let signal: AbortSignal | undefined;
+        const onStartedLeading = (leading: AbortSignal): void => {
+          signal = leading;
+          stage.log.push('a leads');
+        };
+        const a = await stage.leader('a', { client, onStartedLeading });
+        const b = stage.candidate('b');
+        b.start();
+        await until(() => expect(b.holder).toBe('a'));
+        cut(how);
+        await until(() => expect(stage.log).toContain('b leads'));
+        expect(stage.log).toEqual(['a leads', 'a lost', 'b leads']);
+        expect(signal?.aborted).toBe(true);
+        cut(undefined);
+        await b.stop();
+        await until(() => expect(a.isLeader).toBe(true));
+        expect(stage.log).toEqual(['a leads', 'a lost', 'b leads', 'b stopped', 'a leads']);
+      }),
+    );
   }
 
   for (const renewTime of ['2001-01-01T00:00:00.000000Z', '2101-01-01T00:00:00.000000Z']) {
-    scenario(`waits a whole lease for a leader that died, whose clock had said ${renewTime}`, async stage => {
-      const times = { renewTime, acquireTime: renewTime };
-      const spec = { holderIdentity: 'dead', leaseDurationSeconds: 2, leaseTransitions: 4, ...times };
-      const metadata = { name: ref.name, namespace: ref.namespace, labels: { keep: 'me' } };
-      stage.kube.seed({ ...ref, metadata, spec });
-      const started = performance.now();
-      await stage.leader('a');
-      expect(performance.now() - started).toBeGreaterThanOrEqual(2_000);
-      expect(stage.lease()).toMatchObject({ holder: 'a', transitions: 5 });
-      expect(stage.kube.peek(ref)?.metadata.labels).toEqual({ keep: 'me' });
-    });
+    it.concurrent(
+      `waits a whole lease for a leader that died, whose clock had said ${renewTime}`,
+      staged(async stage => {
+        const times = { renewTime, acquireTime: renewTime };
+        const spec = { holderIdentity: 'dead', leaseDurationSeconds: 2, leaseTransitions: 4, ...times };
+        const metadata = { name: ref.name, namespace: ref.namespace, labels: { keep: 'me' } };
+        stage.kube.seed({ ...ref, metadata, spec });
+        const started = performance.now();
+        await stage.leader('a');
+        expect(performance.now() - started).toBeGreaterThanOrEqual(2_000);
+        expect(stage.lease()).toMatchObject({ holder: 'a', transitions: 5 });
+        expect(stage.kube.peek(ref)?.metadata.labels).toEqual({ keep: 'me' });
+      }),
+    );
   }
 
-  scenario('is not moved by jumps of the wall clock', async stage => {
-    let now = new Date('2026-01-01T00:00:00Z');
-    await stage.leader('a', { now: () => now });
-    const b = stage.candidate('b', { now: () => new Date('1999-01-01T00:00:00Z') });
-    b.start();
-    for (const jump of ['2030-01-01T00:00:00Z', '1980-01-01T00:00:00Z']) {
-      now = new Date(jump);
-      await until(() => expect(stage.lease().renewTime).toBe(jump.replace('Z', '.000000Z')));
-      await delay(300);
-    }
-    expect(stage.log).toEqual(['a leads']);
-  });
-
-  scenario('knows after a long sleep of the process that it may have been replaced', async stage => {
-    let slept = 0;
-    const a = await stage.leader('a', { clock: () => performance.now() + slept });
-    slept = 10_000;
-    expect(a.isLeader).toBe(false);
-    await until(() => expect(a.isLeader).toBe(true));
-  });
-
-  scenario('steps down when somebody else was put into the lease', async stage => {
-    await stage.leader('a');
-    stage.kube.mutate(ref, object => {
-      object['spec'] = { holderIdentity: 'somebody', leaseDurationSeconds: 600 };
-    });
-    await until(() => expect(stage.log).toEqual(['a leads', 'a lost']));
-  });
-
-  scenario('survives lost races, errors and callbacks that throw', async stage => {
-    const { kube, log } = stage;
-    let races = 3;
-    kube.intercept(call => {
-      if (call.verb === 'replace' && races > 0) {
-        races -= 1;
-        throw fault(409, 'Conflict');
+  it.concurrent(
+    'is not moved by jumps of the wall clock',
+    staged(async stage => {
+      let now = new Date('2026-01-01T00:00:00Z');
+      await stage.leader('a', { now: () => now });
+      const b = stage.candidate('b', { now: () => new Date('1999-01-01T00:00:00Z') });
+      b.start();
+      for (const jump of ['2030-01-01T00:00:00Z', '1980-01-01T00:00:00Z']) {
+        now = new Date(jump);
+        await until(() => expect(stage.lease().renewTime).toBe(jump.replace('Z', '.000000Z')));
+        await delay(300);
       }
-      if (call.verb === 'create' && kube.calls.length < 4) throw fault(500, 'InternalError');
-    });
-    const onStartedLeading = (): void => {
-      log.push('a leads');
-      throw new Error('callback');
-    };
-    const a = await stage.leader('a', { onStartedLeading });
-    await until(() => expect(races).toBe(0));
-    await delay(100);
-    expect(a.isLeader).toBe(true);
-    expect(log).toEqual(['a leads']);
-  });
+      expect(stage.log).toEqual(['a leads']);
+    }),
+  );
 
-  scenario('gives back a lease that it won while it was being stopped', async stage => {
-    const { kube, log } = stage;
-    let release = (): void => {};
-    const held = new Promise<void>(resolve => {
-      release = resolve;
-    });
-    kube.intercept(call => (call.verb === 'create' ? held : undefined));
-    // A create that cannot be called back once it is on its way.
-    const create = (object: WritableObject) => kube.create(object);
-    const a = stage.candidate('a', { client: { get: kube.get, replace: kube.replace, create } });
-    a.start();
-    await until(() => expect(kube.calls.map(call => call.verb)).toContain('create'));
-    const stopped = a.stop();
-    release();
-    await stopped;
-    expect(log).toEqual([]);
-    expect(stage.lease().holder).toBe('');
-    expect(kube.peek(ref)).toBeDefined();
-  });
+  it.concurrent(
+    'knows after a long sleep of the process that it may have been replaced',
+    staged(async stage => {
+      let slept = 0;
+      const a = await stage.leader('a', { clock: () => performance.now() + slept });
+      slept = 10_000;
+      expect(a.isLeader).toBe(false);
+      await until(() => expect(a.isLeader).toBe(true));
+    }),
+  );
+
+  it.concurrent(
+    'steps down when somebody else was put into the lease',
+    staged(async stage => {
+      await stage.leader('a');
+      stage.kube.mutate(ref, object => {
+        object['spec'] = { holderIdentity: 'somebody', leaseDurationSeconds: 600 };
+      });
+      await until(() => expect(stage.log).toEqual(['a leads', 'a lost']));
+    }),
+  );
+
+  it.concurrent(
+    'survives lost races, errors and callbacks that throw',
+    staged(async stage => {
+      const { kube, log } = stage;
+      let races = 3;
+      kube.intercept(call => {
+        if (call.verb === 'replace' && races > 0) {
+          races -= 1;
+          throw fault(409, 'Conflict');
+        }
+        if (call.verb === 'create' && kube.calls.length < 4) throw fault(500, 'InternalError');
+      });
+      const onStartedLeading = (): void => {
+        log.push('a leads');
+        throw new Error('callback');
+      };
+      const a = await stage.leader('a', { onStartedLeading });
+      await until(() => expect(races).toBe(0));
+      await delay(100);
+      expect(a.isLeader).toBe(true);
+      expect(log).toEqual(['a leads']);
+    }),
+  );
+
+  it.concurrent(
+    'gives back a lease that it won while it was being stopped',
+    staged(async stage => {
+      const { kube, log } = stage;
+      let release = (): void => {};
+      const held = new Promise<void>(resolve => {
+        release = resolve;
+      });
+      kube.intercept(call => (call.verb === 'create' ? held : undefined));
+      // A create that cannot be called back once it is on its way.
+      const create = (object: WritableObject) => kube.create(object);
+      const a = stage.candidate('a', { client: { get: kube.get, replace: kube.replace, create } });
+      a.start();
+      await until(() => expect(kube.calls.map(call => call.verb)).toContain('create'));
+      const stopped = a.stop();
+      release();
+      await stopped;
+      expect(log).toEqual([]);
+      expect(stage.lease().holder).toBe('');
+      expect(kube.peek(ref)).toBeDefined();
+    }),
+  );
 
   it('refuses timings that would let two lead', () => {
     const stage = new Stage();

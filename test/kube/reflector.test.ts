@@ -432,6 +432,24 @@ describe('the reflector, whose user', { timeout: 30_000 }, () => {
     expect(bench.server.count('watch')).toBe(0);
   });
 
+  it('stops during a list that answers nevertheless: it changes nothing any more', async () => {
+    let answer = (): void => {};
+    const held = new Promise<void>(resolve => {
+      answer = resolve;
+    });
+    const { kube } = bench.server;
+    const list: typeof kube.list = (kind, options) =>
+      held.then(() => kube.list(kind, { ...options, signal: undefined }));
+    reflector = new Reflector({ client: { list, watch: kube.watch }, kind: pods, timing });
+    reflector.start();
+    const stopped = reflector.stop();
+    answer();
+    await stopped;
+    expect(reflector.hasSynced).toBe(false);
+    expect(reflector.store.size).toBe(0);
+    expect(kube.calls.filter(call => call.verb === 'watch')).toEqual([]);
+  });
+
   it('stops in a handler: the rest of the list is not told', async () => {
     bench.server.kube.seed(pod('b'), pod('c'));
     const told: string[] = [];
