@@ -154,6 +154,21 @@ describe('faults', () => {
     await temporal('operator', 'namespace', 'create', '--namespace=after-wipe');
   });
 
+  test('a slow disk slows what pods write until it is restored', async () => {
+    const write =
+      'for n in 1 2 3 4 5; do dd if=/dev/zero of=/data/x bs=4k count=1 conv=fsync 2>/dev/null; done';
+    const secondsToWrite = async (): Promise<number> => {
+      const begun = performance.now();
+      await inKeeper(stack, 1, 'sh', '-c', write);
+      return (performance.now() - begun) / 1000;
+    };
+    const usual = await secondsToWrite();
+    await stack.disk.slow(1);
+    await poll(async () => (await secondsToWrite()) > usual + 1);
+    await stack.disk.restore(1);
+    await poll(async () => (await secondsToWrite()) < usual + 1);
+  });
+
   test('pods run on while the API server is stopped', async () => {
     await stack.apiserver.stop();
     await expect(stack.kubectl('get', 'nodes')).rejects.toThrow('refused');
