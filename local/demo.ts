@@ -70,10 +70,12 @@ async function main(): Promise<void> {
   try {
     const stack = await up({ name: 'demo', progress });
     await installOperator(stack, progress);
+    const existed =
+      (await stack.kubectl('get', 'etcd', 'example', '--ignore-not-found', '-o', 'name')) !== '';
     await stack.kubectl('apply', '-f', SAMPLE);
     const applied = performance.now();
     await progress.step('etcd cluster example', report => awaitCluster(stack, report));
-    const seconds = formatDuration(performance.now() - applied);
+    const seconds = existed ? 'it was there already' : formatDuration(performance.now() - applied);
     const proof = await progress.step('put and get through the client Service', async () => {
       const key = `demo/${new Date().toISOString()}`;
       await etcdctl(stack, 'put', key, 'hello');

@@ -10,13 +10,32 @@ export function preconditionChanged(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, PRECONDITION_CHANGED);
 }
 
+/** HTTP codes by which the API server says that the same request will be refused again: schema, rights, quota. */
+const REFUSALS = [400, 403, 422];
+
 /**
- * What an error of a port means to Temporal: lost races lead to a new plan, refusals (RBAC, quota, admission, schema)
- * are shown to people instead of being hidden in retries, everything else is tried again.
+ * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to people instead of
+ * being hidden in retries, everything else is tried again.
  */
-export function asFailure(error: unknown): unknown {
+export function stepFailure(error: unknown): unknown {
   if (!(error instanceof KubeError)) return error;
-  const { reason, message } = error;
-  if (error.code === 409) return preconditionChanged(message);
-  return ApplicationFailure.create({ message, type: reason, nonRetryable: error.retry === 'never' });
+  const { reason, message, code } = error;
+  if (code === 409) return preconditionChanged(message);
+  const nonRetryable = error.retry === 'never' || REFUSALS.includes(code);
+  return ApplicationFailure.create({ message, type: reason, nonRetryable });
+}
+
+/**
+ * What an error of a pass means to Temporal: always to be tried again. A pass that gave up would end the entity's
+ * workflow, and nobody would look after the cluster until the watcher's next look.
+ */
+export function passFailure(error: unknown): unknown {
+  const message = error instanceof Error ? error.message : String(error);
+  const type = error instanceof KubeError ? error.reason : 'PassFailed';
+  return ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: false,
+    ...(error instanceof Error && { cause: error }),
+  });
 }

@@ -4,6 +4,7 @@ import { assess } from './assess.ts';
 import { beating } from './beating.ts';
 import { decline } from './decline.ts';
 import type { Dependencies } from './dependencies.ts';
+import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
 import { awaitMembers, awaitQuorum } from './steps/await-members.ts';
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
@@ -26,10 +27,16 @@ type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 export function createActivities(deps: Dependencies) {
   const step = <Kind extends Step['kind'], Result>(
     perform: (deps: Dependencies, ref: ClusterRef, step: StepOf<Kind>) => Promise<Result>,
-  ) => beating((ref: ClusterRef, of: StepOf<Kind>) => perform(deps, ref, of));
+  ) => beating((ref: ClusterRef, of: StepOf<Kind>) => perform(deps, ref, of), stepFailure);
   return {
-    assess: beating((ref: ClusterRef, context: Parameters<typeof assess>[2]) => assess(deps, ref, context)),
-    decline: beating((ref: ClusterRef, of: Parameters<typeof decline>[2]) => decline(deps, ref, of)),
+    assess: beating(
+      (ref: ClusterRef, context: Parameters<typeof assess>[2]) => assess(deps, ref, context),
+      passFailure,
+    ),
+    decline: beating(
+      (ref: ClusterRef, of: Parameters<typeof decline>[2]) => decline(deps, ref, of),
+      passFailure,
+    ),
     recordIncarnation: step<'recordIncarnation', void>(recordIncarnation),
     bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),
     awaitQuorum: step<'awaitQuorum', string>(awaitQuorum),

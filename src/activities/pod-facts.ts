@@ -5,6 +5,7 @@ import { tokenPrefix } from '../planner/identity.ts';
 import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
 
 interface ContainerStatus {
+  readonly image?: string;
   readonly restartCount?: number;
   readonly state?: { readonly waiting?: StateReason; readonly terminated?: StateReason };
   readonly lastState?: { readonly terminated?: StateReason };
@@ -91,6 +92,10 @@ function troubleOf(status: PodStatus): PodTrouble | undefined {
   const container = status.containerStatuses?.[0];
   const waiting = container?.state?.waiting;
   if (waiting?.reason === undefined || STARTING.includes(waiting.reason)) return undefined;
+  // The kubelet takes turns between two reasons and several texts for the one fact.
+  if (/ImagePull/.test(waiting.reason)) {
+    return { reason: 'ImagePullBackOff', message: `the image ${container?.image} cannot be pulled` };
+  }
   // The last words of an etcd that exited say more than the kubelet's back-off.
   return trouble(
     { ...waiting, message: container?.lastState?.terminated?.message ?? waiting.message },

@@ -33,8 +33,9 @@ export const clusterPermissions: readonly Permission[] = [
     (resource): Permission => ({
       group: '',
       resource,
-      verbs: ['get', 'list', 'watch', 'create', 'delete'],
-      because: 'members: made, looked at, watched, and deleted with their cluster',
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+      because:
+        'members: made, looked at, watched, stamped with their identity, and deleted with their cluster',
     }),
   ),
   ...[

@@ -141,7 +141,7 @@ describe('a cluster that cannot be created', () => {
       },
       { timeoutMs: 60_000 },
     );
-    expect(blocked.message).toMatch(/sick-\d: (ErrImagePull|ImagePullBackOff)/);
+    expect(blocked.message).toMatch(/sick-\d: ImagePullBackOff \(the image \S+:v3\.6\.15 cannot be pulled\)/);
     const seconds = await timeToAvailable(
       world,
       manifest(NAMESPACE, 'beside-a-sick-one', { size: 3, version: '3.5.3' }),
