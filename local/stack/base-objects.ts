@@ -1,4 +1,4 @@
-import type { StackContext } from './context.ts';
+import type { PlacedStack } from './context.ts';
 import { portsOf } from './context.ts';
 import { PROVISIONER_NAME } from './control-plane.ts';
 import { TEMPORAL_PORT, TEMPORAL_UI_PORT } from './temporal.ts';
@@ -94,7 +94,7 @@ function hostService(input: HostService): BaseObject[] {
 }
 
 /** What a cluster needs before anybody uses it, in the order in which it is applied. */
-export function baseObjects(context: StackContext): BaseObject[] {
+export function baseObjects(context: PlacedStack): BaseObject[] {
   const { addresses } = context;
   const ports = portsOf(context);
   const temporal = { namespace: 'temporal', address: addresses.temporal };

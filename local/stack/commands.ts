@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgress } from '../progress.ts';
-import { ensureToolchain } from '../toolchain/index.ts';
-import { requireState } from './context.ts';
+import { placedStack, requireState } from './context.ts';
 import { printStatus, summary } from './describe.ts';
 import { loadByReference } from './image-command.ts';
 import { down, openStack, statusOf, up } from './index.ts';
 import { layoutOf } from './layout.ts';
 import type { Stack } from './stack.ts';
+import { temporalAddress, temporalUi } from './temporal.ts';
 
 export interface CommandInput {
   name: string;
@@ -40,7 +40,7 @@ export const USAGE = `usage: local COMMAND [--name NAME]        NAME is demo unl
 faults
   node stop|start|remove N               pull the plug, power on, throw the machine away
   node disconnect|connect N              pull the network cable, plug it in
-  node run N COMMAND...                  run a command inside a node
+  node run N -- COMMAND...               run a command inside a node
   temporal stop|start|wipe
   apiserver stop|start
   disk slow N [--off]                    throttle the disk under a node's pods
@@ -109,16 +109,16 @@ async function pass(command: string, args: readonly string[]): Promise<void> {
   process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
 }
 
-async function environment(input: CommandInput): Promise<void> {
-  const layout = layoutOf(input.name);
-  const stack = await openStack(input.name);
+function environment(input: CommandInput): void {
+  const stack = placedStack(layoutOf(input.name));
+  const { layout } = stack;
   const quote = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
   print(
     [
-      `export KUBECONFIG=${quote(stack.kubeconfig)}`,
-      `export TEMPORAL_ADDRESS=${quote(stack.temporalAddress)}`,
+      `export KUBECONFIG=${quote(layout.kubeconfig)}`,
+      `export TEMPORAL_ADDRESS=${quote(temporalAddress(stack))}`,
       'export TEMPORAL_NAMESPACE=etcd-operator',
-      `export TEMPORAL_UI=${quote(stack.temporalUi)}`,
+      `export TEMPORAL_UI=${quote(temporalUi(stack))}`,
       `export PATH=${quote(layout.bin)}:"$PATH"`,
     ].join('\n'),
   );
@@ -127,8 +127,7 @@ async function environment(input: CommandInput): Promise<void> {
 async function kubectl(input: CommandInput): Promise<void> {
   const layout = layoutOf(input.name);
   requireState(layout);
-  const toolchain = await ensureToolchain({ only: ['kubectl'] });
-  await pass(toolchain.path('kubectl'), [`--kubeconfig=${layout.kubeconfig}`, ...input.words]);
+  await pass(join(layout.bin, 'kubectl'), [`--kubeconfig=${layout.kubeconfig}`, ...input.words]);
 }
 
 async function node(input: CommandInput): Promise<void> {
@@ -198,7 +197,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       print(input.options['print'] === true ? readFileSync(layout.kubeconfig, 'utf8') : layout.kubeconfig);
     },
   },
-  env: { run: environment },
+  env: { run: async input => environment(input) },
   logs: { options: { follow: { type: 'boolean', short: 'f' } }, run: logs },
   kubectl: { passThrough: true, run: kubectl },
   image: { options: { 'no-operator-image': { type: 'boolean' } }, run: loadByReference },

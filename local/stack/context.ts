@@ -12,9 +12,13 @@ export interface StoredStack {
   state: State;
 }
 
-/** Everything that a change to one stack works on. Whoever holds it also holds the stack's lock. */
-export interface StackContext extends StoredStack {
+/** A stack with its addresses: enough to talk to what runs of it. */
+export interface PlacedStack extends StoredStack {
   addresses: Addresses;
+}
+
+/** Everything that a change to one stack works on. Whoever holds it also holds the stack's lock. */
+export interface StackContext extends PlacedStack {
   toolchain: Toolchain;
   progress: Progress;
 }
@@ -22,6 +26,12 @@ export interface StackContext extends StoredStack {
 export interface ContextInput extends StoredStack {
   toolchain: Toolchain;
   progress: Progress;
+}
+
+/** A stack that must exist, as its state file has it. */
+export function placedStack(layout: Layout): PlacedStack {
+  const state = requireState(layout);
+  return { layout, state, addresses: addressesOf(state.block) };
 }
 
 /** Makes the record that the parts of a stack are given. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { StackContext } from './context.ts';
+import type { PlacedStack } from './context.ts';
 import { portsOf } from './context.ts';
 import { pkiFile } from './pki.ts';
 
@@ -35,7 +35,7 @@ function messageOf(answer: KubeAnswer): string {
 }
 
 /** Opens a client with the stack's administrator certificate. */
-export function openKubeApi(context: StackContext): KubeApi {
+export function openKubeApi(context: PlacedStack): KubeApi {
   const agent = new Agent({
     keepAlive: true,
     ca: readFileSync(pkiFile(context, 'ca.crt')),

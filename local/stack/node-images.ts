@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Image } from '../images/index.ts';
-import type { StackContext } from './context.ts';
+import type { StackContext, StoredStack } from './context.ts';
 import { save } from './context.ts';
 import {
   cloneStore,
@@ -14,7 +14,7 @@ import { CONTAINERD_SOCKET } from './node-config.ts';
 import { isRunning } from './processes.ts';
 
 /** The folder of a node's containerd root and of the record of its images. */
-export function nodeStore(context: StackContext, index: number): string {
+export function nodeStore(context: StoredStack, index: number): string {
   return join(context.layout.nodeDirectory(index), 'images');
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Authority, CertificateRequest } from './certificates.ts';
 import { ensureCertificate, ensureSigningKey, openAuthority } from './certificates.ts';
-import type { StackContext } from './context.ts';
+import type { StackContext, StoredStack } from './context.ts';
 import { portsOf } from './context.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 
@@ -14,7 +14,7 @@ const CLIENTS: readonly CertificateRequest[] = [
 ];
 
 /** Path of a certificate file of the stack, for example `pki(context, 'ca.crt')`. */
-export function pkiFile(context: StackContext, file: string): string {
+export function pkiFile(context: StoredStack, file: string): string {
   return join(context.layout.pki, file);
 }
 

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { get } from 'node:http';
 import { z } from 'zod';
 import { baseObjects } from './base-objects.ts';
-import type { StackContext } from './context.ts';
+import type { PlacedStack } from './context.ts';
 import { portsOf } from './context.ts';
 import { poll } from './execute.ts';
 import type { KubeApi } from './kube-api.ts';
@@ -55,7 +55,7 @@ export function isHealthy(url: string): Promise<boolean> {
 }
 
 /** Runs `work` with a client and closes it. */
-export async function withKubeApi<T>(context: StackContext, work: (api: KubeApi) => Promise<T>): Promise<T> {
+export async function withKubeApi<T>(context: PlacedStack, work: (api: KubeApi) => Promise<T>): Promise<T> {
   const api = openKubeApi(context);
   try {
     return await work(api);
@@ -71,7 +71,7 @@ export async function apiserverIsReady(api: KubeApi): Promise<boolean> {
 }
 
 /** Waits until the API server is ready. */
-export async function waitForApiserver(context: StackContext): Promise<void> {
+export async function waitForApiserver(context: PlacedStack): Promise<void> {
   await withKubeApi(context, api =>
     poll(() => apiserverIsReady(api), {
       what: 'the API server to become ready',
@@ -82,7 +82,7 @@ export async function waitForApiserver(context: StackContext): Promise<void> {
 }
 
 /** Puts StorageClasses, cluster DNS and the Services of Temporal into the cluster. */
-export async function applyBaseObjects(context: StackContext): Promise<void> {
+export async function applyBaseObjects(context: PlacedStack): Promise<void> {
   await withKubeApi(context, async api => {
     for (const { path, object } of baseObjects(context)) {
       // The namespace kube-system is made by the API server itself, a moment after it calls itself ready.
@@ -101,7 +101,7 @@ export interface NodeWait {
 }
 
 /** Waits until the nodes are Ready by a heartbeat of this life, and their kube-proxies have written their rules. */
-export async function waitForNodes(context: StackContext, wait: NodeWait): Promise<void> {
+export async function waitForNodes(context: PlacedStack, wait: NodeWait): Promise<void> {
   const { layout, addresses } = context;
   // A heartbeat carries whole seconds.
   const since = Math.floor(wait.since / 1000) * 1000;
@@ -123,7 +123,7 @@ export async function waitForNodes(context: StackContext, wait: NodeWait): Promi
 }
 
 /** Waits until pods can be made and find each other: default ServiceAccount, root certificate, DNS. */
-export async function waitForUsable(context: StackContext): Promise<void> {
+export async function waitForUsable(context: PlacedStack): Promise<void> {
   const objects = ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'];
   await withKubeApi(context, async api => {
     for (const object of objects) {
@@ -142,7 +142,7 @@ export async function waitForUsable(context: StackContext): Promise<void> {
 }
 
 /** Asks cluster DNS for the API server's own Service. */
-async function resolvesKubernetes(context: StackContext): Promise<boolean> {
+async function resolvesKubernetes(context: PlacedStack): Promise<boolean> {
   const resolver = new Resolver({ timeout: 1000, tries: 1 });
   resolver.setServers([`${context.addresses.host}:${portsOf(context).dns}`]);
   const found = await resolver.resolve4('kubernetes.default.svc.cluster.local');

@@ -31,7 +31,7 @@ const PROGRAMS: Readonly<Record<HostComponent, (context: StackContext) => Progra
 const GRACE_MILLISECONDS: Readonly<Partial<Record<HostComponent, number>>> = { etcd: 3000 };
 
 /** The log file of a host process. */
-export function logFileOf(context: Pick<StackContext, 'layout'>, component: string): string {
+export function logFileOf(context: StoredStack, component: string): string {
   return join(context.layout.logs, `${component}.log`);
 }
 
@@ -71,7 +71,7 @@ export async function stopComponent(context: StoredStack, component: HostCompone
 }
 
 /** For waits: says that a process has ended, and where to read why. */
-export function endedEarly(context: StackContext, component: HostComponent): string | undefined {
+export function endedEarly(context: StoredStack, component: HostComponent): string | undefined {
   if (componentIsRunning(context, component)) return undefined;
   return `${component} has ended, see ${logFileOf(context, component)}`;
 }

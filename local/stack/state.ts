@@ -69,9 +69,13 @@ export function writeState(layout: Layout, state: State): void {
   renameSync(partial, layout.stateFile);
 }
 
-/** Serialises everything that changes one stack, over all processes of the machine. */
-export function withStack<T>(layout: Layout, work: () => Promise<T>): Promise<T> {
-  return withLock(layout.lockFile, undefined, work);
+/** Serialises everything that changes one stack, over all processes of the machine; `onWait` hears of a wait. */
+export function withStack<T>(
+  layout: Layout,
+  work: () => Promise<T>,
+  onWait?: (message: string) => void,
+): Promise<T> {
+  return withLock(layout.lockFile, onWait, work);
 }
 
 /** Serialises the choice of a network, so that two stacks that are born at once do not choose the same one. */

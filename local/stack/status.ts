@@ -1,7 +1,5 @@
-import { silentProgress } from '../progress.ts';
-import { ensureToolchain } from '../toolchain/index.ts';
-import type { StackContext } from './context.ts';
-import { contextOf, requireState } from './context.ts';
+import type { PlacedStack } from './context.ts';
+import { placedStack } from './context.ts';
 import { HOST_COMPONENTS } from './control-plane.ts';
 import { readImageRecord } from './image-store.ts';
 import { layoutOf } from './layout.ts';
@@ -43,7 +41,7 @@ export interface StackStatus {
   proportionalBytes: number;
 }
 
-function rootsOf(context: StackContext): number[] {
+function rootsOf(context: PlacedStack): number[] {
   return Object.values(context.state.processes)
     .filter(isRunning)
     .map(record => record.pid);
@@ -53,13 +51,13 @@ function sum(pids: readonly number[], proportional: boolean): number {
   return pids.reduce((bytes, pid) => bytes + residentBytes(pid, proportional), 0);
 }
 
-function componentStatus(context: StackContext, name: string): ComponentStatus {
+function componentStatus(context: PlacedStack, name: string): ComponentStatus {
   const record = context.state.processes[name];
   if (!isRunning(record)) return { name, running: false, residentBytes: 0 };
   return { name, running: true, pid: record.pid, residentBytes: sum(processTree([record.pid]), false) };
 }
 
-async function askReady(context: StackContext): Promise<Map<string, number> | undefined> {
+async function askReady(context: PlacedStack): Promise<Map<string, number> | undefined> {
   try {
     return await withKubeApi(context, readyNodes);
   } catch {
@@ -69,10 +67,8 @@ async function askReady(context: StackContext): Promise<Map<string, number> | un
 
 /** What runs of a stack, and how it is. Throws when there is no stack of that name. */
 export async function statusOf(name = 'demo'): Promise<StackStatus> {
-  const layout = layoutOf(name);
-  const state = requireState(layout);
-  const toolchain = await ensureToolchain();
-  const context = contextOf({ layout, state, toolchain, progress: silentProgress });
+  const context = placedStack(layoutOf(name));
+  const { layout, state } = context;
   const ready = await askReady(context);
   const all = processTree(rootsOf(context));
   const nodes = state.nodes.map((node): NodeStatus => {

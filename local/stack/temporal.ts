@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { StackContext } from './context.ts';
+import type { PlacedStack, StackContext } from './context.ts';
 import type { Program } from './control-plane.ts';
 import { execute, poll } from './execute.ts';
 import { macAddress } from './layout.ts';
@@ -10,12 +10,12 @@ export const TEMPORAL_PORT = 7233;
 export const TEMPORAL_UI_PORT = 8233;
 
 /** Address of the stack's Temporal frontend, as clients on the host and in pods reach it. */
-export function temporalAddress(context: Pick<StackContext, 'addresses'>): string {
+export function temporalAddress(context: PlacedStack): string {
   return `${context.addresses.temporal}:${TEMPORAL_PORT}`;
 }
 
 /** Address of the stack's Temporal UI for a browser on this machine. */
-export function temporalUi(context: Pick<StackContext, 'addresses'>): string {
+export function temporalUi(context: PlacedStack): string {
   return `http://${context.addresses.temporal}:${TEMPORAL_UI_PORT}`;
 }
 

@@ -210,11 +210,12 @@ export async function bringUpStack(options: UpOptions = {}): Promise<StackContex
   try {
     await ensurePrograms(progress);
     const toolchain = await ensureToolchain({ progress });
-    return await withStack(layout, async () => {
+    const work = async (): Promise<StackContext> => {
       const context = contextOf({ layout, state: await openState(layout), toolchain, progress });
       await bringUp(context, options);
       return context;
-    });
+    };
+    return await withStack(layout, work, message => progress.note(`stack ${layout.name}: ${message}`));
   } finally {
     if (options.progress === undefined) progress.close();
   }
