@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 
 /** A file of the operator's image: where it lies on this machine, and where under `/app` it goes. */
 export interface AppFile {
@@ -93,6 +93,15 @@ export function operatorFiles(root: string, dist: string): AppFile[] {
   const compiled = filesUnder(dist, '').map(path => ({ source: join(dist, path), path: join('dist', path) }));
   if (compiled.length === 0) throw new Error(`${dist} has no files: run npm run build`);
   return [...compiled, { source: join(root, 'package.json'), path: 'package.json' }].sort(byPath);
+}
+
+/** Copies everything that the image has in /app, of the checkout `root` with its own `dist`, into `target`. */
+export function layOut(root: string, target: string): void {
+  for (const file of [...moduleFiles(root), ...operatorFiles(root, join(root, 'dist'))]) {
+    const destination = join(target, file.path);
+    mkdirSync(dirname(destination), { recursive: true });
+    copyFileSync(file.source, destination);
+  }
 }
 
 function packageFiles(root: string, path: string): AppFile[] {

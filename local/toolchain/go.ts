@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Report } from '../progress.ts';
-import { runCommand } from './command.ts';
+import { type CommandOptions, runCommand } from './command.ts';
 import { contentKey, folderInputs } from './hash.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -55,7 +55,7 @@ export function goRecipe(program: GoProgram): Recipe {
       const bin = join(target, 'bin');
       await mkdir(bin);
       const env = await goEnvironment(folder);
-      const packages = await countPackages(folder, env, log, report);
+      const packages = await countPackages({ cwd: folder, env, log }, report);
       const args = ['build', '-v', '-ldflags', linkerFlags, '-o', join(bin, program.binary), '.'];
       let built = 0;
       await runCommand('go', args, {
@@ -76,17 +76,12 @@ function linkerSettings(variables: Readonly<Record<string, string>>): string {
 }
 
 /** Fetches the modules, and counts the packages that the build goes through. */
-async function countPackages(
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  log: string,
-  report: Report,
-): Promise<number> {
+async function countPackages(settings: CommandOptions, report: Report): Promise<number> {
   report('fetching modules');
   const onLine = (line: string): void => {
     if (line.startsWith('go: ')) report(line.slice(4));
   };
-  const list = await runCommand('go', ['list', '-deps', '-f', '.', '.'], { cwd, env, log, onLine });
+  const list = await runCommand('go', ['list', '-deps', '-f', '.', '.'], { ...settings, onLine });
   return list.trim().split('\n').length;
 }
 

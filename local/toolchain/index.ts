@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createProgress, type Progress } from '../progress.ts';
@@ -7,12 +8,14 @@ import { findSuitable } from './on-path.ts';
 import { runtimeRecipe, temporalRecipe } from './packages.ts';
 import { goRecipes } from './programs.ts';
 import type { Recipe } from './recipe.ts';
-import { runJobs } from './scheduler.ts';
+import { joinFailures, runJobs } from './scheduler.ts';
 import { etcdVersions, kubernetesVersion, temporalVersion } from './versions.ts';
 
 export { cacheDirectory } from './cache.ts';
 
 const cniPlugins = 'cni-plugins';
+
+const downloadsAtOnce = 3;
 
 export type ToolName =
   | 'kube-apiserver'
@@ -70,8 +73,9 @@ export async function ensureToolchain(options: ToolchainOptions = {}): Promise<T
       if (tools.length === 0) return;
       if (isInstalled(recipe.artefact)) return addTools(paths, recipe);
       const found = await Promise.all(tools.map(findSuitable));
-      if (found.includes(undefined)) missing.push(recipe);
-      for (const [index, tool] of tools.entries()) paths.set(tool, found[index] ?? '');
+      const onPath = found.filter(path => path !== undefined);
+      if (onPath.length < tools.length) missing.push(recipe);
+      else for (const [index, path] of onPath.entries()) paths.set(tools[index] ?? '', path);
     }),
   );
   if (missing.length > 0) await installAll(missing, options.progress);
@@ -103,24 +107,31 @@ function addTools(paths: Map<string, string>, recipe: Recipe): void {
 export async function installAll(recipes: readonly Recipe[], given?: Progress): Promise<void> {
   const progress = given ?? createProgress();
   progress.expect(recipes.length);
+  const jobs = (downloads: boolean) =>
+    recipes
+      .filter(recipe => (recipe.download ?? false) === downloads)
+      .map(recipe => ({ seconds: recipe.seconds, run: () => installOne(recipe, progress) }));
   try {
-    const jobs = recipes.map(recipe => ({
-      name: recipe.title,
-      seconds: recipe.seconds,
-      run: () => installOne(recipe, progress),
-    }));
-    await runJobs(jobs, availableParallelism());
+    const outcomes = await Promise.allSettled([
+      runJobs(jobs(false), availableParallelism()),
+      runJobs(jobs(true), downloadsAtOnce),
+    ]);
+    const failures = outcomes.filter(outcome => outcome.status === 'rejected').map(outcome => outcome.reason);
+    if (failures.length > 0) throw joinFailures(failures);
   } finally {
     if (given === undefined) progress.close();
   }
 }
 
 function installOne(recipe: Recipe, progress: Progress): Promise<string> {
-  return progress.step(recipe.title, report =>
-    install(recipe.artefact, folder => recipe.build(folder, logFile(recipe.artefact.name), report), {
-      onWait: report,
-    }),
-  );
+  const log = logFile(recipe.artefact.name);
+  return progress.step(recipe.title, report => {
+    const build = async (folder: string): Promise<void> => {
+      await rm(log, { force: true });
+      await recipe.build(folder, log, report);
+    };
+    return install(recipe.artefact, build, { onWait: report });
+  });
 }
 
 function toolchain(paths: ReadonlyMap<string, string>, recipes: readonly Recipe[]): Toolchain {

@@ -5,6 +5,7 @@ import { formatDuration } from '../progress.ts';
 import { buildRecordFile } from './cache.ts';
 import { runCommand } from './command.ts';
 import { cacheDirectory, ensureToolchain, type ToolName, type Toolchain, toolNames } from './index.ts';
+import { etcdToolSubstitutes } from './versions.ts';
 
 const usage = `local/toolchain/main.ts [--only NAME,NAME...]
 Builds or fetches every tool of the local stack into ${cacheDirectory()},
@@ -50,8 +51,9 @@ async function describe(toolchain: Toolchain, tool: ToolName): Promise<Row> {
 }
 
 async function versionOf(toolchain: Toolchain, tool: ToolName): Promise<string> {
-  const named = tool.split('@')[1];
-  if (named !== undefined) return named;
+  const [name, named] = tool.split('@');
+  // etcd's tools may be of a newer version than the etcd that they are for.
+  if (named !== undefined) return name === 'etcd' ? named : (etcdToolSubstitutes[named] ?? named);
   if (tool === 'local-provisioner') return '-';
   if (tool === 'kubectl') return toolchain.versions.kubernetes;
   const output = await runCommand(toolchain.path(tool), ['--version']);

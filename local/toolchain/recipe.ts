@@ -8,6 +8,8 @@ export interface Recipe {
   title: string;
   /** A guess at the seconds it takes from an empty cache on two cores; orders the work. */
   seconds: number;
+  /** Whether it waits for the network more than it computes: such work does not take a core from the builds. */
+  download?: boolean;
   /** Tool name to its path in the artefact's folder. */
   tools: Readonly<Record<string, string>>;
   /** Fills the (empty) folder. `log` is the file that takes the output of the commands. */

@@ -1,6 +1,5 @@
 /** A piece of work with a guess at how long it takes, in seconds on a cold cache. */
 export interface Job<T> {
-  name: string;
   seconds: number;
   run: () => Promise<T>;
 }
@@ -13,7 +12,7 @@ export interface Job<T> {
 export async function runJobs<T>(jobs: readonly Job<T>[], limit: number): Promise<T[]> {
   const order = jobs.map((job, index) => ({ job, index }));
   order.sort((one, other) => other.job.seconds - one.job.seconds);
-  const results = new Array<T>(jobs.length);
+  const results: T[] = [];
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
     for (let next = order.shift(); next !== undefined && failures.length === 0; next = order.shift()) {
@@ -25,10 +24,13 @@ export async function runJobs<T>(jobs: readonly Job<T>[], limit: number): Promis
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, jobs.length)) }, worker));
-  if (failures.length === 1) throw failures[0];
-  if (failures.length > 1) {
-    const messages = failures.map(failure => (failure instanceof Error ? failure.message : String(failure)));
-    throw new AggregateError(failures, messages.join('\n'));
-  }
+  if (failures.length > 0) throw joinFailures(failures);
   return results;
+}
+
+/** The one failure itself; of several, an `AggregateError` whose message has all of theirs. */
+export function joinFailures(failures: readonly unknown[]): unknown {
+  if (failures.length === 1) return failures[0];
+  const messages = failures.map(failure => (failure instanceof Error ? failure.message : String(failure)));
+  return new AggregateError(failures, messages.join('\n'));
 }
