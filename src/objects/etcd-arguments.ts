@@ -25,9 +25,11 @@ export type EtcdCommandLine = {
   readonly env: readonly EnvVar[];
 };
 
+type Flag = readonly [name: string, value: string];
+
 /** Flags that a user's environment may stand in for, together: one of a group is meaningless with the other's default. */
 type Group = {
-  readonly flags: readonly (readonly [name: string, value: string])[];
+  readonly flags: readonly Flag[];
   /** Names of variables that take the place of this group though they are no variable of its flags. */
   readonly alsoSetBy?: readonly string[];
   /** The specification names a value itself, so a variable does not win. */
@@ -70,7 +72,7 @@ function groupVariables(group: Group): readonly string[] {
  * 0.0.0.0 and not [::]: Go binds either wildcard to both families where the kernel has IPv6, but only 0.0.0.0
  * also works where it has none (favoriteAddrFamily in Go's net package).
  */
-function identityFlags(identity: MemberIdentity): readonly (readonly [string, string])[] {
+function identityFlags(identity: MemberIdentity): readonly Flag[] {
   const cluster = identity.initialCluster.map(member => `${member.name}=${member.peerUrl}`);
   return [
     ['name', identity.name],
@@ -126,25 +128,28 @@ function compactionFlags(compaction: ClusterConfig['etcd']['autoCompaction']): G
   ];
 }
 
-/** Settings whose flags were renamed: `experimental-*` until 3.5, plain or a feature gate from 3.6, where some old names linger until 3.7. */
+/**
+ * Settings whose flags were renamed: `experimental-*` in 3.5, plain or a feature gate from 3.6. Only 3.6 has both, and
+ * refuses them side by side: there a variable of the old name stands in for the new flag. To 3.7 it means nothing.
+ */
 function checks(config: Pick<ClusterConfig, 'version' | 'profile'>): readonly Group[] {
-  const gates = isAtLeast(config.version, '3.6.0');
-  const groups: Group[] = [
-    {
-      // A member with a damaged database refuses to join instead of serving it; off by default upstream, on in kubeadm.
-      flags: gates
-        ? [['feature-gates', 'InitialCorruptCheck=true']]
-        : [['experimental-initial-corrupt-check', 'true']],
-      // 3.6 refuses the gate beside the old name of the same check.
-      ...(gates ? { alsoSetBy: [variableOf('experimental-initial-corrupt-check')] } : {}),
-      explicit: false,
-    },
-  ];
-  if (config.profile !== 'Kubernetes') return groups;
+  const renamed = (old: Flag, now: Flag): Group => {
+    if (!isAtLeast(config.version, '3.6.0')) return { flags: [old], explicit: false };
+    const alsoSetBy = isAtLeast(config.version, '3.7.0') ? [] : [variableOf(old[0])];
+    return { flags: [now], alsoSetBy, explicit: false };
+  };
+  // A member with a damaged database refuses to join instead of serving it; off by default upstream, on in kubeadm.
+  const corruption = renamed(
+    ['experimental-initial-corrupt-check', 'true'],
+    ['feature-gates', 'InitialCorruptCheck=true'],
+  );
+  if (config.profile !== 'Kubernetes') return [corruption];
   // kube-apiserver serves consistent reads from its cache when etcd reports progress this often.
-  const progress = gates ? 'watch-progress-notify-interval' : 'experimental-watch-progress-notify-interval';
-  const old = gates ? { alsoSetBy: [variableOf('experimental-watch-progress-notify-interval')] } : {};
-  return [...groups, { flags: [[progress, '5s']], ...old, explicit: false }];
+  const progress = renamed(
+    ['experimental-watch-progress-notify-interval', '5s'],
+    ['watch-progress-notify-interval', '5s'],
+  );
+  return [corruption, progress];
 }
 
 function isGiven(value: unknown): boolean {

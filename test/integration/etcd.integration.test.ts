@@ -9,9 +9,9 @@ import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember, MemberTarget } from '../../src/etcd/port.ts';
 import { EtcdProcessCluster } from '../support/etcd-process.ts';
 
-const DEADLINE_MS = 700;
+const DEADLINE_MS = 1_500;
 /** How much later than its deadline a call may end on a busy machine. */
-const SLACK_MS = 300;
+const SLACK_MS = 1_000;
 const port = createEtcdPort({
   deadlines: { status: DEADLINE_MS, memberList: DEADLINE_MS, linearizableRead: DEADLINE_MS },
 });
@@ -162,7 +162,7 @@ describe.each(VERSIONS)('etcd %s', version => {
     await cluster.member(2).untilHealthy();
     const back = performance.now();
     await vi.waitFor(() => member.status(), untilTrue);
-    expect(performance.now() - back).toBeLessThan(1_500);
+    expect(performance.now() - back).toBeLessThan(3_000);
   });
 
   test('without quorum a member still says so, and serves nothing that needs it', async () => {

@@ -58,6 +58,11 @@ describe('names that changed between versions', () => {
     expect(flag(line, 'feature-gates')).toBeUndefined();
     expect(line.env).toEqual(env);
   });
+
+  test('3.7 no longer reads the old variable, so that it does not switch the check off', () => {
+    const env = [{ name: 'ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK', value: 'true' }];
+    expect(flag(render({ version: '3.7.3' }, env), 'feature-gates')).toBe('InitialCorruptCheck=true');
+  });
 });
 
 describe('settings', () => {

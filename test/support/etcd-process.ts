@@ -23,12 +23,16 @@ export type EtcdProcessOptions = {
   readonly folder: string;
   readonly clientPort: number;
   readonly peerPort: number;
+  readonly metricsPort: number;
 };
 
 /** One member: a data folder with its addresses, and the process on it while it runs. */
 export class EtcdProcess {
   readonly name: string;
   readonly clientPort: number;
+  readonly peerPort: number;
+  /** Free for `--listen-metrics-urls`; only `startExactly` can ask for it. */
+  readonly metricsPort: number;
   readonly peerUrl: string;
   readonly clientUrl: string;
   readonly target: MemberTarget;
@@ -39,6 +43,8 @@ export class EtcdProcess {
     this.#options = options;
     this.name = options.name;
     this.clientPort = options.clientPort;
+    this.peerPort = options.peerPort;
+    this.metricsPort = options.metricsPort;
     this.peerUrl = `http://127.0.0.1:${options.peerPort}`;
     this.clientUrl = `http://127.0.0.1:${options.clientPort}`;
     this.target = { host: '127.0.0.1', port: options.clientPort, serverName: options.name };
@@ -105,17 +111,29 @@ export class EtcdProcess {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Waits until the member serves linearizable reads; fails with the end of its log. */
+  /** Waits until the member serves linearizable reads; fails with the end of its log, at once when it has ended. */
   async untilHealthy(): Promise<void> {
-    await this.#until('healthy', async () => (await this.#get('/health')).includes('"health":"true"'));
+    await this.#until('healthy', async () => {
+      if (this.#ended) throw this.#failure('ended and was not healthy');
+      return (await this.#get('/health')).includes('"health":"true"');
+    });
   }
 
   /** Waits until the process has ended by itself and returns its exit code. */
   async untilExited(): Promise<number | null> {
     const child = this.#child;
     if (child === undefined) throw new Error(`${this.name} does not run`);
-    await this.#until('ended', () => Promise.resolve(child.exitCode !== null || child.signalCode !== null));
+    await this.#until('ended', () => Promise.resolve(this.#ended));
     return child.exitCode;
+  }
+
+  get #ended(): boolean {
+    return this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #failure(what: string): Error {
+    const tail = this.log.split('\n').slice(-15).join('\n');
+    return new Error(`${this.name} ${what}; its log ends:\n${tail}`);
   }
 
   async #get(path: string): Promise<string> {
@@ -130,10 +148,7 @@ export class EtcdProcess {
   async #until(what: string, condition: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     while (!(await condition())) {
-      if (Date.now() > deadline) {
-        const tail = this.log.split('\n').slice(-15).join('\n');
-        throw new Error(`${this.name} was not ${what} within ${START_TIMEOUT_MS} ms; its log ends:\n${tail}`);
-      }
+      if (Date.now() > deadline) throw this.#failure(`was not ${what} within ${START_TIMEOUT_MS} ms`);
       await pause(50);
     }
   }
@@ -202,14 +217,14 @@ export class EtcdProcessCluster {
   }
 
   async #create(): Promise<EtcdProcess> {
-    const [clientPort, peerPort] = await freePorts();
-    const name = `m${this.members.length}`;
+    const [clientPort, peerPort, metricsPort] = await freePorts();
     const member = new EtcdProcess({
-      name,
+      name: `m${this.members.length}`,
       binary: this.#binary,
       folder: this.#folder,
       clientPort,
       peerPort,
+      metricsPort,
     });
     this.members.push(member);
     return member;
@@ -245,9 +260,9 @@ export async function etcdBinary(version: string): Promise<string> {
   return (await ensureToolchain({ only: [tool] })).path(tool);
 }
 
-/** Two ports that were free a moment ago, held open together so that they differ. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
+/** Three ports that were free a moment ago, held open together so that they differ. */
+async function freePorts(): Promise<[number, number, number]> {
+  const servers = [createServer(), createServer(), createServer()];
   const ports: number[] = [];
   for (const server of servers) {
     server.listen(0, '127.0.0.1');
@@ -256,6 +271,6 @@ async function freePorts(): Promise<[number, number]> {
     ports.push(typeof address === 'object' && address !== null ? address.port : 0);
   }
   await Promise.all(servers.map(server => once(server.close(), 'close')));
-  const [first = 0, second = 0] = ports;
-  return [first, second];
+  const [first = 0, second = 0, third = 0] = ports;
+  return [first, second, third];
 }
