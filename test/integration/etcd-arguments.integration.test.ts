@@ -83,7 +83,11 @@ function connects(port: number, host = '127.0.0.1'): Promise<boolean> {
 }
 
 const patience = { timeout: 15_000, interval: 50 };
-const hasIpv6 = Object.values(networkInterfaces()).some(list => list?.some(entry => entry.address === '::1'));
+/** The loopback addresses of the families that this machine has. */
+const loopbacks = Object.values(networkInterfaces())
+  .flatMap(list => list ?? [])
+  .map(entry => entry.address)
+  .filter(address => address === '127.0.0.1' || address === '::1');
 
 describe.each(etcdVersions)('etcd %s', version => {
   let binary: string;
@@ -117,9 +121,9 @@ describe.each(etcdVersions)('etcd %s', version => {
     for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
       await vi.waitFor(async () => expect(await passes(probe, target)).toBe(true), patience);
     }
-    if (hasIpv6) {
-      expect(await connects(target.clientPort, '::1')).toBe(true);
-      expect(await connects(target.peerPort, '::1')).toBe(true);
+    for (const address of loopbacks) {
+      expect(await connects(target.clientPort, address)).toBe(true);
+      expect(await connects(target.peerPort, address)).toBe(true);
     }
     expect(execFileSync('stat', ['-c', '%a', target.dataDir], { encoding: 'utf8' }).trim()).toBe('700');
   });
