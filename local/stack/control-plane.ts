@@ -65,6 +65,19 @@ export function etcdProgram(context: StackContext): Program {
   };
 }
 
+/** How the API server proves itself to aggregated API servers. */
+function frontProxyFlags(context: StackContext): string[] {
+  return [
+    `--requestheader-client-ca-file=${pkiFile(context, 'front-proxy-ca.crt')}`,
+    '--requestheader-allowed-names=front-proxy',
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+    `--proxy-client-cert-file=${pkiFile(context, 'front-proxy.crt')}`,
+    `--proxy-client-key-file=${pkiFile(context, 'front-proxy.key')}`,
+  ];
+}
+
 /**
  * The API server. Aggregator routing lets it reach webhooks at their pods' addresses: the host has no
  * kube-proxy. It takes ten seconds to end on SIGTERM, so it is killed.
@@ -98,13 +111,7 @@ export function apiserverProgram(context: StackContext): Program {
       '--enable-admission-plugins=NodeRestriction',
       '--allow-privileged=true',
       '--enable-aggregator-routing=true',
-      `--requestheader-client-ca-file=${pkiFile(context, 'front-proxy-ca.crt')}`,
-      '--requestheader-allowed-names=front-proxy',
-      '--requestheader-username-headers=X-Remote-User',
-      '--requestheader-group-headers=X-Remote-Group',
-      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
-      `--proxy-client-cert-file=${pkiFile(context, 'front-proxy.crt')}`,
-      `--proxy-client-key-file=${pkiFile(context, 'front-proxy.key')}`,
+      ...frontProxyFlags(context),
       `--cert-dir=${join(layout.pki, 'apiserver')}`,
       '--profiling=false',
       '--v=1',

@@ -79,51 +79,48 @@ export interface Stack {
 
 type Change = <T>(work: (context: StackContext) => Promise<T>) => Promise<T>;
 
+async function startOne(change: Change, node: number): Promise<void> {
+  const begun = Date.now();
+  const started = await change(async context => {
+    if (nodeIsRunning(context, node)) return undefined;
+    addNode(context, node);
+    save(context);
+    await prepareStores(context);
+    await startNode(context, node);
+    return context;
+  });
+  // Not under the lock: several nodes may be started at once.
+  if (started === undefined || requireNode(started, node).disconnected) return;
+  if (!componentIsRunning(started, 'apiserver')) return;
+  await waitForNodes(started, { indexes: [node], since: begun });
+  await refreshNodeImages(started, node);
+}
+
+async function removeOne(context: StackContext, node: number): Promise<void> {
+  await stopNode(context, node);
+  await withKubeApi(context, async api => {
+    const { status, text } = await api.call('DELETE', `/api/v1/nodes/${context.layout.nodeName(node)}`);
+    if (status !== 200 && status !== 404) throw new Error(`cannot delete the Node object: ${text}`);
+  });
+  rmSync(await removeNodeVolumes(context.layout, node), { recursive: true, force: true });
+  forgetNode(context, node);
+}
+
+async function runOn(change: Change, node: number, command: readonly string[]): Promise<string> {
+  const init = await change(async context => requireNode(context, node).init);
+  if (init === undefined) throw new Error(`node ${node} is powered off`);
+  const namespaces = ['--mount', '--net', '--uts', '--ipc', '--pid'];
+  return execute('nsenter', [`--target=${init}`, ...namespaces, '--', ...command]);
+}
+
 function nodeVerbs(change: Change): NodeVerbs {
   return {
     stop: node => change(context => stopNode(context, node)),
-    start: async node => {
-      const begun = Date.now();
-      const started = await change(async context => {
-        if (nodeIsRunning(context, node)) return undefined;
-        addNode(context, node);
-        save(context);
-        await prepareStores(context);
-        await startNode(context, node);
-        return context;
-      });
-      // Not under the lock: several nodes may be started at once.
-      if (started === undefined || requireNode(started, node).disconnected) return;
-      if (!componentIsRunning(started, 'apiserver')) return;
-      await waitForNodes(started, { indexes: [node], since: begun });
-      await refreshNodeImages(started, node);
-    },
-    remove: node =>
-      change(async context => {
-        await stopNode(context, node);
-        await withKubeApi(context, async api => {
-          const { status, text } = await api.call('DELETE', `/api/v1/nodes/${context.layout.nodeName(node)}`);
-          if (status !== 200 && status !== 404) throw new Error(`cannot delete the Node object: ${text}`);
-        });
-        rmSync(await removeNodeVolumes(context.layout, node), { recursive: true, force: true });
-        forgetNode(context, node);
-      }),
+    start: node => startOne(change, node),
+    remove: node => change(context => removeOne(context, node)),
     disconnect: node => change(context => setConnected(context, node, false)),
     connect: node => change(context => setConnected(context, node, true)),
-    run: async (node, command, ...args) => {
-      const init = await change(async context => requireNode(context, node).init);
-      if (init === undefined) throw new Error(`node ${node} is powered off`);
-      return execute('nsenter', [
-        `--target=${init}`,
-        '--mount',
-        '--net',
-        '--uts',
-        '--ipc',
-        '--pid',
-        command,
-        ...args,
-      ]);
-    },
+    run: (node, ...command) => runOn(change, node, command),
   };
 }
 
