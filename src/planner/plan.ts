@@ -9,12 +9,21 @@ import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { planRepair } from './repair.ts';
 
+/** What is looked at first goes first; each answers undefined when it has nothing to do. */
+const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
+  planDeletion,
+  planCreation,
+  planRepair,
+];
+
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
   if (observation === undefined) return { kind: 'gone' };
-  const decision =
-    planDeletion(observation) ?? planCreation(observation) ?? planRepair(observation) ?? idle();
-  return withConsent(decision, observation, actor);
+  for (const planner of PLANNERS) {
+    const decision = planner(observation);
+    if (decision !== undefined) return withConsent(decision, observation, actor);
+  }
+  return idle();
 }
 
 /** Work that people stopped is shown, not done. */
