@@ -13,7 +13,7 @@ import {
   startWorld,
   type World,
 } from '../support/e2e.ts';
-import { awaitOperators, killOperators } from '../support/operator-processes.ts';
+import { freshOperators, killOperators } from '../support/operator-processes.ts';
 import { poll } from '../support/poll.ts';
 
 const NAMESPACE = 'durability';
@@ -44,7 +44,7 @@ describe('the operator killed with -9 in the middle of a creation', () => {
   test.each(moments.map((moment, index) => ({ moment, name: `killed-${index}` })))(
     'after $moment ms: $name is completed with exactly three members and no orphan',
     async ({ moment, name }) => {
-      await awaitOperators(world, REPLICAS);
+      await freshOperators(world, REPLICAS);
       await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version: '3.6.16' }));
       const begun = performance.now();
       await poll(async () => performance.now() - begun >= moment, { intervalMs: 5 });

@@ -1,8 +1,11 @@
 /** Finds the operator's processes in the nodes of a stack, to kill them the way a kernel does. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { OPERATOR_NAMESPACE } from '../../local/operator.ts';
+import type { KindRef, KubeObject } from '../../src/kube/port.ts';
 import type { World } from './e2e.ts';
 import { poll } from './poll.ts';
 
+const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
 const ENTRY = '/app/dist/main/operator.js';
 
 /** Process ids, as this host sees them, of every operator that runs in the stack. */
@@ -26,9 +29,42 @@ export function killOperators(world: World): number {
   return pids.length;
 }
 
-/** Waits until the kubelets have started them again. */
-export async function awaitOperators(world: World, replicas: number): Promise<void> {
-  await poll(async () => operatorProcesses(world).length >= replicas, { timeoutMs: 60_000 });
+/**
+ * Waits until this many replicas are ready that were never killed: a kubelet waits longer and longer before it starts
+ * the same container again, and after a few kills a test would measure the kubelet's patience.
+ */
+export async function freshOperators({ stack, kube }: World, replicas: number): Promise<void> {
+  const pods = async () =>
+    (
+      await kube.list(POD, {
+        namespace: OPERATOR_NAMESPACE,
+        labelSelector: 'app.kubernetes.io/name=etcd-operator',
+      })
+    ).items;
+  const killed = (await pods()).filter(pod => restarts(pod) > 0).map(pod => pod.metadata.name);
+  if (killed.length > 0) await stack.kubectl('-n', OPERATOR_NAMESPACE, 'delete', 'pod', '--now', ...killed);
+  await poll(
+    async () => {
+      const fresh = (await pods()).filter(pod => restarts(pod) === 0 && isReady(pod));
+      return fresh.length >= replicas;
+    },
+    { timeoutMs: 120_000 },
+  );
+}
+
+interface Status {
+  readonly containerStatuses?: readonly { readonly restartCount: number; readonly ready: boolean }[];
+}
+
+function restarts(pod: KubeObject): number {
+  return (pod['status'] as Status | undefined)?.containerStatuses?.[0]?.restartCount ?? 0;
+}
+
+function isReady(pod: KubeObject): boolean {
+  return (
+    pod.metadata.deletionTimestamp === undefined &&
+    ((pod['status'] as Status).containerStatuses?.[0]?.ready ?? false)
+  );
 }
 
 function read(path: string): string {
