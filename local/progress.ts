@@ -161,7 +161,8 @@ class LiveView implements Painter {
   /** Replaces the lines drawn before by `message`, which stays, and one line for each running step. */
   #draw(message?: string): void {
     const { stream, running } = this.#view;
-    const width = Math.max(20, (stream.columns ?? 80) - 1);
+    // Zero is what a terminal of unknown width says.
+    const width = Math.max(20, (stream.columns || 80) - 1);
     const lines = [...running].map(step =>
       `  ${this.#view.counter()} ${this.#view.describe(step)}`.slice(0, width),
     );
