@@ -5,6 +5,7 @@ import {
   abortSignal,
   abortUpdate,
   changedSignal,
+  type Ending,
   type PlanAnswer,
   pauseSignal,
   pauseUpdate,
@@ -30,8 +31,8 @@ export interface EntityState {
   /** Failures in a row, for the back-off. */
   failures: number;
   assessment: Assessment | undefined;
-  /** An operation that another run of this entity had started has told that it ended. */
-  operationEnded: boolean;
+  /** How the operation ended, as it told; the only way to know it of one that another run of this entity started. */
+  ending: Ending | undefined;
   /** The operation under way. */
   operation: string | undefined;
 }
@@ -52,14 +53,22 @@ export function newState(carried: Carried | undefined): EntityState {
     failed: carried?.failed,
     failures: carried?.failures ?? 0,
     assessment: undefined,
-    operationEnded: false,
+    ending: undefined,
     operation: undefined,
   };
 }
 
-/** Registers every handler. `forward` tells a running operation of a pause or an abort at once. */
-export function handleMessages(state: EntityState, forward: () => void): void {
-  const pause = (request: Request = {}) => {
+/** What handlers have done besides setting fields. */
+export interface Reactions {
+  /** Tells a running operation of a pause or an abort at once. */
+  forward(): void;
+  /** Shows people what a pass of the operation saw. */
+  show(assessment: Assessment): void;
+}
+
+/** Registers every handler. */
+export function handleMessages(state: EntityState, { forward, show }: Reactions): void {
+  const pause = (request?: Request) => {
     state.paused = shortened(request);
     state.dirty = true;
     forward();
@@ -69,7 +78,7 @@ export function handleMessages(state: EntityState, forward: () => void): void {
     state.dirty = true;
     forward();
   };
-  const abort = (request: Request = {}) => {
+  const abort = (request?: Request) => {
     if (state.operation === undefined) return;
     state.abort = shortened(request);
     forward();
@@ -94,9 +103,9 @@ export function handleMessages(state: EntityState, forward: () => void): void {
     abort(request);
     return `${state.operation} ends at its next step`;
   });
-  setHandler(progressSignal, ({ assessment, ended }) => {
-    if (assessment !== undefined) state.assessment = assessment;
-    if (ended === true) state.operationEnded = true;
+  setHandler(progressSignal, ({ assessment, ending }) => {
+    if (assessment !== undefined) show(assessment);
+    if (ending !== undefined) state.ending = ending;
   });
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
   setHandler(statusQuery, () => statusAnswer(state), describe('what is, as the last pass saw it'));
@@ -108,11 +117,12 @@ export function actorOf({ paused, aborted, failed }: EntityState): Actor {
   return { ...(paused && { paused }), ...(aborted && { aborted }), ...(failed && { failed }) };
 }
 
-function shortened({ by, reason }: Request): Request {
-  return {
-    ...(by && { by: String(by).slice(0, MAX_WORDS) }),
-    ...(reason && { reason: String(reason).slice(0, MAX_WORDS) }),
-  };
+/** Takes whatever people send: an error here would hold up the workflow for good. A bare text is a reason. */
+function shortened(request: unknown): Request {
+  const { by, reason } =
+    typeof request === 'string' ? { reason: request } : ((request ?? {}) as Record<string, unknown>);
+  const words = (said: unknown) => String(said).slice(0, MAX_WORDS);
+  return { ...(by ? { by: words(by) } : {}), ...(reason ? { reason: words(reason) } : {}) };
 }
 
 function statusAnswer({ paused, operation, assessment }: EntityState): StatusAnswer {

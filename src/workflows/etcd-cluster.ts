@@ -7,20 +7,23 @@
  */
 import {
   CancellationScope,
+  ChildWorkflowFailure,
   type ChildWorkflowHandle,
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  rootCause,
   setCurrentDetails,
   startChild,
+  TerminatedFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Assessment, Decision } from '../activities/index.ts';
+import type { Assessment, Decision, Operation } from '../activities/index.ts';
 import { clusterDetails } from './details.ts';
 import { actorOf, type Carried, type EntityState, handleMessages, newState } from './entity-state.ts';
-import { type Control, controlSignal, type ResourceRef } from './messages.ts';
+import { type Control, controlSignal, type Ending, type ResourceRef } from './messages.ts';
 import { OPERATION_WORKFLOWS, type OperationInput, type OperationResult } from './operation.ts';
 import { assess } from './perform.ts';
 import { publish } from './search-attributes.ts';
@@ -39,7 +42,7 @@ const ORPHAN_LOOK = '15s';
 export async function etcdCluster(input: EntityInput): Promise<void> {
   const entity = new ClusterEntity(input);
   // Cancelling the entity does not end it, the resource is still there: it asks to abort what is running.
-  CancellationScope.current().cancelRequested.catch(() => entity.abort('cancellation of the workflow'));
+  CancellationScope.current().cancelRequested.catch(() => entity.cancel('cancellation of the workflow'));
   await CancellationScope.nonCancellable(() => entity.run());
 }
 
@@ -48,14 +51,20 @@ class ClusterEntity {
   readonly #id = workflowInfo().workflowId;
   readonly #state: EntityState;
   #published = '';
+  #cancelled = false;
 
   constructor({ namespace, name, uid, carried }: EntityInput) {
     this.#ref = { namespace, name, uid };
     this.#state = newState(carried);
-    handleMessages(this.#state, () => this.#forward());
+    handleMessages(this.#state, {
+      forward: () => this.#forward(),
+      show: assessment => this.#show(assessment),
+    });
   }
 
-  abort(by: string): void {
+  /** A run is cancelled once; the next one can be cancelled again, so this one ends soon. */
+  cancel(by: string): void {
+    this.#cancelled = true;
     if (this.#state.operation === undefined) return;
     this.#state.abort = { by };
     this.#forward();
@@ -70,10 +79,17 @@ class ClusterEntity {
       if (decision.kind === 'operate') {
         if (await this.#operate(decision, assessment.generation)) return;
       } else {
-        await condition(() => this.#state.dirty, decision.nextLookSeconds * 1_000);
+        await condition(() => this.#state.dirty, this.#waitMs(decision.nextLookSeconds));
       }
       await this.#continueIfLong();
     }
+  }
+
+  /** Until the next look, or until an operation that failed is tried again when that is sooner. */
+  #waitMs(nextLookSeconds: number): number {
+    const { failed } = this.#state;
+    const untilRetry = failed === undefined ? Number.POSITIVE_INFINITY : failed.retryAt - Date.now();
+    return Math.max(0, Math.min(nextLookSeconds * 1_000, untilRetry));
   }
 
   async #look(): Promise<Assessment> {
@@ -94,17 +110,17 @@ class ClusterEntity {
   async #operate(decision: Operate, generation: number): Promise<boolean> {
     const state = this.#state;
     state.operation = decision.operation;
-    state.operationEnded = false;
+    state.ending = undefined;
     try {
       const child = await this.#startOperation(decision);
       if (child === undefined) {
-        await condition(() => state.operationEnded, ORPHAN_LOOK);
-        state.dirty = true;
+        await condition(() => state.ending !== undefined, ORPHAN_LOOK);
+        if (state.ending !== undefined) this.#conclude(state.ending, generation);
         return false;
       }
-      const result = await child.result();
+      const result = await resultOf(child, decision.operation);
       if (result.assessment !== undefined) this.#show(result.assessment);
-      this.#conclude(decision, generation, result);
+      this.#conclude(result, generation);
       return result.assessment?.decision.kind === 'gone';
     } finally {
       state.operation = undefined;
@@ -112,7 +128,7 @@ class ClusterEntity {
     }
   }
 
-  #conclude({ operation }: Operate, generation: number, { outcome, by, message }: OperationResult): void {
+  #conclude({ operation, outcome, by, message }: Ending, generation: number): void {
     const state = this.#state;
     if (outcome === 'aborted') state.aborted = { operation, generation, ...by };
     if (outcome !== 'failed') {
@@ -127,14 +143,18 @@ class ClusterEntity {
   /** Undefined when the slot is taken: an operation outlived the run of the entity that started it. */
   async #startOperation(decision: Operate): Promise<ChildWorkflowHandle<OperationWorkflow> | undefined> {
     const { namespace, name } = this.#ref;
+    const control = this.#control();
     try {
-      return await startChild(OPERATION_WORKFLOWS[decision.operation], {
+      const child = await startChild(OPERATION_WORKFLOWS[decision.operation], {
         workflowId: slotOf(this.#id),
-        args: [{ ref: this.#ref, entity: this.#id, decision, control: this.#control() }],
+        args: [{ ref: this.#ref, entity: this.#id, decision, control }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
         workflowTaskTimeout: '5s',
         staticSummary: `${decision.operation} ${namespace}/${name}`,
       });
+      // What was asked for while it was being started may not have found it.
+      if (control.paused !== this.#state.paused || control.abort !== this.#state.abort) this.#forward();
+      return child;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       this.#forward();
@@ -149,15 +169,34 @@ class ClusterEntity {
   #forward(): void {
     if (this.#state.operation === undefined) return;
     const operation = getExternalWorkflowHandle(slotOf(this.#id));
-    // It may just have ended: then there is nothing to tell.
-    operation.signal(controlSignal, this.#control()).catch(() => undefined);
+    // It may just have ended: then there is nothing to tell. A run that was cancelled could not send it otherwise.
+    CancellationScope.nonCancellable(() => operation.signal(controlSignal, this.#control())).catch(
+      () => undefined,
+    );
   }
 
   async #continueIfLong(): Promise<void> {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
-    if (historyLength < LONG_HISTORY && !continueAsNewSuggested) return;
+    if (historyLength < LONG_HISTORY && !continueAsNewSuggested && !this.#cancelled) return;
     const { paused, aborted, failed, failures } = this.#state;
     await continueAsNew<typeof etcdCluster>({ ...this.#ref, carried: { paused, aborted, failed, failures } });
+  }
+}
+
+/** The result of an operation; one that people terminated, or that a fault of ours ended, has failed. */
+async function resultOf(
+  child: ChildWorkflowHandle<OperationWorkflow>,
+  operation: Operation,
+): Promise<OperationResult> {
+  try {
+    return await child.result();
+  } catch (error) {
+    if (!(error instanceof ChildWorkflowFailure)) throw error;
+    const { cause } = error;
+    const why =
+      cause instanceof TerminatedFailure ? 'it was terminated' : (rootCause(error) ?? error.message);
+    const message = `the workflow of ${operation} ended without a result: ${why}`;
+    return { operation, outcome: 'failed', message };
   }
 }
 

@@ -4,7 +4,7 @@
  * of the same name answer, and need one.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Assessment } from '../activities/index.ts';
+import type { Assessment, Operation } from '../activities/index.ts';
 
 /** Which custom resource a workflow belongs to. The uid tells a resource from a later one of the same name. */
 export interface ResourceRef {
@@ -60,6 +60,19 @@ export interface Control {
 
 /** Entity → operation. */
 export const controlSignal = defineSignal<[Control]>('control');
-/** Operation → entity: another pass was made; `ended` with the last one. */
+/**
+ * How an operation ended. `ended`: the last pass planned no more of it (done, blocked, or something else comes first:
+ * its decision says which). `handedBack`: the history grew long, the entity starts it again.
+ */
+export interface Ending {
+  readonly operation: Operation;
+  readonly outcome: 'ended' | 'aborted' | 'failed' | 'handedBack';
+  /** Why it failed. */
+  readonly message?: string;
+  /** Who aborted it. */
+  readonly by?: Request;
+}
+
+/** Operation → entity: another pass was made, or the operation ends. */
 export const progressSignal =
-  defineSignal<[{ readonly assessment?: Assessment; readonly ended?: boolean }]>('progress');
+  defineSignal<[{ readonly assessment?: Assessment; readonly ending?: Ending }]>('progress');

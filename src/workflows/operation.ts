@@ -10,9 +10,9 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Assessment, Decision, Operation } from '../activities/index.ts';
+import type { Actor, Assessment, Decision, Operation } from '../activities/index.ts';
 import { operationDetails } from './details.ts';
-import { type Control, controlSignal, progressSignal, type Request, type ResourceRef } from './messages.ts';
+import { type Control, controlSignal, type Ending, progressSignal, type ResourceRef } from './messages.ts';
 import { assess, perform } from './perform.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
@@ -25,16 +25,8 @@ export interface OperationInput {
   readonly control: Control;
 }
 
-/**
- * How an operation ended. `ended`: the last pass planned no more of it (done, blocked, or something else comes first:
- * its decision says which). `handedBack`: the history grew long, the entity starts it again.
- */
-export type OperationResult = {
-  readonly outcome: 'ended' | 'aborted' | 'failed' | 'handedBack';
-  readonly message?: string;
-  readonly by?: Request;
-  readonly assessment?: Assessment;
-};
+/** How it ended, and what the last pass saw, if there was one. */
+export type OperationResult = Ending & { readonly assessment?: Assessment };
 
 /** A plan whose first step the world refuses this often in a row is not getting anywhere. */
 const REFUSALS = 5;
@@ -50,13 +42,21 @@ async function interpret(input: OperationInput): Promise<OperationResult> {
     control = { ...control, abort: { by: 'cancellation of the workflow' } };
   });
   return CancellationScope.nonCancellable(async () => {
-    const result = await run(input, () => control);
-    tellEntity(input.entity, { ...(result.assessment && { assessment: result.assessment }), ended: true });
+    const { assessment, ...outcome } = await run(input, () => control);
+    const result = { operation: input.decision.operation, ...outcome, ...(assessment && { assessment }) };
+    // Waited for: the server drops a signal of a workflow that completes with the same task.
+    await tellEntity(input.entity, {
+      ...(assessment && { assessment }),
+      ending: { operation: result.operation, ...outcome },
+    });
     return result;
   });
 }
 
-async function run(input: OperationInput, control: () => Control): Promise<OperationResult> {
+async function run(
+  input: OperationInput,
+  control: () => Control,
+): Promise<Omit<OperationResult, 'operation'>> {
   let decision = input.decision;
   let assessment: Assessment | undefined;
   let refusals = 0;
@@ -76,18 +76,18 @@ async function run(input: OperationInput, control: () => Control): Promise<Opera
     if (next.kind !== 'operate' || next.operation !== input.decision.operation)
       return { outcome: 'ended', assessment };
     if (workflowInfo().historyLength > LONG_HISTORY) return { outcome: 'handedBack', assessment };
-    tellEntity(input.entity, { assessment });
+    void tellEntity(input.entity, { assessment });
     decision = next;
   }
 }
 
-function actorOf({ paused }: Control): { paused?: Request } {
+function actorOf({ paused }: Control): Pick<Actor, 'paused'> {
   return paused === undefined ? {} : { paused };
 }
 
-/** Not waited for: the entity may be gone, and nothing here depends on it. */
-function tellEntity(entity: string, progress: { assessment?: Assessment; ended?: boolean }): void {
-  getExternalWorkflowHandle(entity)
+/** Never rejects: the entity may be gone, and nothing here depends on it. */
+function tellEntity(entity: string, progress: { assessment?: Assessment; ending?: Ending }): Promise<void> {
+  return getExternalWorkflowHandle(entity)
     .signal(progressSignal, progress)
     .catch(() => undefined);
 }

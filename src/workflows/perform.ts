@@ -1,5 +1,12 @@
 /** Has activities done, each with the options and the one-line summary that people read in the Temporal UI. */
-import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  log,
+  proxyActivities,
+  rootCause,
+  sleep,
+} from '@temporalio/workflow';
 import type { Activities, Actor, Assessment, PlannedStep, Step } from '../activities/index.ts';
 import type { ResourceRef } from './messages.ts';
 
@@ -25,10 +32,22 @@ const WAITING = {
 
 const WAITS: readonly Step['kind'][] = ['awaitQuorum', 'awaitMembers', 'deletePods'];
 
-/** One pass: observe, plan, report. */
-export function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
+/**
+ * One pass: observe, plan, report. Tries for ever: a resource that cannot be looked at now is still there. What keeps
+ * it from succeeding is shown as the failure of the pending activity.
+ */
+export async function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
   const summary = `look at ${ref.namespace}/${ref.name} and plan`;
-  return proxyActivities<Activities>({ ...ASSESSING, summary }).assess(ref, { actor, workflowId });
+  const activities = proxyActivities<Activities>({ ...ASSESSING, summary });
+  for (;;) {
+    try {
+      return await activities.assess(ref, { actor, workflowId });
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      log.error('a pass failed for good and is made again', { error: rootCause(error) });
+      await sleep(ASSESSING.retry.maximumInterval);
+    }
+  }
 }
 
 /** How a step went: done, the world had moved, or it failed with this message. */

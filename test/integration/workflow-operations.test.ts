@@ -1,0 +1,266 @@
+/** Operations: the real workflows on a real Temporal server, over activities that follow a script. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OperationResult } from '../../src/workflows/operation.ts';
+import { CREATION, DELETION, moved, refused, REPAIR, Script } from '../support/scripted-activities.ts';
+import { until, WorkflowBench } from '../support/workflow-bench.ts';
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  bench = await WorkflowBench.start();
+});
+afterAll(() => bench.stop());
+
+const KINDS = CREATION.map(step => step.kind);
+
+function creation(): Script {
+  const script = new Script();
+  script.plan('createCluster', CREATION);
+  return script;
+}
+
+describe('an operation', () => {
+  it('is performed step by step, each with its summary, and replays from any point', async () => {
+    const script = creation();
+    // Without a cache every workflow task replays the whole history: any step that is not deterministic would fail.
+    const entity = await bench.follow(script, { maxCachedWorkflows: 0 });
+    const result = (await entity.ended()) as OperationResult;
+    expect(script.performed).toEqual(KINDS);
+    expect(result).toMatchObject({ outcome: 'ended', assessment: { decision: { kind: 'idle' } } });
+    const { type, status } = await entity.operation.describe();
+    expect({ type, status: status.name }).toEqual({ type: 'createCluster', status: 'COMPLETED' });
+    expect(await entity.summaries('operation')).toEqual([
+      'record incarnation example-5d1c7f20-1 with example-0, example-1, example-2',
+      ...Array(1).fill(`look at shop/${entity.name} and plan`),
+      'create services, claims and pods of example-0, example-1, example-2',
+      `look at shop/${entity.name} and plan`,
+      'wait until example-0, example-1, example-2 elect a leader',
+      `look at shop/${entity.name} and plan`,
+      'record cluster id c0ffee',
+      `look at shop/${entity.name} and plan`,
+      'create the client Service',
+      `look at shop/${entity.name} and plan`,
+      'wait until example-0, example-1, example-2 are ready',
+      `look at shop/${entity.name} and plan`,
+    ]);
+  });
+
+  it('gives way to another one that comes first', async () => {
+    const script = creation();
+    const release = script.hold('awaitQuorum');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('awaitQuorum'));
+    script.plan('deleteCluster', DELETION);
+    release();
+    await until(() => script.gone);
+    expect(script.performed.filter(kind => kind !== 'awaitQuorum')).toEqual([
+      'recordIncarnation',
+      'bootstrapMembers',
+      ...DELETION.map(step => step.kind),
+    ]);
+    await entity.handle.result();
+    expect((await entity.operation.describe()).type).toBe('deleteCluster');
+  });
+
+  it('tries a step again that fails for a moment, within the same operation', async () => {
+    const script = creation();
+    script.fail('recordClusterId', [new Error('connection reset'), new Error('connection reset')]);
+    const entity = await bench.follow(script);
+    await entity.ended();
+    expect(script.performed).toEqual(KINDS);
+    expect(script.actors.some(actor => actor.failed !== undefined)).toBe(false);
+  });
+
+  it('has a new plan made when the world has moved', async () => {
+    const script = creation();
+    script.fail('recordClusterId', [
+      moved('no quorum answers any more'),
+      moved('no quorum answers any more'),
+    ]);
+    const entity = await bench.follow(script);
+    expect(await entity.ended()).toMatchObject({ outcome: 'ended' });
+    expect(script.started.filter(kind => kind === 'recordClusterId')).toHaveLength(3);
+    expect(script.performed).toEqual(KINDS);
+  });
+
+  it('gives up when the world refuses the same plan again and again, and says what it said', async () => {
+    const script = creation();
+    script.fail('recordClusterId', Array(5).fill(moved('no quorum of cluster c0ffee answers any more')));
+    const entity = await bench.follow(script);
+    expect(await entity.ended()).toMatchObject({
+      outcome: 'failed',
+      message: 'no quorum of cluster c0ffee answers any more',
+    });
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    expect(script.started.filter(kind => kind === 'recordClusterId')).toHaveLength(5);
+  });
+});
+
+describe('a step that fails for good', () => {
+  it('is shown as failed and tried again by itself after a pause that grows', async () => {
+    const script = creation();
+    script.fail('ensureObjects', [refused('services is forbidden'), refused('services is forbidden')]);
+    const entity = await bench.follow(script);
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    const shown = Date.now();
+    expect(script.actors.at(-1)?.failed).toMatchObject({
+      operation: 'createCluster',
+      message: 'services is forbidden',
+    });
+    expect(await entity.handle.query('plan')).toEqual({
+      steps: ['create the client Service', 'wait until example-0, example-1, example-2 are ready'],
+      blocked: { reason: 'StepFailed', message: 'it is StepFailed' },
+    });
+    await until(() => script.performed.length === KINDS.length);
+    expect(script.performed).toEqual(KINDS);
+    // 5 s after the first failure, 10 s after the second; not the ten minutes until the next regular look.
+    expect(Date.now() - shown).toBeGreaterThan(14_000);
+    expect(Date.now() - shown).toBeLessThan(30_000);
+  });
+
+  it('is tried again at once when somebody sends resync', async () => {
+    const script = creation();
+    script.fail('ensureObjects', Array(3).fill(refused('services is forbidden')));
+    const entity = await bench.follow(script);
+    for (let failures = 1; failures <= 3; failures += 1) {
+      await until(() => script.actors.at(-1)?.failed !== undefined);
+      const before = script.actors.length;
+      await entity.handle.signal('resync', { by: 'me' });
+      await until(() => script.actors.length > before);
+      expect(script.actors[before]).toEqual({});
+    }
+    await until(() => script.remaining.length === 0);
+    expect(script.performed).toEqual(KINDS);
+  });
+
+  it('does not hold back another operation', async () => {
+    const script = creation();
+    script.fail('ensureObjects', Array(9).fill(refused('services is forbidden')));
+    const entity = await bench.follow(script);
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    script.plan('deleteCluster', DELETION);
+    await entity.changed();
+    await entity.handle.result();
+    expect(script.gone).toBe(true);
+  });
+});
+
+describe('pause', () => {
+  it('is handed to a running operation, which ends before its next step; resume goes on', async () => {
+    const script = creation();
+    const release = script.hold('bootstrapMembers');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('bootstrapMembers'));
+    await entity.handle.signal('pause', { by: 'me', reason: 'to have a look' });
+    await until(async () => (await entity.status()).paused !== undefined);
+    release();
+    expect(await entity.ended()).toMatchObject({
+      outcome: 'ended',
+      assessment: { decision: { kind: 'blocked', reason: 'Paused' } },
+    });
+    await entity.quiet();
+    await entity.changed();
+    await entity.quiet();
+    expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
+    expect(script.actors.at(-1)).toEqual({ paused: { by: 'me', reason: 'to have a look' } });
+    await entity.handle.signal('resume', { by: 'me' });
+    await until(() => script.remaining.length === 0);
+    expect(script.performed).toEqual(KINDS);
+  });
+
+  it('before the first step lets nothing begin', async () => {
+    const script = new Script();
+    const entity = await bench.follow(script);
+    await entity.quiet();
+    expect(await entity.handle.executeUpdate('pause', { args: [{ by: 'me' }] })).toBe(
+      'paused: no further step is taken',
+    );
+    script.plan('createCluster', CREATION);
+    await entity.changed();
+    await until(() => script.decide(script.actors.at(-1) ?? {}).kind === 'blocked');
+    await entity.quiet();
+    expect(script.started).toEqual([]);
+    await expect(entity.operation.describe()).rejects.toThrow('not found');
+    expect(await entity.handle.executeUpdate('resume', { args: [{ by: 'me' }] })).toBe('resumed');
+    await until(() => script.remaining.length === 0);
+  });
+
+  it('is not lost at whatever moment of an operation it comes', async () => {
+    for (let delay = 0; delay <= 240; delay += 40) {
+      const script = new Script();
+      // An operation without end: only a pause that arrives can stop it.
+      script.plan('repairCluster', Array(400).fill(REPAIR[0]));
+      const entity = await bench.follow(script);
+      await new Promise(resolve => setTimeout(resolve, delay));
+      await entity.handle.signal('pause', { by: 'me' });
+      await until(() => script.actors.at(-1)?.paused !== undefined);
+      await entity.quiet();
+      const { length } = script.performed;
+      await entity.changed();
+      await entity.quiet();
+      expect(script.performed).toHaveLength(length);
+    }
+  });
+});
+
+describe('abort', () => {
+  it('ends the operation at its next step; it starts again on resync or another specification', async () => {
+    const script = creation();
+    const release = script.hold('bootstrapMembers');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('bootstrapMembers'));
+    expect(await entity.handle.executeUpdate('abort', { args: [{ by: 'me', reason: 'a typo' }] })).toBe(
+      'createCluster ends at its next step',
+    );
+    release();
+    expect(await entity.ended()).toMatchObject({ outcome: 'aborted', by: { by: 'me', reason: 'a typo' } });
+    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await entity.changed();
+    await entity.quiet();
+    expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
+    expect(script.actors.at(-1)).toEqual({
+      aborted: { operation: 'createCluster', generation: 1, by: 'me', reason: 'a typo' },
+    });
+
+    const again = script.hold('awaitQuorum');
+    await entity.handle.signal('resync');
+    await until(() => script.started.includes('awaitQuorum'));
+    await entity.handle.signal('abort', { by: 'me' });
+    await until(async () => (await entity.status()).operation === 'createCluster');
+    again();
+    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await entity.quiet();
+    expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers', 'awaitQuorum']);
+    script.generation = 2;
+    await entity.changed();
+    await until(() => script.remaining.length === 0);
+    expect(script.performed).toEqual(KINDS);
+  });
+
+  it('of nothing says so and is not remembered', async () => {
+    const script = new Script();
+    const entity = await bench.follow(script);
+    await entity.quiet();
+    expect(await entity.handle.executeUpdate('abort', { args: [{ by: 'me' }] })).toBe(
+      'nothing to abort: no operation is running',
+    );
+    await entity.handle.signal('abort', { by: 'me' });
+    script.plan('createCluster', CREATION);
+    await entity.changed();
+    await until(() => script.remaining.length === 0);
+  });
+
+  it('can be asked for by cancelling the operation in the UI', async () => {
+    const script = creation();
+    const release = script.hold('bootstrapMembers');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('bootstrapMembers'));
+    await entity.operation.cancel();
+    release();
+    expect(await entity.ended()).toMatchObject({
+      outcome: 'aborted',
+      by: { by: 'cancellation of the workflow' },
+    });
+    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
+  });
+});

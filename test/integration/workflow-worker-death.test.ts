@@ -1,0 +1,45 @@
+/** One of two operator processes dies in the middle of a step. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { CREATION, Script, scriptedActivities } from '../support/scripted-activities.ts';
+import { until, WorkflowBench } from '../support/workflow-bench.ts';
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  bench = await WorkflowBench.start();
+});
+afterAll(() => bench.stop());
+
+const WORKER = fileURLToPath(new URL('../support/hanging-worker.ts', import.meta.url));
+
+/** Starts the worker process; `hangs` resolves when it has begun the step that it never ends. */
+function spawnWorker(args: readonly string[]): { child: ChildProcess; hangs: Promise<void> } {
+  const child = spawn(process.execPath, [WORKER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const hangs = new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => chunk.toString().includes('hangs at') && resolve());
+    child.once('exit', code => reject(new Error(`the worker ended with ${code} before it hung`)));
+  });
+  return { child, hangs };
+}
+
+it('killed with -9 in the middle of a step, another process finishes within ten seconds', async () => {
+  const entity = bench.entity();
+  const { child, hangs } = spawnWorker([bench.server.address, entity.taskQueue, '2']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await entity.changed();
+  await hangs;
+  // A second process that has been there all along: what the first had done is seen in the world.
+  const script = new Script();
+  script.plan('createCluster', CREATION.slice(2));
+  await bench.serve(entity, scriptedActivities(script));
+  const { runId } = await entity.operation.describe();
+  child.kill('SIGKILL');
+  const killed = Date.now();
+  await until(() => script.remaining.length === 0);
+  expect(Date.now() - killed).toBeLessThan(10_000);
+  expect(script.performed).toEqual(CREATION.slice(2).map(step => step.kind));
+  // It is the same operation that went on, at the very step.
+  expect((await entity.operation.describe()).runId).toBe(runId);
+  expect((await entity.operation.result()) as object).toMatchObject({ outcome: 'ended' });
+});

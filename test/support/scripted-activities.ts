@@ -1,0 +1,172 @@
+/**
+ * Activities that follow a script instead of looking at a world: they plan the steps that are left, and a performed step is
+ * left no more. For tests of workflows, which hold no knowledge of etcd or Kubernetes either.
+ */
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Activities, Actor, Assessment, Decision, Operation, Step } from '../../src/activities/index.ts';
+import { beating } from '../../src/activities/beating.ts';
+import { planned } from '../../src/planner/step-summary.ts';
+
+const TOKEN = 'example-5d1c7f20-1';
+const MEMBERS = ['example-0', 'example-1', 'example-2'];
+
+/** The steps of a creation, as the planner would plan them. */
+export const CREATION: readonly Step[] = [
+  {
+    kind: 'recordIncarnation',
+    incarnation: { token: TOKEN, members: MEMBERS.map(name => ({ name, peerURL: `http://${name}:2380` })) },
+    storage: { kind: 'PersistentVolumeClaim' },
+  },
+  { kind: 'bootstrapMembers', token: TOKEN, members: MEMBERS },
+  { kind: 'awaitQuorum', token: TOKEN, members: MEMBERS },
+  { kind: 'recordClusterId', token: TOKEN, clusterId: 'c0ffee', members: [] },
+  { kind: 'ensureObjects', objects: ['clientService'] },
+  { kind: 'awaitMembers', members: MEMBERS },
+];
+
+export const REPAIR: readonly Step[] = MEMBERS.map(member => ({
+  kind: 'restartMember',
+  token: TOKEN,
+  member,
+  claimUid: `claim-of-${member}`,
+}));
+
+export const DELETION: readonly Step[] = [
+  { kind: 'deletePods', pods: MEMBERS.map(name => ({ name, uid: `pod-${name}` })) },
+  { kind: 'releaseClaims', claims: MEMBERS.map(name => ({ name, uid: `claim-of-${name}` })) },
+  { kind: 'removeFinalizer' },
+];
+
+/** What happens instead of a step; it counts as performed only when this resolves. */
+export type Behaviour = () => Promise<void>;
+
+/** The world that the scripted activities stand for, and what was done to it. */
+export class Script {
+  operation: Operation = 'createCluster';
+  /** What is left to be done. */
+  remaining: Step[] = [];
+  /** The resource does not exist any more. */
+  gone = false;
+  generation = 1;
+  /** How often to look when there is nothing to do. */
+  idleSeconds = 600;
+  /** Kinds of steps, in the order in which attempts at them began. */
+  readonly started: Step['kind'][] = [];
+  /** Kinds of steps, in the order in which they were performed. */
+  readonly performed: Step['kind'][] = [];
+  /** What the workflows said that people asked for, one entry a pass. */
+  readonly actors: Actor[] = [];
+  readonly behaviours = new Map<Step['kind'], Behaviour>();
+  /** Runs before every pass. */
+  beforeLook: Behaviour = async () => {};
+
+  plan(operation: Operation, steps: readonly Step[]): void {
+    this.operation = operation;
+    this.remaining = [...steps];
+  }
+
+  /** Makes the next performances of a step fail; after them it goes well again. */
+  fail(kind: Step['kind'], failures: readonly Error[]): void {
+    const left = [...failures];
+    this.behaviours.set(kind, async () => {
+      const failure = left.shift();
+      if (failure !== undefined) throw failure;
+    });
+  }
+
+  /** Holds a step until the returned function is called. */
+  hold(kind: Step['kind']): () => void {
+    let release = (): void => {};
+    const released = new Promise<void>(resolve => (release = resolve));
+    this.behaviours.set(kind, () => released);
+    return release;
+  }
+
+  decide(actor: Actor): Decision {
+    const [step] = this.remaining;
+    if (this.gone) return { kind: 'gone' };
+    if (step === undefined) return { kind: 'idle', nextLookSeconds: this.idleSeconds };
+    const plan = this.remaining.map(planned);
+    const stop = this.#stop(actor);
+    if (stop !== undefined) {
+      return {
+        kind: 'blocked',
+        reason: stop,
+        message: `it is ${stop}`,
+        nextLookSeconds: this.idleSeconds,
+        plan,
+      };
+    }
+    return { kind: 'operate', operation: this.operation, step, plan };
+  }
+
+  /** The same reasons as the planner's, in its order. */
+  #stop({ paused, aborted, failed }: Actor): string | undefined {
+    if (paused !== undefined) return 'Paused';
+    if (aborted?.operation === this.operation && aborted.generation === this.generation) return 'Aborted';
+    return failed?.operation === this.operation ? 'StepFailed' : undefined;
+  }
+
+  summary(actor: Actor): Assessment['summary'] {
+    const done = this.remaining.length === 0;
+    return {
+      phase: done ? 'Running' : 'Creating',
+      version: '3.6.16',
+      size: 3,
+      membersReady: done ? 3 : 0,
+      healthy: done,
+      paused: actor.paused !== undefined,
+      members: [],
+      conditions: [],
+    };
+  }
+}
+
+/** A failure as activities throw it when the world has moved. */
+export const moved = (message: string) => ApplicationFailure.nonRetryable(message, 'PreconditionChanged');
+/** A failure as activities throw it when the API server says no. */
+export const refused = (message: string) => ApplicationFailure.nonRetryable(message, 'Forbidden');
+
+/** All activities, over a script. */
+export function scriptedActivities(script: Script): Activities {
+  const perform = async (kind: Step['kind']): Promise<void> => {
+    script.started.push(kind);
+    await script.behaviours.get(kind)?.();
+    if (script.remaining[0]?.kind === kind) script.remaining.shift();
+    script.performed.push(kind);
+    if (kind === 'removeFinalizer') script.gone = true;
+  };
+  const step = (kind: Step['kind']) => () => perform(kind);
+  const wait = (kind: Step['kind']) => async () => {
+    await perform(kind);
+    return 'done' as const;
+  };
+  return beatingAll({
+    async assess(_, { actor }) {
+      await script.beforeLook();
+      script.actors.push(actor);
+      const decision = script.decide(actor);
+      if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
+      return { decision, generation: script.generation, summary: script.summary(actor) };
+    },
+    decline: async () => {},
+    recordIncarnation: step('recordIncarnation'),
+    bootstrapMembers: step('bootstrapMembers'),
+    awaitQuorum: wait('awaitQuorum'),
+    recordClusterId: step('recordClusterId'),
+    ensureObjects: step('ensureObjects'),
+    awaitMembers: wait('awaitMembers'),
+    restartMember: step('restartMember'),
+    deletePods: wait('deletePods'),
+    releaseClaims: step('releaseClaims'),
+    removeFinalizer: step('removeFinalizer'),
+  });
+}
+
+/** The heartbeats of the real ones. */
+function beatingAll(activities: Activities): Activities {
+  const entries = Object.entries(activities as unknown as Record<string, () => Promise<unknown>>);
+  return Object.fromEntries(
+    entries.map(([name, activity]) => [name, beating(activity, error => error)]),
+  ) as unknown as Activities;
+}

@@ -1,0 +1,200 @@
+/** A real Temporal server with the real workflows, for tests: every test gets a task queue and a resource of its own. */
+import { fileURLToPath } from 'node:url';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../../src/activities/index.ts';
+import { bundleWorkflows } from '../../src/main/workflow-bundle.ts';
+import { changedSignal, type PlanAnswer, type StatusAnswer } from '../../src/workflows/messages.ts';
+import { poll } from './poll.ts';
+import { type Script, scriptedActivities } from './scripted-activities.ts';
+import { startTemporal, type TemporalServer } from './temporal-server.ts';
+
+/** The real workflows, as the worker loads them. */
+export function bundleOfWorkflows(): Promise<string> {
+  return bundleWorkflows(fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)), QUIET);
+}
+
+/** What is expected to go wrong here is asserted, not read. */
+const QUIET = new DefaultLogger('ERROR', () => {});
+
+/** As far as the tests read it (temporal.api.sdk.v1.WorkflowMetadata). */
+interface WorkflowMetadata {
+  readonly currentDetails?: string;
+  readonly definition?: { readonly signalDefinitions?: readonly { readonly name: string }[] };
+}
+
+/** Waits until the condition holds, or fails after twenty seconds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await poll(async () => condition(), { timeoutMs: 20_000, intervalMs: 25 });
+}
+
+/** Keeps the SDK from writing to the terminal; once a process, before anything else of it. */
+export function beQuiet(): void {
+  Runtime.install({ logger: QUIET, telemetryOptions: { logging: { filter: 'OFF' } } });
+}
+
+/** One resource and its workflows. */
+export class Entity {
+  readonly name: string;
+  readonly id: string;
+  readonly taskQueue: string;
+  readonly handle: WorkflowHandle;
+  readonly operation: WorkflowHandle;
+  readonly #client: Client;
+  readonly #ref: { readonly namespace: string; readonly name: string; readonly uid: string };
+
+  constructor(client: Client, number: number) {
+    const uid = `${process.pid.toString(16).padStart(6, '0')}${number.toString(16).padStart(2, '0')}-uid`;
+    this.name = `example-${number}`;
+    this.#ref = { namespace: 'shop', name: this.name, uid };
+    this.#client = client;
+    this.taskQueue = `queue-${uid}`;
+    this.id = `etcdcluster/shop/${this.name}/${uid.slice(0, 8)}`;
+    this.handle = client.workflow.getHandle(this.id);
+    this.operation = client.workflow.getHandle(`${this.id}/operation`);
+  }
+
+  /** What the watcher does: makes the workflow look, and starts it when it does not run. */
+  async changed(): Promise<void> {
+    await this.#client.workflow.signalWithStart('etcdCluster', {
+      workflowId: this.id,
+      taskQueue: this.taskQueue,
+      args: [this.#ref],
+      signal: changedSignal,
+      signalArgs: [{}],
+      workflowTaskTimeout: '5s',
+    });
+  }
+
+  /** Waits for an operation to run and to end, and answers its result. */
+  async ended(): Promise<unknown> {
+    await until(() =>
+      this.operation.describe().then(
+        () => true,
+        () => false,
+      ),
+    );
+    return this.operation.result();
+  }
+
+  status(): Promise<StatusAnswer> {
+    return this.handle.query<StatusAnswer>('status');
+  }
+
+  plan(): Promise<PlanAnswer> {
+    return this.handle.query<PlanAnswer>('plan');
+  }
+
+  /** Names, descriptions and current details, as the UI asks for them. */
+  metadata(): Promise<WorkflowMetadata> {
+    return this.handle.query<WorkflowMetadata>('__temporal_workflow_metadata');
+  }
+
+  async currentDetails(): Promise<string> {
+    return (await this.metadata()).currentDetails ?? '';
+  }
+
+  async searchAttributes(): Promise<Record<string, unknown>> {
+    const { typedSearchAttributes } = await this.handle.describe();
+    return Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+  }
+
+  /** Names of the events' attributes, in order. */
+  async eventTypes(of: 'entity' | 'operation' = 'entity'): Promise<string[]> {
+    const { events } = await (of === 'entity' ? this.handle : this.operation).fetchHistory();
+    return (events ?? []).flatMap(event => Object.keys(event).filter(key => key.endsWith('EventAttributes')));
+  }
+
+  /** How often the operation was told what people asked for. */
+  async operationControls(): Promise<number> {
+    const types = await this.eventTypes('operation');
+    return types.filter(type => type === 'workflowExecutionSignaledEventAttributes').length;
+  }
+
+  /** Waits until the entity has handled what it was sent and waits for more: no task and no activity is under way. */
+  async quiet(): Promise<void> {
+    await until(async () => {
+      const { raw } = await this.handle.describe();
+      const busy = (raw.pendingActivities ?? []).length > 0 || (raw.pendingChildren ?? []).length > 0;
+      return !busy && (raw.pendingWorkflowTask ?? null) === null;
+    });
+  }
+
+  /** The one-line summaries of the activities in the history, in order. */
+  async summaries(of: 'entity' | 'operation'): Promise<string[]> {
+    const { events } = await (of === 'entity' ? this.handle : this.operation).fetchHistory();
+    const scheduled = (events ?? []).filter(event => event.activityTaskScheduledEventAttributes);
+    return scheduled.map(({ userMetadata }) => {
+      const data = userMetadata?.summary?.data;
+      return data ? (JSON.parse(Buffer.from(data).toString()) as string) : '';
+    });
+  }
+}
+
+export class WorkflowBench {
+  readonly server: TemporalServer;
+  readonly client: Client;
+  readonly code: string;
+  readonly #connection: Connection;
+  readonly #native: NativeConnection;
+  readonly #workers: { readonly worker: Worker; readonly running: Promise<void> }[] = [];
+  static #entities = 0;
+
+  private constructor(server: TemporalServer, code: string, connections: [Connection, NativeConnection]) {
+    this.server = server;
+    this.code = code;
+    [this.#connection, this.#native] = connections;
+    this.client = new Client({ connection: this.#connection });
+  }
+
+  static async start(): Promise<WorkflowBench> {
+    beQuiet();
+    const [server, code] = await Promise.all([startTemporal(), bundleOfWorkflows()]);
+    const { address } = server;
+    return new WorkflowBench(server, code, [
+      await Connection.connect({ address }),
+      await NativeConnection.connect({ address }),
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    for (const { worker } of this.#workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.all(this.#workers.map(({ running }) => running));
+    await this.#native.close();
+    await this.#connection.close();
+    await this.server.stop();
+  }
+
+  /** A resource that nothing was started for yet. */
+  entity(): Entity {
+    WorkflowBench.#entities += 1;
+    return new Entity(this.client, WorkflowBench.#entities);
+  }
+
+  /** Starts the workflow of a new resource, with a worker whose activities follow the script. */
+  async follow(script: Script, options: Partial<WorkerOptions> = {}): Promise<Entity> {
+    const entity = this.entity();
+    await this.serve(entity, scriptedActivities(script), options);
+    await entity.changed();
+    return entity;
+  }
+
+  /** A worker for the entity, with these activities. */
+  async serve(
+    { taskQueue }: Pick<Entity, 'taskQueue'>,
+    activities: Activities,
+    options: Partial<WorkerOptions> = {},
+  ): Promise<Worker> {
+    const worker = await Worker.create({
+      connection: this.#native,
+      taskQueue,
+      activities,
+      workflowBundle: { code: this.code },
+      // A failed test may leave a step held.
+      shutdownForceTime: '2s',
+      ...options,
+    });
+    this.#workers.push({ worker, running: worker.run().catch(() => undefined) });
+    return worker;
+  }
+}
