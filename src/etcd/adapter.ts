@@ -17,9 +17,16 @@ export type EtcdDeadlines = {
   readonly status: number;
   readonly memberList: number;
   readonly linearizableRead: number;
+  /** Adding, promoting and removing members: each waits for the change to be applied. */
+  readonly membership: number;
 };
 
-export const DEFAULT_DEADLINES: EtcdDeadlines = { status: 2_000, memberList: 2_000, linearizableRead: 2_000 };
+export const DEFAULT_DEADLINES: EtcdDeadlines = {
+  status: 2_000,
+  memberList: 2_000,
+  linearizableRead: 2_000,
+  membership: 5_000,
+};
 
 export type EtcdPortOptions = { readonly deadlines?: Partial<EtcdDeadlines> };
 
@@ -94,6 +101,26 @@ class DialledMember implements EtcdMember {
     });
   }
 
+  addLearner(peerUrl: string): Promise<{ readonly id: string }> {
+    return this.#call('membership', async deadline => {
+      const request = { peerURLs: [peerUrl], isLearner: true };
+      const { member } = await this.#etcd.cluster.memberAdd(request, { deadline });
+      return { id: toHex(member.ID) };
+    });
+  }
+
+  promote(memberId: string): Promise<void> {
+    return this.#call('membership', async deadline => {
+      await this.#etcd.cluster.memberPromote({ ID: fromHex(memberId) }, { deadline });
+    });
+  }
+
+  removeMember(memberId: string): Promise<void> {
+    return this.#call('membership', async deadline => {
+      await this.#etcd.cluster.memberRemove({ ID: fromHex(memberId) }, { deadline });
+    });
+  }
+
   close(): void {
     this.#etcd.close();
     this.#connection.close();
@@ -129,4 +156,9 @@ function toMemberStatus(raw: RawStatus): MemberStatus {
 /** A decimal 64-bit id as etcdctl prints it. */
 function toHex(id: string): string {
   return BigInt(id).toString(16);
+}
+
+/** A decimal 64-bit id out of what etcdctl prints. */
+function fromHex(id: string): string {
+  return BigInt(`0x${id}`).toString();
 }

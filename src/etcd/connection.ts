@@ -1,4 +1,4 @@
-/** The one HTTP/2 connection to one member, shared by every client of it, and closed for good. */
+/** The one HTTP/2 connection to one member, shared by every client of it, dialled anew after a failure, closed for good. */
 import {
   Channel,
   type ChannelInterface,
@@ -8,18 +8,16 @@ import {
   InterceptingCall,
   type Interceptor,
   status,
+  type StatusObject,
 } from '@grpc/grpc-js';
 import { channelTarget, hostAndPort } from './member-resolver.ts';
 import type { MemberTarget } from './port.ts';
 
 const CHANNEL_OPTIONS: ChannelOptions = {
-  // A connection whose other end vanished without a word is given up while calls wait on it. etcd calls pings more
-  // frequent than every 5 s an abuse (--grpc-keepalive-min-time).
+  // Calls that may take longer than this notice a connection whose other end vanished without a word. etcd calls pings
+  // that come more often than every 5 s an abuse (--grpc-keepalive-min-time).
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // A member that has just come up is seen within a second; grpc's own limit is two minutes.
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
   // Members are dialled by address, through nobody and described by no DNS record.
   'grpc.enable_http_proxy': 0,
   'grpc.service_config_disable_resolution': 1,
@@ -30,21 +28,28 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.enable_retries': 0,
 };
 
+/**
+ * A grpc channel that has failed answers from memory while it waits and tries again: a member that is up is refused, one
+ * that hangs is reported by an error of the past. Operators ask seldom and want the truth of now, so here the first call
+ * after a failure dials anew, and between calls nobody dials.
+ */
 export class MemberConnection {
   readonly address: string;
   readonly credentials = credentials.createInsecure();
-  readonly #channel: Channel;
-  readonly #calls = new Set<InterceptingCall>();
-  readonly #end = new AbortController();
+  readonly #target: MemberTarget;
+  /** The link that new calls use; none before the first call and after a failure. */
+  #current: Link | undefined;
+  /** Every link that is open: the current one, and failed ones that still carry calls. */
+  readonly #links = new Set<Link>();
+  #closed = false;
 
-  constructor({ host, port }: MemberTarget) {
-    this.address = hostAndPort({ host, port });
-    const { target, options } = channelTarget({ host, port, signal: this.#end.signal });
-    this.#channel = new Channel(target, this.credentials, { ...CHANNEL_OPTIONS, ...options });
+  constructor(target: MemberTarget) {
+    this.#target = target;
+    this.address = hostAndPort(target);
   }
 
   get closed(): boolean {
-    return this.#end.signal.aborted;
+    return this.#closed;
   }
 
   /** Options for a grpc client that shall use this connection; its own `close()` then does nothing. */
@@ -52,13 +57,31 @@ export class MemberConnection {
     return { channelOverride: this.#borrowed(), interceptors: [this.#tracker(), ...interceptors] };
   }
 
-  /** Ends every call that is under way, with code CANCELLED, and frees the socket and all timers. */
+  /** Ends every call that is under way, with code CANCELLED, and frees all sockets and timers. */
   close(): void {
-    if (this.closed) return;
-    for (const call of this.#calls) call.cancelWithStatus(status.CANCELLED, 'the connection was closed');
-    this.#calls.clear();
-    this.#channel.close();
-    this.#end.abort();
+    this.#closed = true;
+    this.#current = undefined;
+    for (const link of this.#links) this.#end(link);
+  }
+
+  #link(): Link {
+    if (this.#closed) throw new Error(`the connection to ${this.address} was closed`);
+    if (this.#current === undefined) {
+      this.#current = new Link(this.#target, this.credentials);
+      this.#links.add(this.#current);
+    }
+    return this.#current;
+  }
+
+  #end(link: Link): void {
+    this.#links.delete(link);
+    link.close();
+  }
+
+  #finish(link: Link, call: InterceptingCall, outcome: StatusObject): void {
+    link.calls.delete(call);
+    if (link === this.#current && !wasAnswered(outcome)) this.#current = undefined;
+    if (link !== this.#current && link.calls.size === 0) this.#end(link);
   }
 
   /**
@@ -66,34 +89,61 @@ export class MemberConnection {
    * beside it; and while a client connects it keeps it for a second more, hence the constant state.
    */
   #borrowed(): ChannelInterface {
-    const channel = this.#channel;
     return {
       close: () => {},
       getConnectivityState: () => connectivityState.IDLE,
-      getTarget: () => channel.getTarget(),
-      getChannelzRef: () => channel.getChannelzRef(),
+      getTarget: () => this.address,
+      getChannelzRef: () => this.#link().channel.getChannelzRef(),
       watchConnectivityState: (state, deadline, callback) =>
-        channel.watchConnectivityState(state, deadline, callback),
-      createCall: (...args) => channel.createCall(...args),
+        this.#link().channel.watchConnectivityState(state, deadline, callback),
+      createCall: (...args) => this.#link().channel.createCall(...args),
     };
   }
 
   #tracker(): Interceptor {
     return (options, nextCall) => {
+      const link = this.#link();
       const call: InterceptingCall = new InterceptingCall(nextCall(options), {
         start: (metadata, _listener, next) => {
           next(metadata, {
-            onReceiveStatus: (received, forward) => {
-              this.#calls.delete(call);
-              forward(received);
+            onReceiveStatus: (outcome, forward) => {
+              this.#finish(link, call, outcome);
+              forward(outcome);
             },
           });
         },
       });
-      this.#calls.add(call);
+      link.calls.add(call);
       return call;
     };
   }
+}
+
+/** One grpc channel and the calls on it. */
+class Link {
+  readonly channel: Channel;
+  readonly calls = new Set<InterceptingCall>();
+  readonly #end = new AbortController();
+
+  constructor(
+    { host, port }: MemberTarget,
+    channelCredentials: ReturnType<typeof credentials.createInsecure>,
+  ) {
+    const { target, options } = channelTarget({ host, port, signal: this.#end.signal });
+    this.channel = new Channel(target, channelCredentials, { ...CHANNEL_OPTIONS, ...options });
+  }
+
+  close(): void {
+    for (const call of this.calls) call.cancelWithStatus(status.CANCELLED, 'the connection was closed');
+    this.calls.clear();
+    this.channel.close();
+    this.#end.abort();
+  }
+}
+
+/** Whether etcd itself has answered, if only to refuse: the connection is good. */
+function wasAnswered(outcome: StatusObject): boolean {
+  return outcome.code === status.OK || outcome.details.startsWith('etcdserver:');
 }
 
 /**

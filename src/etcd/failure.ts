@@ -7,6 +7,11 @@ const SAID_BY_ETCD: readonly (readonly [pattern: RegExp, code: EtcdErrorCode])[]
   [/rpc not supported for learner/, 'learner'],
   [/etcdserver: (no leader|leader changed)/, 'no-leader'],
   [/etcdserver: request timed out/, 'timeout'],
+  [
+    /unhealthy cluster|not enough started members|in sync with leader|too many learner|can only promote a learner/,
+    'refused',
+  ],
+  [/etcdserver: member not found/, 'not-found'],
   [/user name is empty|authentication failed|invalid auth token|permission denied/, 'denied'],
   [/etcdserver: server stopped/, 'unreachable'],
   [/^etcdserver: /, 'other'],

@@ -51,6 +51,15 @@ export interface EtcdMember {
   memberList(): Promise<MemberList>;
   /** A linearizable range of one key that need not exist; never writes. Resolves to the store's revision. */
   linearizableRead(): Promise<{ readonly revision: string }>;
+  /**
+   * Adds a learner and resolves to its id; ask the leader. Not idempotent: an unknown outcome (`unreachable`,
+   * `timeout`) is found out by listing the members and looking for the peer URL.
+   */
+  addLearner(peerUrl: string): Promise<{ readonly id: string }>;
+  /** Makes a learner a voter; ask the leader. etcd's own check of its progress is not to be relied on. */
+  promote(memberId: string): Promise<void>;
+  /** Removes a member for good: its id can never come back. */
+  removeMember(memberId: string): Promise<void>;
   close(): void;
 }
 
@@ -63,9 +72,19 @@ export interface EtcdPort {
  * Why a call failed, as far as can be told from one vantage point. `unreachable` never means dead.
  * - `unreachable`: refused, reset, no route, TLS failure; `timeout`: no answer within the deadline;
  * - `no-leader`: the member answers but has no quorum behind it; `learner`: the call is not served by learners;
+ * - `refused`: a membership change that the server does not allow now (not enough healthy or started members, a learner
+ *   that is not in sync, too many learners); `not-found`: no such member;
  * - `denied`: authentication or permission; `other`: anything else, in etcd's words.
  */
-export type EtcdErrorCode = 'unreachable' | 'timeout' | 'no-leader' | 'learner' | 'denied' | 'other';
+export type EtcdErrorCode =
+  | 'unreachable'
+  | 'timeout'
+  | 'no-leader'
+  | 'learner'
+  | 'refused'
+  | 'not-found'
+  | 'denied'
+  | 'other';
 
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';

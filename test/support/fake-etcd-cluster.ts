@@ -47,11 +47,11 @@ export class FakeCluster {
 
   get hasQuorum(): boolean {
     const voters = this.rows.filter(row => !row.isLearner);
-    return voters.filter(row => this.#connected(row.id)).length >= Math.floor(voters.length / 2) + 1;
+    return voters.filter(row => this.isConnected(row.id)).length >= Math.floor(voters.length / 2) + 1;
   }
 
   hasRunningPeer(peerUrls: ReadonlySet<string>): boolean {
-    return this.rows.some(row => this.#connected(row.id) && row.peerUrls.some(url => peerUrls.has(url)));
+    return this.rows.some(row => this.isConnected(row.id) && row.peerUrls.some(url => peerUrls.has(url)));
   }
 
   /** Adds a learner or a voter that has not started: an empty name, as etcd lists it. */
@@ -81,8 +81,8 @@ export class FakeCluster {
       this.leaderId = undefined;
       return;
     }
-    if (this.leaderId === undefined || !this.#connected(this.leaderId)) {
-      const voters = this.rows.filter(row => !row.isLearner && this.#connected(row.id));
+    if (this.leaderId === undefined || !this.isConnected(this.leaderId)) {
+      const voters = this.rows.filter(row => !row.isLearner && this.isConnected(row.id));
       this.leaderId = voters.map(row => row.id).toSorted()[0];
       this.term += 1;
     }
@@ -101,7 +101,8 @@ export class FakeCluster {
     return process.state === 'running' ? this.leaderId : undefined;
   }
 
-  #connected(id: string): boolean {
+  /** Whether the member's process runs and its peers hear it. */
+  isConnected(id: string): boolean {
     return [...this.processes].some(process => process.id === id && process.state === 'running');
   }
 

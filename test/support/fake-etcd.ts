@@ -144,6 +144,9 @@ export class FakeEtcd implements EtcdPort {
       status: () => call('status', statusOf),
       memberList: () => call('memberList', asked => listOf(asked)),
       linearizableRead: () => call('linearizableRead', asked => readOf(asked)),
+      addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
+      promote: memberId => call('membership', asked => promote(asked, memberId)),
+      removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
       close: () => {
         if (!closed) this.#open -= 1;
         closed = true;
@@ -235,6 +238,48 @@ function listOf(asked: FakeProcess): MemberList {
 function readOf(asked: FakeProcess): { readonly revision: string } {
   requireQuorumFor(asked);
   return { revision: String(asked.cluster.revision) };
+}
+
+/** etcd's strict reconfiguration check, as it was before 3.5.30: every voter must be connected. */
+function addLearner(asked: FakeProcess, peerUrl: string): { readonly id: string } {
+  requireQuorumFor(asked);
+  const { cluster } = asked;
+  if (cluster.rows.some(row => row.peerUrls.includes(peerUrl))) {
+    throw new EtcdError('other', 'etcdserver: Peer URLs already exists');
+  }
+  if (cluster.rows.some(row => row.isLearner)) {
+    throw new EtcdError('refused', 'etcdserver: too many learner members in cluster');
+  }
+  if (!cluster.rows.every(row => cluster.isConnected(row.id))) {
+    throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
+  }
+  return { id: cluster.add(peerUrl, true).id };
+}
+
+/** etcd does not ask whether the learner still runs, only whether it once had nine tenths of the log. */
+function promote(asked: FakeProcess, memberId: string): void {
+  requireQuorumFor(asked);
+  const row = asked.cluster.rows.find(candidate => candidate.id === memberId);
+  if (row === undefined) throw new EtcdError('not-found', 'etcdserver: member not found');
+  if (!row.isLearner) throw new EtcdError('refused', 'etcdserver: can only promote a learner member');
+  if (row.name === '') {
+    const text = 'etcdserver: can only promote a learner member which is in sync with leader';
+    throw new EtcdError('refused', text);
+  }
+  asked.cluster.promote(memberId);
+}
+
+function removeMember(asked: FakeProcess, memberId: string): void {
+  requireQuorumFor(asked);
+  const { cluster } = asked;
+  const row = cluster.rows.find(candidate => candidate.id === memberId);
+  if (row === undefined) throw new EtcdError('not-found', 'etcdserver: member not found');
+  const rest = cluster.rows.filter(candidate => candidate !== row && !candidate.isLearner);
+  const connected = rest.filter(candidate => cluster.isConnected(candidate.id)).length;
+  if (!row.isLearner && connected < Math.floor(rest.length / 2) + 1) {
+    throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
+  }
+  cluster.remove(memberId);
 }
 
 function requireQuorumFor(asked: FakeProcess): void {
