@@ -260,17 +260,29 @@ export async function etcdBinary(version: string): Promise<string> {
   return (await ensureToolchain({ only: [tool] })).path(tool);
 }
 
-/** Three ports that were free a moment ago, held open together so that they differ. */
+/** Ports that this process has given away, whether or not they are in use yet. */
+const given = new Set<number>();
+
+/**
+ * Three free ports below those that the kernel gives to outgoing connections, so that nobody takes them between
+ * this look and the start of the process that will listen on them.
+ */
 async function freePorts(): Promise<[number, number, number]> {
-  const servers = [createServer(), createServer(), createServer()];
   const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
+  while (ports.length < 3) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    ports.push(port);
   }
-  await Promise.all(servers.map(server => once(server.close(), 'close')));
   const [first = 0, second = 0, third = 0] = ports;
   return [first, second, third];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '0.0.0.0', () => server.close(() => resolve(true)));
+  });
 }
