@@ -11,6 +11,7 @@ import { statusOf } from '../planner/report/status.ts';
 
 import type { Dependencies } from './dependencies.ts';
 import { observe } from './observe.ts';
+import { endedOperation, figuresOf } from './pass-report.ts';
 import { applyStatus, type ClusterRef } from './resource.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -56,9 +57,10 @@ export async function assess(
   for (let attempt = 1; ; attempt += 1) {
     const seen = await observe(deps, ref);
     const decision = plan(seen?.observation, context.actor);
-    deps.onPass(decision.kind);
-    if (seen === undefined || decision.kind === 'gone')
+    if (seen === undefined || decision.kind === 'gone') {
+      deps.onPass({ cluster: ref, decision: 'gone', figures: undefined, ended: undefined });
       return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
+    }
     const { cluster, observation } = seen;
     const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
@@ -69,6 +71,12 @@ export async function assess(
       if (isConflict(error) && attempt < TRIES) continue;
       throw error;
     }
+    deps.onPass({
+      cluster: ref,
+      decision: decision.kind,
+      figures: figuresOf(observation, status),
+      ended: endedOperation(cluster.status ?? {}, status),
+    });
     return { decision, generation: observation.cluster.generation, summary: summaryOf(observation, status) };
   }
 }

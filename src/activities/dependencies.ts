@@ -1,5 +1,6 @@
 import type { EtcdPort } from '../etcd/port.ts';
 import type { KubeClient } from '../kube/port.ts';
+import type { PassReport } from './pass-report.ts';
 
 /** One event on a custom resource, as `kubectl describe` shows it. */
 export interface ResourceEvent {
@@ -28,8 +29,8 @@ export interface Dependencies {
   /** Records an event; never throws and never waits for the API server. */
   readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
   readonly logger: ActivityLogger;
-  /** Counts one pass of a cluster and what was decided. */
-  readonly onPass: (decision: string) => void;
+  /** Takes note of one pass of a cluster: what was seen and what was decided. */
+  readonly onPass: (report: PassReport) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

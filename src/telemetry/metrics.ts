@@ -3,8 +3,10 @@
  * workflow type, so also how long each operation took) come from its Runtime, on a port of their own.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PassReport } from '../activities/pass-report.ts';
 import type { CallReport } from '../kube/client.ts';
 import type { WatcherMetrics } from '../watcher/ports.ts';
+import { clusterMetrics } from './cluster-metrics.ts';
 
 /** How an activity ended. `waiting` is a benign failure: not yet, asked again soon. */
 export type ActivityOutcome = 'completed' | 'waiting' | 'failed' | 'cancelled';
@@ -12,11 +14,21 @@ export type ActivityOutcome = 'completed' | 'waiting' | 'failed' | 'cancelled';
 export interface ActivityMetrics {
   /** One attempt of one activity. Steps are activities named after their kind. */
   readonly activity: (type: string, outcome: ActivityOutcome, seconds: number) => void;
-  /** One pass of observe, plan and report, by the kind of decision it came to. */
-  readonly pass: (decision: string) => void;
+}
+
+/** A metric as it is documented. */
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
 }
 
 export interface Metrics extends ActivityMetrics {
+  /** One pass of observe, plan and report. */
+  readonly pass: (report: PassReport) => void;
+  /** Every metric of the operator itself, without those of its Node. */
+  readonly descriptions: readonly MetricDescription[];
   /** In Prometheus' text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
@@ -32,10 +44,12 @@ export interface Metrics extends ActivityMetrics {
 const prefix = 'etcd_operator_';
 const durationBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
-/** With a registry of its own, so that tests do not share counters. Has Node's heap and event loop as well. */
-export function createMetrics(): Metrics {
+/**
+ * With a registry of its own, so that tests do not share counters. Has Node's heap and event loop as well.
+ * @param now milliseconds since the epoch
+ */
+export function createMetrics({ now = Date.now }: { readonly now?: () => number } = {}): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix });
   const leader = new Gauge({
     name: `${prefix}watcher_leader`,
     help: '1 while this replica watches the custom resources.',
@@ -50,12 +64,19 @@ export function createMetrics(): Metrics {
       this.set(depth());
     },
   });
+  const own = {
+    ...activityMetrics(registry),
+    pass: passMetrics(registry, now),
+    watcher: watcherMetrics(registry),
+    kubeCall: kubeMetrics(registry),
+  };
+  const descriptions = describe(registry);
+  collectDefaultMetrics({ register: registry, prefix });
   return {
     text: () => registry.metrics(),
     contentType: registry.contentType,
-    ...activityMetrics(registry),
-    watcher: watcherMetrics(registry),
-    kubeCall: kubeMetrics(registry),
+    descriptions,
+    ...own,
     leader: isLeader => leader.set(isLeader ? 1 : 0),
     queueDepth: read => {
       depth = read;
@@ -71,16 +92,36 @@ function activityMetrics(registry: Registry): ActivityMetrics {
     buckets: durationBuckets,
     registers: [registry],
   });
+  return {
+    activity: (activity, outcome, seconds) => activities.observe({ activity, outcome }, seconds),
+  };
+}
+
+function passMetrics(registry: Registry, now: () => number): Metrics['pass'] {
   const passes = new Counter({
     name: `${prefix}passes_total`,
     help: 'Passes of observe, plan and report, by the kind of decision.',
     labelNames: ['decision'] as const,
     registers: [registry],
   });
-  return {
-    activity: (activity, outcome, seconds) => activities.observe({ activity, outcome }, seconds),
-    pass: decision => passes.inc({ decision }),
+  const clusters = clusterMetrics(registry, { prefix, now });
+  return report => {
+    passes.inc({ decision: report.decision });
+    clusters.report(report);
   };
+}
+
+/** What prom-client's metrics know of themselves; its types leave out half of it. */
+function describe(registry: Registry): MetricDescription[] {
+  return registry.getMetricsAsArray().map(metric => {
+    const { name, help, type, labelNames } = metric as unknown as {
+      readonly name: string;
+      readonly help: string;
+      readonly type: string;
+      readonly labelNames: readonly string[];
+    };
+    return { name, help, type, labels: labelNames.filter(label => label !== 'le') };
+  });
 }
 
 function watcherMetrics(registry: Registry): WatcherMetrics {
