@@ -21,21 +21,27 @@ export interface World {
   readonly kube: KubeClient;
   /** Runs the temporal CLI against the stack's server and gives its output. */
   readonly temporal: (...args: string[]) => Promise<string>;
+  /** Ends the connections that would keep a process alive; the stack stays up. */
+  readonly close: () => Promise<void>;
 }
 
-/** Brings the stack up with the operator of this checkout in it. Quick when it is there already. */
-export async function startWorld(): Promise<World> {
+/**
+ * Brings the stack up with the operator of this checkout in it. Quick when it is there already. Its name is `test`
+ * unless the variable E2E_STACK gives another, so that several people can run these tests on one machine.
+ */
+export async function startWorld(name = process.env['E2E_STACK'] ?? 'test'): Promise<World> {
   const progress = createProgress();
   try {
-    const stack = await up({ name: 'test', progress });
+    const stack = await up({ name, progress });
     await installOperator(stack, progress);
-    return { stack, kube: kubeOf(stack), temporal: temporalOf(stack) };
+    const kube = kubeOf(stack);
+    return { stack, kube, temporal: temporalOf(stack), close: () => kube.close() };
   } finally {
     progress.close();
   }
 }
 
-function kubeOf(stack: Stack): KubeClient {
+function kubeOf(stack: Stack): ReturnType<typeof createKubeClient> {
   return createKubeClient({
     credentials: new KubeConfigCredentials({ source: { file: stack.kubeconfig }, logger: silentLogger }),
   });

@@ -1,0 +1,79 @@
+/** How long the operator takes from a change of the resource, and from a signal, to looking. */
+import { Client, Connection } from '@temporalio/client';
+import { poll } from '../../test/support/poll.ts';
+import { readCluster, type World } from '../../test/support/e2e.ts';
+import type { Row } from './figures.ts';
+
+const REPETITIONS = 15;
+
+type Handle = ReturnType<Client['workflow']['getHandle']>;
+type HistoryEvent = NonNullable<Awaited<ReturnType<Handle['fetchHistory']>>['events']>[number];
+
+/** Milliseconds, by the clock of the Temporal server, which is that of this machine. */
+export async function measureReaction(world: World, namespace: string, name: string): Promise<Row[]> {
+  const connection = await Connection.connect({ address: world.stack.temporalAddress });
+  try {
+    const client = new Client({ connection, namespace: 'etcd-operator' });
+    const workflow = (await readCluster(world, namespace, name))?.status?.workflowID;
+    if (workflow === undefined) throw new Error(`${namespace}/${name} has no workflow yet`);
+    const handle = client.workflow.getHandle(workflow);
+    const signalled: number[] = [];
+    const looked: number[] = [];
+    const floor: number[] = [];
+    for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
+      floor.push(await roundTrip(handle));
+      const begun = Date.now();
+      await handle.signal('resync', { by: 'bench' });
+      const pass = await nextPass(handle, begun);
+      signalled.push(pass.started - pass.signalled);
+      looked.push(pass.completed - pass.signalled);
+    }
+    const what = 'one call to Temporal';
+    return [
+      {
+        what: 'signal to start of the pass',
+        unit: 'ms',
+        measured: signalled,
+        floor: { what, measured: floor },
+      },
+      { what: 'signal to end of the pass', unit: 'ms', measured: looked, floor: { what, measured: floor } },
+    ];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function roundTrip(handle: Handle): Promise<number> {
+  const begun = performance.now();
+  await handle.describe();
+  return performance.now() - begun;
+}
+
+interface Pass {
+  readonly signalled: number;
+  readonly started: number;
+  readonly completed: number;
+}
+
+/** The first signal after `since` and the pass that it caused, from the workflow's history. */
+function nextPass(handle: Handle, since: number): Promise<Pass> {
+  return poll(async () => {
+    const { events = [] } = await handle.fetchHistory();
+    const later = (events ?? []).filter(event => milliseconds(event) >= since);
+    const signal = later.find(
+      event => event.workflowExecutionSignaledEventAttributes?.signalName === 'resync',
+    );
+    const started = later.find(event => event.activityTaskStartedEventAttributes);
+    const completed = later.find(event => event.activityTaskCompletedEventAttributes);
+    if (signal === undefined || started === undefined || completed === undefined) return undefined;
+    return {
+      signalled: milliseconds(signal),
+      started: milliseconds(started),
+      completed: milliseconds(completed),
+    };
+  });
+}
+
+function milliseconds({ eventTime }: HistoryEvent): number {
+  return Number(eventTime?.seconds ?? 0) * 1000 + Number(eventTime?.nanos ?? 0) / 1e6;
+}
