@@ -19,6 +19,8 @@ export type EtcdDeadlines = {
   readonly linearizableRead: number;
   /** Adding, promoting and removing members: each waits for the change to be applied. */
   readonly membership: number;
+  /** Above the election timeout, within which etcd itself gives up. */
+  readonly moveLeader: number;
 };
 
 export const DEFAULT_DEADLINES: EtcdDeadlines = {
@@ -26,6 +28,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   memberList: 2_000,
   linearizableRead: 2_000,
   membership: 5_000,
+  moveLeader: 8_000,
 };
 
 export type EtcdPortOptions = { readonly deadlines?: Partial<EtcdDeadlines> };
@@ -119,6 +122,12 @@ class DialledMember implements EtcdMember {
     return this.#call('membership', async deadline => {
       await this.#etcd.cluster.memberRemove({ ID: fromHex(memberId) }, { deadline });
     });
+  }
+
+  moveLeader(toMemberId: string): Promise<void> {
+    return this.#call('moveLeader', deadline =>
+      this.#maintenance.moveLeader(fromHex(toMemberId), deadline),
+    );
   }
 
   close(): void {

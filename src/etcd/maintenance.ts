@@ -12,6 +12,7 @@ const types = protobuf.Root.fromJSON({
     ResponseHeader: {
       fields: { cluster_id: { type: 'uint64', id: 1 }, member_id: { type: 'uint64', id: 2 } },
     },
+    MoveLeaderRequest: { fields: { targetID: { type: 'uint64', id: 1 } } },
     StatusRequest: { fields: {} },
     StatusResponse: {
       fields: {
@@ -29,6 +30,7 @@ const types = protobuf.Root.fromJSON({
     },
   },
 });
+const moveLeaderRequest = types.lookupType('MoveLeaderRequest');
 const statusRequest = types.lookupType('StatusRequest');
 const statusResponse = types.lookupType('StatusResponse');
 
@@ -46,6 +48,13 @@ export type RawStatus = {
   readonly isLearner: boolean;
 };
 
+/** A call: its request and how the answer is read. */
+type Request<Response> = {
+  readonly type: protobuf.Type;
+  readonly fields: object;
+  readonly decode: (bytes: Buffer) => Response;
+};
+
 export class MaintenanceClient {
   readonly #client: Client;
 
@@ -55,21 +64,37 @@ export class MaintenanceClient {
 
   /** What the member says of itself. Rejects with grpc's ServiceError; `deadline` is in milliseconds since 1970. */
   status(deadline: number): Promise<RawStatus> {
+    return this.#call('Status', { type: statusRequest, fields: {}, decode: decodeStatus }, deadline);
+  }
+
+  /** Has the leader hand over to the voter of this id (decimal). As {@link status} otherwise. */
+  async moveLeader(targetID: string, deadline: number): Promise<void> {
+    const request = { type: moveLeaderRequest, fields: { targetID }, decode: decodeNothing };
+    await this.#call('MoveLeader', request, deadline);
+  }
+
+  #call<Response>(method: string, request: Request<Response>, deadline: number): Promise<Response> {
+    const { type, fields, decode } = request;
     return new Promise((resolve, reject) => {
       this.#client.makeUnaryRequest(
-        '/etcdserverpb.Maintenance/Status',
-        (request: object) => Buffer.from(statusRequest.encode(request).finish()),
-        decodeStatus,
-        {},
+        `/etcdserverpb.Maintenance/${method}`,
+        (sent: object) => Buffer.from(type.encode(type.fromObject(sent)).finish()),
+        decode,
+        fields,
         { deadline },
-        (error: ServiceError | null, response?: RawStatus) => {
+        (error: ServiceError | null, response?: Response) => {
           if (error !== null) reject(error);
-          else if (response === undefined) reject(new Error('Status was answered without a message'));
+          else if (response === undefined) reject(new Error(`${method} was answered without a message`));
           else resolve(response);
         },
       );
     });
   }
+}
+
+/** An empty message but for its header, which nobody asks for. */
+function decodeNothing(): object {
+  return {};
 }
 
 function decodeStatus(bytes: Buffer): RawStatus {

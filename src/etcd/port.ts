@@ -60,6 +60,11 @@ export interface EtcdMember {
   promote(memberId: string): Promise<void>;
   /** Removes a member for good: its id can never come back. */
   removeMember(memberId: string): Promise<void>;
+  /**
+   * Hands leadership to another voter and resolves when it leads. Only the leader itself does that; anybody else, and
+   * a leader whose target is a learner or unknown, fails with `other`.
+   */
+  moveLeader(toMemberId: string): Promise<void>;
   close(): void;
 }
 

@@ -104,6 +104,16 @@ describe('starting from the arguments of pods', () => {
   });
 });
 
+test('the leader hands over when it is asked itself', async () => {
+  const world = etcd.bootstrap({ name: 'example', hosts: HOSTS });
+  const ids = world.rows.map(row => row.id);
+  const led = ids.indexOf(world.leaderId ?? '');
+  const to = ids[(led + 1) % 3] ?? '';
+  await expect(dial(HOSTS[(led + 1) % 3] ?? '').moveLeader(to)).rejects.toThrow('not leader');
+  await dial(HOSTS[led] ?? '').moveLeader(to);
+  expect(await dial(HOSTS[2] ?? '').status()).toMatchObject({ leaderId: to, raftTerm: '3' });
+});
+
 test('counts what is left open', () => {
   etcd.bootstrap({ name: 'example', hosts: HOSTS });
   const dialled = HOSTS.map(dial);

@@ -126,6 +126,21 @@ describe.each(VERSIONS)('etcd %s', version => {
     expect(members.filter(row => row.isLearner).map(row => row.name)).toEqual(['m3']);
   });
 
+  test('the leader hands over to the member that it is told, and nobody else can', async () => {
+    const members = [0, 1, 2].map(serial => dial(target(serial)));
+    const statuses = await Promise.all(members.map(member => member.status()));
+    const led = statuses.findIndex(status => status.leaderId === status.memberId);
+    const next = (led + 1) % 3;
+    const to = statuses[next]?.memberId ?? '';
+    await expect(members[next]?.moveLeader(to)).rejects.toMatchObject({ code: 'other' });
+    await expect(members[led]?.moveLeader('1234')).rejects.toMatchObject({ code: 'other' });
+    await members[led]?.moveLeader(to);
+    await vi.waitFor(async () => {
+      const after = await Promise.all(members.map(member => member.status()));
+      expect(after.map(status => status.leaderId)).toEqual([to, to, to]);
+    }, untilTrue);
+  });
+
   test('a frozen member times out by itself, and delays nobody', async () => {
     const members = [0, 1, 2].map(serial => dial(target(serial)));
     const frozen = cluster.member(2);

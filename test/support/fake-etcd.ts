@@ -147,6 +147,7 @@ export class FakeEtcd implements EtcdPort {
       addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
+      moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
       close: () => {
         if (!closed) this.#open -= 1;
         closed = true;
@@ -280,6 +281,17 @@ function removeMember(asked: FakeProcess, memberId: string): void {
     throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
   }
   cluster.remove(memberId);
+}
+
+function moveLeader(asked: FakeProcess, memberId: string): void {
+  const { cluster } = asked;
+  if (cluster.leaderSeenBy(asked) !== asked.id) throw new EtcdError('other', 'etcdserver: not leader');
+  const row = cluster.rows.find(candidate => candidate.id === memberId);
+  if (row === undefined || row.isLearner || !cluster.isConnected(memberId)) {
+    throw new EtcdError('other', 'etcdserver: bad leader transferee');
+  }
+  cluster.leaderId = memberId;
+  cluster.term += 1;
 }
 
 function requireQuorumFor(asked: FakeProcess): void {
