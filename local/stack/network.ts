@@ -84,7 +84,7 @@ export async function plugIn(layout: Layout, cable: Cable, pid: number): Promise
     intervalMilliseconds: 5,
   });
   const { link, mac, position } = cable;
-  if (linkExists(link)) await execute('ip', ['link', 'del', link]);
+  await removeLink(link);
   const peer = ['peer', 'name', 'eth0', 'address', mac, 'netns', `${pid}`];
   await execute('ip', ['link', 'add', link, 'type', 'veth', ...peer]);
   await execute('ip', ['link', 'set', link, 'master', layout.bridge, position]);
@@ -96,12 +96,17 @@ export async function setCable(layout: Layout, index: number, position: 'up' | '
   if (linkExists(link)) await execute('ip', ['link', 'set', link, position]);
 }
 
+/**
+ * Removes an interface. A dead process's network namespace takes its cable along a moment later, so it may vanish
+ * under our hands.
+ */
+export async function removeLink(link: string): Promise<void> {
+  if (!linkExists(link) || (await attempt('ip', ['link', 'del', link]))) return;
+  if (linkExists(link)) await execute('ip', ['link', 'del', link]);
+}
+
 /** Removes every interface of the stack; the routes go with the bridge. */
 export async function removeNetwork(layout: Layout): Promise<void> {
-  for (const link of [...nodeNumbers.map(layout.nodeLink), layout.temporalLink, layout.bridge]) {
-    // A dead node's namespace takes its cable along a moment later, so the link may vanish under our hands.
-    if (linkExists(link) && !(await attempt('ip', ['link', 'del', link])) && linkExists(link)) {
-      await execute('ip', ['link', 'del', link]);
-    }
-  }
+  const links = [...nodeNumbers.map(layout.nodeLink), layout.temporalLink, layout.bridge];
+  for (const link of links) await removeLink(link);
 }

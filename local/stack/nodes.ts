@@ -4,8 +4,8 @@ import { cacheDirectory } from '../toolchain/index.ts';
 import { ensureCgroup, removeCgroup } from './cgroups.ts';
 import type { StackContext, StoredStack } from './context.ts';
 import { save } from './context.ts';
-import { attempt, poll } from './execute.ts';
-import { linkExists, nodeCable, plugIn, renderNetwork, setCable } from './network.ts';
+import { poll } from './execute.ts';
+import { nodeCable, plugIn, removeLink, renderNetwork, setCable } from './network.ts';
 import { renderCni, renderContainerd, renderKubelet, renderKubeProxy } from './node-config.ts';
 import { nodeStore } from './node-images.ts';
 import { ensureNodeCertificates, pkiFile } from './pki.ts';
@@ -89,8 +89,7 @@ function environment(context: StackContext, index: number): Record<string, strin
 /** Clears what a node leaves on the host when it loses power: its cgroups and its cable. */
 async function clearRemains(context: StoredStack, index: number): Promise<void> {
   await removeCgroup(context.layout.nodeCgroup(index));
-  const link = context.layout.nodeLink(index);
-  if (linkExists(link)) await attempt('ip', ['link', 'del', link]);
+  await removeLink(context.layout.nodeLink(index));
 }
 
 /** Process 1 of the node, once it is there. */

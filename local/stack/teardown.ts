@@ -3,6 +3,7 @@ import type { StoredStack } from './context.ts';
 import { save } from './context.ts';
 import { HOST_COMPONENTS } from './control-plane.ts';
 import { removeFirewallRules } from './firewall.ts';
+import { releaseInotify } from './inotify.ts';
 import { removeMounts } from './mounts.ts';
 import { linkExists, removeNetwork } from './network.ts';
 import { stopNode } from './nodes.ts';
@@ -22,6 +23,7 @@ export async function tearDown(stack: StoredStack): Promise<void> {
   await removeNetwork(layout);
   await removeFirewallRules(stack);
   await removeCgroup(layout.cgroup);
+  await releaseInotify(stack);
   state.processes = {};
   save(stack);
 }

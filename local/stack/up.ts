@@ -10,6 +10,7 @@ import { ensureCgroup } from './cgroups.ts';
 import type { StackContext } from './context.ts';
 import { contextOf, save } from './context.ts';
 import { ensureFirewallRules } from './firewall.ts';
+import { ensureInotify } from './inotify.ts';
 import type { Layout } from './layout.ts';
 import { layoutOf } from './layout.ts';
 import { checkPlatform, choosePort, ensurePrograms, usedNetworks } from './machine.ts';
@@ -142,6 +143,7 @@ async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
 async function layGround(context: StackContext, options: UpOptions): Promise<void> {
   const somethingRuns = await clearStale(context);
   addNodes(context, options.nodes);
+  await ensureInotify(context);
   await ensureSharedVolumes(context.layout);
   await ensureBridge(context);
   await ensureFirewallRules(context);

@@ -1,9 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cgroupTree, hierarchies, isUnified } from '../../local/stack/cgroups.ts';
+import {
+  inotifyInUse,
+  inotifyNeed,
+  raiseInotifyLimit,
+  restoreInotifyLimit,
+} from '../../local/stack/inotify.ts';
 import { checkPlatform, choosePort } from '../../local/stack/machine.ts';
 
 let folder: string;
@@ -69,4 +75,51 @@ test('choosePort passes over ports that are taken, on this address or on all, or
   } finally {
     await new Promise(resolve => server.close(resolve));
   }
+});
+
+describe('the inotify limit', () => {
+  const files = (limit: number): { limit: string; memory: string } => {
+    const paths = { limit: join(folder, 'limit'), memory: join(folder, 'memory') };
+    writeFileSync(paths.limit, `${limit}\n`);
+    return paths;
+  };
+  const value = (paths: { limit: string }): string => readFileSync(paths.limit, 'utf8').trim();
+
+  test('stays where it is when it suffices', () => {
+    const paths = files(inotifyInUse() + inotifyNeed(3) + 50);
+    const before = value(paths);
+    raiseInotifyLimit(inotifyNeed(3), paths);
+    expect(value(paths)).toBe(before);
+    expect(existsSync(paths.memory)).toBe(false);
+  });
+
+  test('is raised when it does not, once, and put back to what it was', () => {
+    const paths = files(inotifyInUse() + 10);
+    const before = value(paths);
+    raiseInotifyLimit(inotifyNeed(3), paths);
+    raiseInotifyLimit(inotifyNeed(3), paths);
+    expect(value(paths)).toBe('8192');
+    restoreInotifyLimit(paths);
+    expect(value(paths)).toBe(before);
+    expect(existsSync(paths.memory)).toBe(false);
+    restoreInotifyLimit(paths);
+    expect(value(paths)).toBe(before);
+  });
+
+  test('is left to whoever set it since', () => {
+    const paths = files(1);
+    raiseInotifyLimit(inotifyNeed(1), paths);
+    writeFileSync(paths.limit, '65536\n');
+    restoreInotifyLimit(paths);
+    expect(value(paths)).toBe('65536');
+  });
+
+  test('counts what this process has open', () => {
+    const watchers = [watch(folder), watch(tmpdir())];
+    try {
+      expect(inotifyInUse()).toBeGreaterThan(0);
+    } finally {
+      for (const watcher of watchers) watcher.close();
+    }
+  });
 });
