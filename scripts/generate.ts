@@ -6,10 +6,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateCrds } from './generate-crds.ts';
+import { generateReference } from './generate-reference.ts';
 import { root } from './run.ts';
 
 /** Each gives its files by path from the root; a folder that one writes into holds nothing else. */
-const generators: readonly (() => ReadonlyMap<string, string>)[] = [generateCrds];
+const generators: readonly (() => ReadonlyMap<string, string>)[] = [generateCrds, generateReference];
 
 /** How the files on disk differ from the generated ones, one line each. */
 export function drift(generated: ReadonlyMap<string, string>, folder: string): string[] {

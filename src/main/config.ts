@@ -2,6 +2,13 @@
 import { hostname } from 'node:os';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
+import {
+  type IntegerVariable,
+  type OptionalVariable,
+  type TextVariable,
+  VARIABLES,
+  type VariableOf,
+} from './variables.ts';
 
 /** Files are read when connecting. */
 export interface TemporalTls {
@@ -44,56 +51,85 @@ export interface Config {
   };
 }
 
-const hostAndPort = {
-  pattern: /^(?:[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):[1-9]\d{0,4}$/i,
-  hint: 'write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
-};
-const dnsLabel = {
-  pattern: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
-  hint: 'write one namespace: lower-case letters, digits and dashes, at most 63',
-};
-const podName = {
-  pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
-  hint: 'write the name of the pod: lower-case letters, digits, dashes and dots',
-};
-/** Names within Temporal. Its server allows more; these can be typed in a shell and in a query. */
-const temporalName = {
-  pattern: /^[A-Za-z0-9][\w.-]{0,199}$/,
-  hint: 'write letters, digits, dots, dashes and underscores, for example etcd-operator',
-};
-const absolutePath = { pattern: /^\//, hint: 'write the absolute path of a file' };
+/** Reads by the table of variables. */
+class VariableReader {
+  readonly #env: EnvironmentReader;
+
+  constructor(environment: Environment) {
+    this.#env = new EnvironmentReader(environment);
+  }
+
+  text(name: VariableOf<'text'>): string {
+    const { default: fallback, rule }: TextVariable = VARIABLES[name];
+    return this.#env.text(name, fallback, rule);
+  }
+
+  optional(name: VariableOf<'optional'>): string | undefined {
+    const { rule }: OptionalVariable = VARIABLES[name];
+    return this.#env.optional(name, rule);
+  }
+
+  integer(name: VariableOf<'integer'>): number {
+    const variable: IntegerVariable = VARIABLES[name];
+    return this.#env.integer(name, variable.default, variable);
+  }
+
+  flag(name: VariableOf<'flag'>): boolean {
+    return this.#env.flag(name, VARIABLES[name].default);
+  }
+
+  derivedFlag(name: VariableOf<'derivedFlag'>, fallback: boolean): boolean {
+    return this.#env.flag(name, fallback);
+  }
+
+  logLevel(): LogLevel {
+    return this.#env.oneOf('LOG_LEVEL', LOG_LEVELS, VARIABLES.LOG_LEVEL.default);
+  }
+
+  list(name: VariableOf<'list'>): string[] {
+    return this.#env.list(name);
+  }
+
+  refuse(name: keyof typeof VARIABLES, hint: string): void {
+    this.#env.refuse(name, hint);
+  }
+
+  done(): void {
+    this.#env.done();
+  }
+}
 
 /**
  * @param environment usually process.env
  * @throws ConfigError that names every variable that cannot be used, its value, and what to write instead
  */
 export function parseConfig(environment: Environment): Config {
-  const env = new EnvironmentReader(environment);
+  const env = new VariableReader(environment);
   const config: Config = {
     temporal: {
-      address: env.text('TEMPORAL_ADDRESS', 'temporal-frontend.temporal.svc:7233', hostAndPort),
-      namespace: env.text('TEMPORAL_NAMESPACE', 'etcd-operator', temporalName),
-      retentionDays: env.integer('TEMPORAL_RETENTION_DAYS', 30, { min: 7, max: 3650 }),
+      address: env.text('TEMPORAL_ADDRESS'),
+      namespace: env.text('TEMPORAL_NAMESPACE'),
+      retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
       tls: temporalTls(env),
     },
-    taskQueue: env.text('TASK_QUEUE', 'etcd-operator', temporalName),
+    taskQueue: env.text('TASK_QUEUE'),
     roles: roles(env),
-    watchNamespace: env.optional('WATCH_NAMESPACE', dnsLabel),
+    watchNamespace: env.optional('WATCH_NAMESPACE'),
     pod: {
-      name: env.text('POD_NAME', hostname().toLowerCase(), podName),
-      namespace: env.text('POD_NAMESPACE', 'etcd-operator', dnsLabel),
+      name: env.optional('POD_NAME') ?? hostname().toLowerCase(),
+      namespace: env.text('POD_NAMESPACE'),
     },
-    leaderElection: env.flag('LEADER_ELECTION', true),
-    leaseName: env.text('LEASE_NAME', 'etcd-operator-watcher', podName),
+    leaderElection: env.flag('LEADER_ELECTION'),
+    leaseName: env.text('LEASE_NAME'),
     kubeconfig: env.optional('KUBECONFIG'),
     inCluster: env.optional('KUBERNETES_SERVICE_HOST') !== undefined,
     ports: ports(env),
-    logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logLevel: env.logLevel(),
     redact: env.list('REDACT'),
     worker: {
-      maxCachedWorkflows: env.integer('MAX_CACHED_WORKFLOWS', 1000, { min: 0, max: 100_000 }),
-      maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES', 100, { min: 1, max: 10_000 }),
-      maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS', 40, { min: 2, max: 10_000 }),
+      maxCachedWorkflows: env.integer('MAX_CACHED_WORKFLOWS'),
+      maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
+      maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS'),
     },
   };
   env.done();
@@ -101,11 +137,11 @@ export function parseConfig(environment: Environment): Config {
 }
 
 /** The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false. */
-function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
+function temporalTls(env: VariableReader): TemporalTls | undefined {
   const tls: TemporalTls = {
-    caFile: env.optional('TEMPORAL_TLS_SERVER_CA_CERT_PATH', absolutePath),
-    certFile: env.optional('TEMPORAL_TLS_CLIENT_CERT_PATH', absolutePath),
-    keyFile: env.optional('TEMPORAL_TLS_CLIENT_KEY_PATH', absolutePath),
+    caFile: env.optional('TEMPORAL_TLS_SERVER_CA_CERT_PATH'),
+    certFile: env.optional('TEMPORAL_TLS_CLIENT_CERT_PATH'),
+    keyFile: env.optional('TEMPORAL_TLS_CLIENT_KEY_PATH'),
     serverName: env.optional('TEMPORAL_TLS_SERVER_NAME'),
   };
   if (tls.certFile !== undefined && tls.keyFile === undefined) {
@@ -121,10 +157,10 @@ function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
     );
   }
   const given = Object.values(tls).some(value => value !== undefined);
-  return env.flag('TEMPORAL_TLS', given) ? tls : undefined;
+  return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
 }
 
-function roles(env: EnvironmentReader): Config['roles'] {
+function roles(env: VariableReader): Config['roles'] {
   const wanted = env.list('ROLES');
   const unknown = wanted.filter(role => role !== 'worker' && role !== 'watcher');
   if (unknown.length > 0) env.refuse('ROLES', 'write worker, watcher, or both with a comma between');
@@ -132,12 +168,11 @@ function roles(env: EnvironmentReader): Config['roles'] {
   return { worker: wanted.includes('worker'), watcher: wanted.includes('watcher') };
 }
 
-function ports(env: EnvironmentReader): Config['ports'] {
-  const bounds = { min: 1, max: 65_535 };
+function ports(env: VariableReader): Config['ports'] {
   const chosen = {
-    health: env.integer('HEALTH_PORT', 8080, bounds),
-    metrics: env.integer('METRICS_PORT', 9464, bounds),
-    temporalMetrics: env.integer('TEMPORAL_METRICS_PORT', 9465, bounds),
+    health: env.integer('HEALTH_PORT'),
+    metrics: env.integer('METRICS_PORT'),
+    temporalMetrics: env.integer('TEMPORAL_METRICS_PORT'),
   };
   if (chosen.metrics === chosen.health)
     env.refuse('METRICS_PORT', 'write another port than that of HEALTH_PORT');

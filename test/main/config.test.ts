@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Config, parseConfig } from '../../src/main/config.ts';
 import { ConfigError, type Environment } from '../../src/main/environment.ts';
+import { VARIABLES } from '../../src/main/variables.ts';
 
 /** What is wrong with an environment. */
 function problems(environment: Environment): readonly string[] {
@@ -34,6 +35,13 @@ test('an empty environment gives the defaults of the deployment', () => {
     redact: [],
     worker: { maxCachedWorkflows: 1000, maxConcurrentActivities: 100, maxConcurrentWorkflowTasks: 40 },
   } satisfies Config);
+});
+
+test('what is read is what is documented', () => {
+  const read = new Set<string>();
+  const environment = new Proxy<Environment>({}, { get: (_, name) => void read.add(String(name)) });
+  parseConfig(environment);
+  expect([...read].sort()).toEqual(Object.keys(VARIABLES).sort());
 });
 
 test('empty variables are absent ones', () => {

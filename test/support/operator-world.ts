@@ -8,6 +8,7 @@ import {
   createActivities,
   type Dependencies,
 } from '../../src/activities/index.ts';
+import type { PassReport } from '../../src/activities/pass-report.ts';
 import type { ClusterRef } from '../../src/activities/resource.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
@@ -82,6 +83,8 @@ export class OperatorWorld {
   readonly kube = new FakeKube({ gracefulKinds: ['Pod'] });
   readonly etcd = new FakeEtcd();
   readonly kubelet = new FakeKubelet(this.kube, this.etcd);
+  /** What every pass reported for metrics. */
+  readonly passes: PassReport[] = [];
   readonly events: { reason: string; message: string }[] = [];
   readonly deps: Dependencies;
   readonly ref: ClusterRef;
@@ -110,7 +113,7 @@ export class OperatorWorld {
       etcd: this.etcd,
       recordEvent: (_, event) => void this.events.push(event),
       logger: { info: () => {}, warn: () => {} },
-      onPass: () => {},
+      onPass: report => void this.passes.push(report),
       now: () => this.now,
     };
     // The world moves on whenever it is looked at, so that no wait of an activity takes real time.

@@ -1,0 +1,15 @@
+/** Writes docs/reference/ from the sources that the operator itself runs on. */
+import { apiReference } from './reference/api.ts';
+import { conditionsReference } from './reference/conditions.ts';
+import { configurationReference } from './reference/configuration.ts';
+import { metricsReference } from './reference/metrics.ts';
+
+/** The generated files: path from the root of the checkout to content. The same input gives the same bytes. */
+export function generateReference(): Map<string, string> {
+  return new Map([
+    ['docs/reference/api.md', apiReference()],
+    ['docs/reference/conditions.md', conditionsReference()],
+    ['docs/reference/configuration.md', configurationReference()],
+    ['docs/reference/metrics.md', metricsReference()],
+  ]);
+}

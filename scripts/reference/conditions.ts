@@ -1,0 +1,23 @@
+/** docs/reference/conditions.md: every condition, one paragraph for each of its reasons. */
+import { CONDITIONS } from '../../src/api/conditions.ts';
+import { heading } from './markdown.ts';
+
+const INTRODUCTION = `
+Conditions are in \`status.conditions\` of a resource. Types and reasons are stable: alerts may be written on them. A reason
+always has the same status, and \`Unknown\` is a status of its own: the operator could not find out. The message
+of a condition names the members, fields or Secrets that it is about.
+`;
+
+export function conditionsReference(): string {
+  const types = Map.groupBy(CONDITIONS, ({ type }) => type);
+  const sections = [...types].map(([type, rows]) => `## ${type}\n\n${rows.map(paragraph).join('\n\n')}\n`);
+  const contents = [...types.keys()].map(type => `[${type}](#${type.toLowerCase()})`).join(' · ');
+  return [heading('Conditions', 'src/api/conditions.ts'), INTRODUCTION, `${contents}\n`, ...sections].join(
+    '\n',
+  );
+}
+
+function paragraph({ reason, status, meaning, whatToDo }: (typeof CONDITIONS)[number]): string {
+  const advice = whatToDo === '' ? '' : ` *What to do:* ${whatToDo}`;
+  return `**${reason}** (\`${status}\`): ${meaning}${advice}`;
+}
