@@ -6,12 +6,16 @@ import { decline } from './decline.ts';
 import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
+import { addLearner } from './steps/add-learner.ts';
 import { awaitMembers, awaitQuorum } from './steps/await-members.ts';
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
+import { createMember } from './steps/create-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
+import { promoteLearner } from './steps/promote-learner.ts';
 import { recordClusterId } from './steps/record-cluster-id.ts';
 import { recordIncarnation } from './steps/record-incarnation.ts';
+import { removeMember, retireMember } from './steps/remove-member.ts';
 import { restartMember } from './steps/restart-member.ts';
 
 export type { Assessment, ClusterSummary } from './assess.ts';
@@ -44,6 +48,11 @@ export function createActivities(deps: Dependencies) {
     ensureObjects: step<'ensureObjects', void>(ensureObjects),
     awaitMembers: step<'awaitMembers', string>(awaitMembers),
     restartMember: step<'restartMember', void>(restartMember),
+    addLearner: step<'addLearner', void>(addLearner),
+    createMember: step<'createMember', void>(createMember),
+    promoteLearner: step<'promoteLearner', string>(promoteLearner),
+    removeMember: step<'removeMember', void>(removeMember),
+    retireMember: step<'retireMember', void>(retireMember),
     deletePods: step<'deletePods', string>(deletePods),
     releaseClaims: step<'releaseClaims', void>(releaseClaims),
     removeFinalizer: step<'removeFinalizer', void>(removeFinalizer),

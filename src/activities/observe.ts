@@ -27,7 +27,7 @@ const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 /** What is there now. Undefined when the resource is gone. */
 export async function observe(
-  deps: Pick<Dependencies, 'kube' | 'etcd'>,
+  deps: Pick<Dependencies, 'kube' | 'etcd' | 'now'>,
   ref: ClusterRef,
 ): Promise<{ cluster: EtcdCluster; observation: Observation } | undefined> {
   const cluster = await readCluster(deps.kube, ref);
@@ -44,7 +44,10 @@ export async function observe(
   // A cluster that is being deleted has nothing left to say that would change what is done.
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
   const etcd = await probeMembers(deps.etcd, { name, namespace, domain }, asked);
-  return { cluster, observation: { cluster: facts, ...owned, defaultStorageClass, namesSeen, ...etcd } };
+  return {
+    cluster,
+    observation: { now: deps.now(), cluster: facts, ...owned, defaultStorageClass, namesSeen, ...etcd },
+  };
 }
 
 /** The custom resource as the planner sees it. */

@@ -1,5 +1,10 @@
 /** Raw Kubernetes objects → the facts that the planner knows. Pure translation. */
-import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_VERSION } from '../api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_VERSION,
+} from '../api/names.ts';
 import type { KubeObject } from '../kube/port.ts';
 import { tokenPrefix } from '../planner/identity.ts';
 import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
@@ -45,6 +50,8 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     version: metadata.annotations?.[ANNOTATION_VERSION],
     trouble: troubleOf(status),
+    createdAt: Date.parse(metadata.creationTimestamp ?? '') || 0,
+    isRestart: namesOnlyItself(pod),
   };
 }
 
@@ -63,6 +70,7 @@ export function claimFacts(
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
     phase: (claim['status'] as { phase?: string } | undefined)?.phase ?? 'Pending',
     deleting: metadata.deletionTimestamp !== undefined,
+    keptUntil: Date.parse(metadata.annotations?.[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
   };
 }
 
@@ -114,4 +122,15 @@ function trouble(
     reason: said.reason ?? otherwise,
     message: message.length <= MAX_MESSAGE ? message : `…${message.slice(-MAX_MESSAGE)}`,
   };
+}
+
+interface PodSpec {
+  readonly containers?: readonly { readonly args?: readonly string[] }[];
+}
+
+/** `--initial-cluster` with one entry beside `--initial-cluster-state=existing`: see objects/pod.ts, MemberStart. */
+function namesOnlyItself(pod: KubeObject): boolean {
+  const args = (pod['spec'] as PodSpec | undefined)?.containers?.[0]?.args ?? [];
+  const members = args.find(arg => arg.startsWith('--initial-cluster='));
+  return args.includes('--initial-cluster-state=existing') && members?.split(',').length === 1;
 }

@@ -73,10 +73,11 @@ async function membershipThrough(members: readonly EtcdMember[]): Promise<Member
       return {
         known: true,
         clusterId,
-        members: listed.map(({ id, name, isLearner, clientUrls }) => ({
+        members: listed.map(({ id, name, isLearner, clientUrls, peerUrls }) => ({
           id,
           name,
           isLearner,
+          peerUrls,
           started: clientUrls.length > 0,
         })),
       };

@@ -33,6 +33,33 @@ export type Step =
       readonly member: string;
       readonly claimUid: string;
     }
+  | {
+      readonly kind: 'addLearner';
+      readonly member: string;
+      readonly peerUrl: string;
+      /** The ids of all members that the plan was made for. */
+      readonly expected: readonly string[];
+    }
+  | { readonly kind: 'createMember'; readonly token: string; readonly member: string; readonly id: string }
+  | { readonly kind: 'promoteLearner'; readonly member: string; readonly id: string }
+  | {
+      readonly kind: 'removeMember';
+      readonly member: string;
+      readonly id: string;
+      readonly expected: readonly string[];
+      /** Why: the evidence that its data is lost, or that it is not asked for any more. */
+      readonly reason: string;
+      /** Its data is lost: it is replaced, and counted. */
+      readonly dead: boolean;
+    }
+  | {
+      readonly kind: 'retireMember';
+      readonly member: string;
+      readonly pods: readonly { readonly name: string; readonly uid: string }[];
+      readonly claims: readonly { readonly name: string; readonly uid: string }[];
+      /** What becomes of its claims; a time is in milliseconds since the epoch. */
+      readonly fate: 'Delete' | 'Retain' | { readonly keepUntil: number };
+    }
   | { readonly kind: 'deletePods'; readonly pods: readonly { readonly name: string; readonly uid: string }[] }
   | {
       readonly kind: 'releaseClaims';
@@ -45,7 +72,13 @@ export type StepKind = Step['kind'];
 /** The objects that a cluster has one of. */
 export type SharedObject = 'peerService' | 'clientService' | 'disruptionBudget';
 
-export const OPERATIONS = ['createCluster', 'repairCluster', 'deleteCluster'] as const;
+export const OPERATIONS = [
+  'createCluster',
+  'repairCluster',
+  'scaleCluster',
+  'replaceMember',
+  'deleteCluster',
+] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 /** A later step of a plan, for people: by then it will be planned again from what is seen then. */

@@ -3,6 +3,7 @@
  * are recorded in status and stamped on claims and pods, so that either place can be lost.
  */
 import { memberName, peerUrl, serialOf } from '../api/names.ts';
+import { securityOf } from '../api/tls.ts';
 import type { Incarnation, StorageStatus } from '../api/types.ts';
 import type { ClusterFacts, Observation } from './observation.ts';
 
@@ -62,9 +63,10 @@ export function rebuiltStorage(observation: Observation, token: string): Storage
 
 function initialMember(cluster: ClusterFacts, name: string): { name: string; peerURL: string } {
   const { ClusterDomain: domain } = cluster.config.pod;
+  const tls = securityOf(cluster.object)?.peer;
   return {
     name,
-    peerURL: peerUrl({ member: name, cluster: cluster.name, namespace: cluster.namespace, domain }),
+    peerURL: peerUrl({ member: name, cluster: cluster.name, namespace: cluster.namespace, domain, tls }),
   };
 }
 

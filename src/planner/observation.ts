@@ -42,6 +42,10 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Its arguments name nobody but itself as initial cluster: on an empty volume it refuses to start. */
+  readonly isRestart: boolean;
 }
 
 export interface ClaimFacts {
@@ -54,6 +58,8 @@ export interface ClaimFacts {
   /** Pending, Bound or Lost. */
   readonly phase: string;
   readonly deleting: boolean;
+  /** Kept after its member was removed, until then (milliseconds since the epoch). */
+  readonly keptUntil: number | undefined;
 }
 
 /** A Service or budget of a name that this cluster needs. */
@@ -95,6 +101,7 @@ export type Membership =
         /** Empty while the member was added and has never started. */
         readonly name: string;
         readonly isLearner: boolean;
+        readonly peerUrls: readonly string[];
         /** It has published its client URLs, which a member does when it first sees a leader. */
         readonly started: boolean;
       }[];
@@ -102,6 +109,8 @@ export type Membership =
   | { readonly known: false; readonly message: string };
 
 export interface Observation {
+  /** When it was looked at, in milliseconds since the epoch. */
+  readonly now: number;
   readonly cluster: ClusterFacts;
   readonly pods: readonly PodFacts[];
   readonly claims: readonly ClaimFacts[];

@@ -7,13 +7,16 @@ import { planCreation } from './create.ts';
 import type { Decision, Operation } from './decision.ts';
 import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
-import { planRepair } from './repair.ts';
+import { planMembership } from './membership/index.ts';
+import { planRepair, planWaiting } from './repair.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
   planCreation,
   planRepair,
+  planMembership,
+  planWaiting,
 ];
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */

@@ -14,7 +14,11 @@ export function planRepair(observation: Observation): Decision | undefined {
   const steps = [...missingObjects(observation), ...missingPods(observation)];
   const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
-  if (steps.length > 0) return operate('repairCluster', steps);
+  return steps.length > 0 ? operate('repairCluster', steps) : undefined;
+}
+
+/** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
+export function planWaiting(observation: Observation): Decision | undefined {
   const lost = firstObstacle(observation, [podsAreNotEnding, membersHaveTheirData]);
   return lost && blocked(lost);
 }
@@ -54,7 +58,9 @@ function usableClaim(observation: Observation, member: string): ClaimFacts | und
 
 /** A pod that is being deleted keeps its name until its node says that it is gone. */
 function podsAreNotEnding(observation: Observation): Obstacle | undefined {
-  const ending = observation.pods.filter(pod => pod.owned && pod.deleting).map(pod => pod.name);
+  const members = memberNames(observation);
+  const pods = observation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
+  const ending = pods.map(pod => pod.name);
   if (ending.length === 0) return undefined;
   return {
     reason: 'PodTerminating',
@@ -67,6 +73,6 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
   if (lost.length === 0) return undefined;
   return {
     reason: 'MemberLost',
-    message: `${lost.join(', ')} has no pod and no volume to start it on; this release does not replace members: it is never started on an empty volume`,
+    message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
   };
 }

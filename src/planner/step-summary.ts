@@ -17,6 +17,16 @@ export function stepSummary(step: Step): string {
       return `wait until ${list(step.members)} are ready`;
     case 'restartMember':
       return `start ${step.member} again on its volume`;
+    case 'addLearner':
+      return `add ${step.member} as a learner`;
+    case 'createMember':
+      return `create claim and pod of ${step.member}`;
+    case 'promoteLearner':
+      return `wait until ${step.member} (${step.id}) has caught up, then promote it`;
+    case 'removeMember':
+      return `remove ${step.member} (${step.id}): ${step.reason}`;
+    case 'retireMember':
+      return `clear away what is left of ${step.member}`;
     case 'deletePods':
       return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
     case 'releaseClaims':

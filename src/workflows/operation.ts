@@ -102,6 +102,16 @@ export async function repairCluster(input: OperationInput): Promise<OperationRes
   return interpret(input);
 }
 
+/** Adds or removes members, one at a time, until there are as many as asked for. */
+export async function scaleCluster(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
+/** Removes a member whose data is proved lost and brings a new one up in its place. */
+export async function replaceMember(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
 /** Takes a cluster down: pods, then claims as `storage.retain` says, then the finalizer. */
 export async function deleteCluster(input: OperationInput): Promise<OperationResult> {
   return interpret(input);
@@ -111,5 +121,7 @@ export async function deleteCluster(input: OperationInput): Promise<OperationRes
 export const OPERATION_WORKFLOWS: Record<Operation, typeof createCluster> = {
   createCluster,
   repairCluster,
+  scaleCluster,
+  replaceMember,
   deleteCluster,
 };

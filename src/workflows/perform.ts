@@ -30,7 +30,13 @@ const WAITING = {
   heartbeatTimeout: HEARTBEAT,
 } as const;
 
-const WAITS: readonly Step['kind'][] = ['awaitQuorum', 'awaitMembers', 'deletePods'];
+const WAITS: readonly Step['kind'][] = [
+  'awaitQuorum',
+  'awaitMembers',
+  'addLearner',
+  'promoteLearner',
+  'deletePods',
+];
 
 /**
  * One pass: observe, plan, report. Tries for ever: a resource that cannot be looked at now is still there. What keeps

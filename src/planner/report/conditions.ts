@@ -24,6 +24,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     healthy(findings),
     progressing(findings),
     durable(findings.observation),
+    ...changing(findings),
     ...paused(findings),
     ...judged.filter(isWorthSaying),
     ...ignoredChanges(findings.observation, judged),
@@ -104,6 +105,8 @@ function healthy(findings: Findings): ConditionFinding {
 const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
   createCluster: 'Creating',
   repairCluster: 'Repairing',
+  scaleCluster: 'Scaling',
+  replaceMember: 'Repairing',
   deleteCluster: 'Deleting',
 };
 
@@ -117,6 +120,24 @@ function progressing({ decision }: Findings): ConditionFinding {
     case 'gone':
       return finding('Progressing', 'AsSpecified');
   }
+}
+
+/** CoreOS's two conditions of change: there while it happens, gone when it does not. */
+function changing({ decision, observation }: Findings): ConditionFinding[] {
+  if (decision.kind === 'blocked' && decision.reason === 'ReplacementBudget') {
+    return [finding('Recovering', 'BudgetExhausted', decision.message)];
+  }
+  if (decision.kind !== 'operate') return [];
+  const { operation, step } = decision;
+  if (operation === 'replaceMember')
+    return [finding('Recovering', 'ReplacingMember', decision.plan[0]?.summary)];
+  if (step.kind === 'restartMember')
+    return [finding('Recovering', 'RecreatingPod', decision.plan[0]?.summary)];
+  if (operation !== 'scaleCluster') return [];
+  const { membership, cluster } = observation;
+  const current = membership.known ? membership.members.length : 0;
+  const message = `Current cluster size: ${current}, desired cluster size: ${cluster.config.size}`;
+  return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
 }
 
 function paused({ observation, actor }: Findings): ConditionFinding[] {

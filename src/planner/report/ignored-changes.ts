@@ -16,16 +16,10 @@ export function ignoredChanges(
   return messages.length === 0 ? [] : [finding('FieldsIgnored', 'SomeIgnored', messages.join('; '))];
 }
 
-function changes({ cluster, membership }: Observation): string[] {
+function changes({ cluster }: Observation): string[] {
   const { status, config } = cluster;
   if (status.incarnation === undefined) return [];
-  const members = membership.known ? membership.members.length : status.incarnation.members.length;
   const said: string[] = [];
-  if (config.size !== members) {
-    said.push(
-      `spec.size: the cluster keeps its ${members} members, this release does not scale a living cluster`,
-    );
-  }
   const { currentVersion } = status;
   if (currentVersion !== undefined && currentVersion !== '' && currentVersion !== config.version) {
     said.push(

@@ -20,7 +20,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
-  const { incarnation, clusterID, storage, lastSerial, targetVersion } = previous;
+  const { incarnation, clusterID, storage, lastSerial, targetVersion, replacements } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
@@ -43,6 +43,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     clusterID,
     storage,
     lastSerial,
+    replacements,
   });
 }
 

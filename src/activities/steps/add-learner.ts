@@ -1,0 +1,52 @@
+import { serialOf } from '../../api/names.ts';
+import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
+import type { Step } from '../../planner/decision.ts';
+import { seatsOf } from '../../planner/membership/seats.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { observe } from '../observe.ts';
+import { onLeader } from '../leader.ts';
+import { waitUntil } from '../poll.ts';
+import { type ClusterRef, recordStatus } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+type AddLearner = Extract<Step, { kind: 'addLearner' }>;
+
+/**
+ * Adds one learner. Its name is recorded as used before etcd hears of it. Adding is not idempotent, the peer URL is:
+ * when it is listed already, an earlier try got through.
+ */
+export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddLearner): Promise<void> {
+  const before = await observe(deps, ref);
+  if (before !== undefined && isListed(before.observation, step)) return;
+  const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const replacements = [...(cluster.status?.replacements ?? [])];
+  const open = replacements.findIndex(({ replacedBy }) => replacedBy === undefined);
+  if (open >= 0) replacements.splice(open, 1, { ...replacements[open]!, replacedBy: step.member });
+  await recordStatus(deps.kube, cluster, {
+    lastSerial: serialOf(step.member) ?? 0,
+    ...(open >= 0 && { replacements }),
+  });
+  await onLeader(deps, observation, leader => addWhenConnected(leader, step));
+  const message = `added ${step.member} as a learner`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberAdded', message });
+}
+
+function isListed(observation: Parameters<typeof seatsOf>[0], { member }: AddLearner): boolean {
+  return seatsOf(observation).some(seat => seat.name === member);
+}
+
+/** etcd counts a voter as connected after five seconds: right after a change it refuses the next one for a while. */
+async function addWhenConnected(leader: EtcdMember, { peerUrl }: AddLearner): Promise<void> {
+  let refusal: Error = new EtcdError('refused', 'the learner was not added');
+  const outcome = await waitUntil(async () => {
+    try {
+      await leader.addLearner(peerUrl);
+      return 'done';
+    } catch (error) {
+      if (!(error instanceof EtcdError) || error.code !== 'refused') throw error;
+      refusal = error;
+      return 'notYet';
+    }
+  });
+  if (outcome !== 'done') throw refusal;
+}

@@ -1,0 +1,56 @@
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
+import { memberClaim } from '../../objects/claim.ts';
+import type { ManifestObject } from '../../objects/manifest.ts';
+import { memberPod } from '../../objects/pod.ts';
+import type { Step } from '../../planner/decision.ts';
+import { peerUrlOf, seatsOf } from '../../planner/membership/seats.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { observe } from '../observe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import { createOwned } from './create-owned.ts';
+
+type CreateMember = Extract<Step, { kind: 'createMember' }>;
+
+/** Gives a learner that was just added its claim and its pod, with the member list as it is now. */
+export async function createMember(deps: Dependencies, ref: ClusterRef, step: CreateMember): Promise<void> {
+  await readLivingCluster(deps.kube, ref);
+  const seen = await observe(deps, ref);
+  const seats = seen === undefined ? [] : seatsOf(seen.observation);
+  const seat = seats.find(candidate => candidate.name === step.member);
+  if (seen === undefined || seat?.id !== step.id || !seat.isLearner || seat.started) {
+    throw preconditionChanged(`${step.member} (${step.id}) is no learner that is still to start`);
+  }
+  const { cluster, observation } = seen;
+  const storage = cluster.status?.storage;
+  if (storage === undefined || cluster.status?.incarnation?.token !== step.token) {
+    throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
+  }
+  const identity = {
+    [ANNOTATION_MEMBER_ID]: step.id,
+    [ANNOTATION_CLUSTER_ID]: cluster.status.clusterID ?? '',
+  };
+  const member = { name: step.member, token: step.token };
+  if (storage.kind === 'PersistentVolumeClaim') {
+    const { storageClassName } = storage;
+    await createOwned(
+      deps.kube,
+      stamped(memberClaim(cluster, { ...member, storageClassName }), identity),
+      ref.uid,
+    );
+  }
+  const members = seats.map(({ name }) => ({ name, peerUrl: peerUrlOf(observation, name) }));
+  const version = cluster.status.currentVersion;
+  const pod = memberPod(cluster, {
+    ...member,
+    start: { state: 'join', members },
+    storage: storage.kind,
+    version,
+  });
+  await createOwned(deps.kube, stamped(pod, identity), ref.uid);
+}
+
+function stamped(object: ManifestObject, identity: Readonly<Record<string, string>>): ManifestObject {
+  const { metadata } = object;
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...identity } } };
+}

@@ -1,0 +1,63 @@
+import type { Step } from '../../planner/decision.ts';
+import { everyVoterHealthy } from '../../planner/membership/preflight.ts';
+import { seatsOf } from '../../planner/membership/seats.ts';
+import type { Observation } from '../../planner/observation.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { onLeader } from '../leader.ts';
+import { observe } from '../observe.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import type { ClusterRef } from '../resource.ts';
+
+type PromoteLearner = Extract<Step, { kind: 'promoteLearner' }>;
+
+/** How long a learner must be seen caught up without a break. */
+const STEADY_MS = 2_000;
+/** Entries behind the leader that are nothing: or a thousandth of the log, when that is more. */
+const NOTHING = 1_000n;
+
+/**
+ * Waits until the learner has caught up and promotes it. etcd's own check looks only at what it once had: it promotes
+ * learners that are dead and ones that cannot serve for a long while. So it must answer, be near the leader for two
+ * seconds, and every voter must be healthy, right before it is promoted.
+ */
+export async function promoteLearner(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: PromoteLearner,
+): Promise<WaitOutcome> {
+  let since: number | undefined;
+  return waitUntil(async () => {
+    const seen = await observe(deps, ref);
+    if (seen === undefined || seen.observation.cluster.deleting)
+      throw preconditionChanged('the resource is gone');
+    const { observation } = seen;
+    const seats = seatsOf(observation);
+    const seat = seats.find(candidate => candidate.id === step.id);
+    if (observation.membership.known && seat === undefined)
+      throw preconditionChanged(`${step.member} is no member`);
+    if (seat !== undefined && !seat.isLearner) return 'done';
+    if (seat?.pod === undefined || seat.pod.trouble !== undefined) return 'trouble';
+    const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
+    since = isSteady ? (since ?? performance.now()) : undefined;
+    if (since === undefined || performance.now() - since < STEADY_MS) return 'notYet';
+    await onLeader(deps, observation, leader => leader.promote(step.id));
+    const message = `promoted ${step.member} (${step.id}) to a voter`;
+    deps.recordEvent(
+      { kind: 'EtcdCluster', ...ref },
+      { type: 'Normal', reason: 'New Member Added', message },
+    );
+    return 'done';
+  });
+}
+
+function hasCaughtUp({ probes }: Observation, member: string): boolean {
+  const learner = probes[member];
+  if (learner?.answered !== true || !learner.isLearner) return false;
+  const answered = Object.values(probes).filter(probe => probe.answered);
+  const leader = answered.find(probe => probe.leaderId === probe.memberId);
+  if (leader === undefined) return false;
+  const head = BigInt(leader.raftIndex);
+  const allowed = head / 1_000n > NOTHING ? head / 1_000n : NOTHING;
+  return head - BigInt(learner.raftAppliedIndex) <= allowed;
+}

@@ -1,0 +1,67 @@
+import type { Step } from '../../planner/decision.ts';
+import { seatsOf } from '../../planner/membership/seats.ts';
+import { CLAIM, observe, POD } from '../observe.ts';
+import { ANNOTATION_KEPT_UNTIL } from '../../api/names.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { onLeader } from '../leader.ts';
+import { type ClusterRef, recordStatus } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/** What is remembered of replacements; the budget looks one hour back. */
+const REMEMBERED = 20;
+
+/**
+ * Removes one member for good. That its data is lost, or that it is not needed, and that the others are well is looked
+ * at once more. A replacement is recorded before it happens, so that a crash never makes the budget larger.
+ */
+export async function removeMember(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'removeMember' }>,
+): Promise<void> {
+  const before = await observe(deps, ref);
+  const listed = before === undefined ? [] : seatsOf(before.observation);
+  if (listed.length > 0 && !listed.some(seat => seat.id === step.id)) return;
+  const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const known = cluster.status?.replacements ?? [];
+  if (step.dead && !known.some(({ member }) => member === step.member)) {
+    const time = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const replacements = [...known, { time, member: step.member, reason: step.reason }].slice(-REMEMBERED);
+    await recordStatus(deps.kube, cluster, { replacements });
+  }
+  await onLeader(deps, observation, leader => leader.removeMember(step.id));
+  const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
+  const message = `removed ${step.member} (${step.id}): ${step.reason}`;
+  deps.recordEvent(
+    { kind: 'EtcdCluster', ...ref },
+    { type: step.dead ? 'Warning' : 'Normal', reason, message },
+  );
+}
+
+/** Deletes the pod of a removed member, and deletes or keeps its claim. */
+export async function retireMember(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'retireMember' }>,
+): Promise<void> {
+  await stillPlanned(deps, ref, step);
+  const { namespace } = ref;
+  for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
+  for (const { name, uid } of step.claims) {
+    if (step.fate === 'Delete') await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
+    else {
+      const annotations = { [ANNOTATION_KEPT_UNTIL]: keptUntil(step.fate) };
+      await deps.kube.patch(
+        { ...CLAIM, namespace, name },
+        { metadata: { uid, annotations } },
+        { type: 'merge' },
+      );
+    }
+  }
+}
+
+function keptUntil(fate: 'Retain' | { readonly keepUntil: number }): string {
+  return fate === 'Retain'
+    ? '9999-12-31T23:59:59Z'
+    : new Date(fate.keepUntil).toISOString().replace(/\.\d+Z$/, 'Z');
+}

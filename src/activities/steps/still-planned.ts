@@ -1,0 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../api/types.ts';
+import type { Step } from '../../planner/decision.ts';
+import { planMembership } from '../../planner/membership/index.ts';
+import type { Observation } from '../../planner/observation.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { observe } from '../observe.ts';
+import type { ClusterRef } from '../resource.ts';
+
+/**
+ * Looks at everything once more, right before a change of membership, and goes on only when the planner would have
+ * this very step done now: same members, same evidence, all its preflight checks. Fails with PreconditionChanged.
+ */
+export async function stillPlanned(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Step,
+): Promise<{ cluster: EtcdCluster; observation: Observation }> {
+  const seen = await observe(deps, ref);
+  if (seen === undefined || seen.observation.cluster.deleting)
+    throw preconditionChanged('the resource is gone');
+  const decision = planMembership(seen.observation);
+  if (decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
+    const instead = decision?.kind === 'blocked' ? decision.message : 'something else is planned now';
+    throw preconditionChanged(`${step.kind} is not done: ${instead}`);
+  }
+  return seen;
+}
+
+/** As it went through Temporal; what a claim is kept until depends on when it was looked at. */
+function plain(step: Step): unknown {
+  const value = JSON.parse(JSON.stringify(step)) as { fate?: unknown };
+  return typeof value.fate === 'object' ? { ...value, fate: 'kept for a while' } : value;
+}

@@ -1,0 +1,30 @@
+/**
+ * Proof that a member's data is lost. Unreachable is not dead: what counts is what Kubernetes says of its volume, or
+ * what etcd itself said when it found the volume empty (etcd docs, "Disaster recovery"; a member that starts empty
+ * under its old id can outvote the members that hold the data).
+ */
+import type { Observation } from '../observation.ts';
+import type { Seat } from './seats.ts';
+
+/** etcd's last words when it was told to be alone and found no log on its volume. */
+const EMPTY_VOLUME = /cannot fetch cluster info from peer urls|discovery failed/;
+
+/** Why the member can never come back, in words for people; undefined while it may. */
+export function lossOf(observation: Observation, seat: Seat): string | undefined {
+  if (seat.probe !== undefined || !seat.ours) return undefined;
+  if (observation.cluster.status.storage?.kind === 'EmptyDir') {
+    return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : undefined;
+  }
+  if (seat.claim === undefined) return isRunning(seat) ? undefined : 'its claim is gone';
+  if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
+  const { pod } = seat;
+  if (pod?.isRestart === true && pod.trouble !== undefined && EMPTY_VOLUME.test(pod.trouble.message)) {
+    return 'etcd found its volume empty';
+  }
+  return undefined;
+}
+
+/** A pod that runs holds its volume, whatever became of the claim's object. */
+function isRunning({ pod }: Seat): boolean {
+  return pod !== undefined && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting;
+}

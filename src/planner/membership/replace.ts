@@ -1,0 +1,43 @@
+/**
+ * Replacement of members whose data is proved lost: remove, then add. Removing first is what etcd allows (it refuses
+ * to add while a voter of three is down) and what is safe: a dead voter counts against quorum until it is removed.
+ */
+import { blocked, operate } from '../answers.ts';
+import type { Obstacle } from '../checks.ts';
+import type { Decision, Step } from '../decision.ts';
+import type { Observation } from '../observation.ts';
+import { lossOf } from './evidence.ts';
+import { onlyOurs, restHasQuorum } from './preflight.ts';
+import type { Seat } from './seats.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** The removal of one dead voter; undefined when none is proved dead. */
+export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const dead = seats.filter(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
+  const [first] = dead;
+  if (first === undefined) return undefined;
+  const step = removal(observation, seats, first);
+  const obstacle = onlyOurs(seats) ?? budgetLeft(observation, first) ?? restHasQuorum(seats, first);
+  return obstacle === undefined ? operate('replaceMember', [step]) : blocked(obstacle, [step]);
+}
+
+function removal(observation: Observation, seats: readonly Seat[], { name, id }: Seat): Step {
+  const seat = seats.find(candidate => candidate.id === id);
+  const reason = (seat && lossOf(observation, seat)) ?? 'its data is lost';
+  const expected = seats.map(candidate => candidate.id);
+  return { kind: 'removeMember', member: name, id, expected, reason, dead: true };
+}
+
+/** Members that go on being lost are a fault that replacing does not mend. */
+function budgetLeft({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
+  const { maxReplacementsPerHour } = cluster.config.repair;
+  const lately = (cluster.status.replacements ?? []).filter(
+    ({ time, member }) => now - Date.parse(time) < HOUR_MS && member !== seat.name,
+  );
+  if (lately.length < maxReplacementsPerHour) return undefined;
+  return {
+    reason: 'ReplacementBudget',
+    message: `${seat.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then raise it or wait`,
+  };
+}

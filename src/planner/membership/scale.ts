@@ -1,0 +1,58 @@
+/** As many voters as are asked for: one more or one less at a time, always as a learner first. */
+import { serialOf } from '../../api/names.ts';
+import { blocked, operate } from '../answers.ts';
+import type { Decision, Step } from '../decision.ts';
+import type { Observation } from '../observation.ts';
+import { operationOf } from './learner.ts';
+import { everyVoterHealthy, onlyOurs, restHasQuorum } from './preflight.ts';
+import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
+
+/** The next change of size; undefined when the size is as asked for. */
+export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const wanted = observation.cluster.config.size;
+  if (seats.length < wanted) return planAdd(observation, seats);
+  if (seats.length > wanted) return planRemove(seats);
+  return undefined;
+}
+
+function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
+  const member = nextMember(observation);
+  const expected = seats.map(seat => seat.id);
+  const token = observation.cluster.status.incarnation?.token ?? '';
+  const steps: Step[] = [
+    { kind: 'addLearner', member, peerUrl: peerUrlOf(observation, member), expected },
+    { kind: 'createMember', token, member, id: 'as added' },
+    { kind: 'promoteLearner', member, id: 'as added' },
+  ];
+  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(seats);
+  return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
+}
+
+function planRemove(seats: readonly Seat[]): Decision | undefined {
+  const leaving = leastNeeded(seats);
+  if (leaving === undefined) return undefined;
+  const expected = seats.map(seat => seat.id);
+  const { name: member, id } = leaving;
+  const step: Step = {
+    kind: 'removeMember',
+    member,
+    id,
+    expected,
+    reason: 'fewer members are asked for',
+    dead: false,
+  };
+  // An unhealthy member may go while the others are well; a healthy one only while all are.
+  const rest = seats.filter(seat => seat.id !== id);
+  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(rest) ?? restHasQuorum(seats, leaving);
+  return obstacle === undefined ? operate('scaleCluster', [step]) : blocked(obstacle, [step]);
+}
+
+/** Unhealthy before healthy, never the leader, newest first. */
+function leastNeeded(seats: readonly Seat[]): Seat | undefined {
+  const leader = seats.find(seat => seat.probe !== undefined && seat.probe.leaderId === seat.id);
+  const others = seats.filter(seat => seat !== leader);
+  return others.sort(
+    (a, b) =>
+      Number(isHealthy(a)) - Number(isHealthy(b)) || (serialOf(b.name) ?? 0) - (serialOf(a.name) ?? 0),
+  )[0];
+}
