@@ -15,7 +15,7 @@ export function bundleOfWorkflows(): Promise<string> {
 }
 
 /** What is expected to go wrong here is asserted, not read. */
-const QUIET = new DefaultLogger('ERROR', () => {});
+export const QUIET = new DefaultLogger('ERROR', () => {});
 
 /** As far as the tests read it (temporal.api.sdk.v1.WorkflowMetadata). */
 interface WorkflowMetadata {
@@ -75,6 +75,19 @@ export class Entity {
       ),
     );
     return this.operation.result();
+  }
+
+  /** The present run of the entity alone: later runs have the same id. */
+  async run(): Promise<WorkflowHandle> {
+    return this.#client.workflow.getHandle(this.id, (await this.handle.describe()).runId);
+  }
+
+  /** The present run of the operation alone: later ones have the same id. */
+  async operationRun(): Promise<WorkflowHandle> {
+    return this.#client.workflow.getHandle(
+      this.operation.workflowId,
+      (await this.operation.describe()).runId,
+    );
   }
 
   status(): Promise<StatusAnswer> {
@@ -144,7 +157,7 @@ export class WorkflowBench {
     this.server = server;
     this.code = code;
     [this.#connection, this.#native] = connections;
-    this.client = new Client({ connection: this.#connection });
+    this.client = new Client({ connection: this.#connection, identity: 'test' });
   }
 
   static async start(): Promise<WorkflowBench> {

@@ -1,0 +1,235 @@
+/**
+ * Records the histories that test/replay replays: every workflow type, on a real Temporal server, over activities that
+ * follow a script. Run once for a release, whose folder is then never changed again.
+ * Usage: scripts/record-histories.ts [release, default: the version in package.json]
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import {
+  CREATION,
+  DELETION,
+  moved,
+  refused,
+  REPAIR,
+  Script,
+  scriptedActivities,
+} from '../test/support/scripted-activities.ts';
+import { type Entity, until, WorkflowBench } from '../test/support/workflow-bench.ts';
+
+type Scenario = (bench: WorkflowBench) => Promise<Record<string, WorkflowHandle>>;
+
+/** Histories name the worker: not by a process and host of this machine. */
+const RECORDER = { identity: 'recorder' };
+
+async function begin(bench: WorkflowBench, script: Script): Promise<Entity> {
+  return bench.follow(script, RECORDER);
+}
+
+function creation(): Script {
+  const script = new Script();
+  script.plan('createCluster', CREATION);
+  return script;
+}
+
+/** Waits until a step is under way, and answers what lets it end. */
+async function holding(
+  script: Script,
+  kind: (typeof CREATION)[number]['kind'],
+  start: () => Promise<unknown>,
+) {
+  const release = script.hold(kind);
+  await start();
+  await until(() => script.started.includes(kind));
+  return release;
+}
+
+/** Each makes one entity go through something and answers the histories to keep, by the name of their file. */
+const scenarios: readonly Scenario[] = [
+  async function createdThenGone(bench) {
+    const script = creation();
+    const entity = await begin(bench, script);
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    script.gone = true;
+    await entity.changed();
+    await entity.handle.result();
+    return { 'etcdCluster-created': entity.handle, 'createCluster-whole': entity.operation };
+  },
+
+  async function pausedAndResumed(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'bootstrapMembers', () => entity.changed());
+    await entity.handle.signal('pause', { by: 'a person', reason: 'to have a look' });
+    await until(async () => (await entity.operationControls()) > 0);
+    const paused = await entity.operationRun();
+    release();
+    await paused.result();
+    await entity.quiet();
+    await entity.handle.executeUpdate('pause', { args: [{ by: 'a person', reason: 'still looking' }] });
+    await entity.handle.executeUpdate('resume', { args: [{ by: 'a person' }] });
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    return { 'etcdCluster-paused': entity.handle, 'createCluster-paused': paused };
+  },
+
+  async function abortedAndResynced(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'awaitQuorum', () => entity.changed());
+    await entity.handle.executeUpdate('abort', { args: [{ by: 'a person', reason: 'a typo' }] });
+    await until(async () => (await entity.operationControls()) > 0);
+    const aborted = await entity.operationRun();
+    release();
+    await aborted.result();
+    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await entity.quiet();
+    await entity.handle.signal('explode', { unknown: true });
+    await entity.handle.signal('resync', { by: 'a person' });
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    return { 'etcdCluster-aborted': entity.handle, 'createCluster-aborted': aborted };
+  },
+
+  async function failedAndTriedAgain(bench) {
+    const script = creation();
+    script.fail('bootstrapMembers', [moved('the claim is another one')]);
+    script.fail('ensureObjects', [refused('services is forbidden')]);
+    const entity = await begin(bench, script);
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    const failed = await entity.operationRun();
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    return { 'etcdCluster-failed': entity.handle, 'createCluster-failed': failed };
+  },
+
+  async function repaired(bench) {
+    const script = new Script();
+    const entity = await begin(bench, script);
+    await entity.quiet();
+    script.plan('repairCluster', REPAIR);
+    await entity.changed();
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    return { 'etcdCluster-repaired': entity.handle, 'repairCluster-whole': entity.operation };
+  },
+
+  async function deletedDuringCreation(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'awaitQuorum', () => entity.changed());
+    const superseded = await entity.operationRun();
+    script.plan('deleteCluster', DELETION);
+    release();
+    await entity.handle.result();
+    return {
+      'etcdCluster-deleted': entity.handle,
+      'createCluster-superseded': superseded,
+      'deleteCluster-whole': entity.operation,
+    };
+  },
+
+  async function foundTheSlotTaken(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'bootstrapMembers', () => entity.changed());
+    await entity.handle.terminate('by a person');
+    await entity.changed();
+    await until(async () => (await entity.status()).operation !== undefined);
+    release();
+    await until(() => script.remaining.length === 0);
+    await until(async () => (await entity.status()).operation === undefined);
+    await entity.quiet();
+    return { 'etcdCluster-slot-taken': entity.handle, 'createCluster-orphaned': entity.operation };
+  },
+
+  async function cancelledAndContinued(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'awaitQuorum', () => entity.changed());
+    const first = await entity.run();
+    const operation = await entity.operationRun();
+    await entity.handle.cancel();
+    await until(async () => (await entity.operationControls()) > 0);
+    release();
+    await operation.result();
+    await until(async () => (await first.describe()).status.name === 'CONTINUED_AS_NEW');
+    // The next run begins at once, but its first task only when a run has lived for a second.
+    await until(async () => (await entity.eventTypes()).includes('activityTaskCompletedEventAttributes'));
+    await entity.quiet();
+    return {
+      'etcdCluster-cancelled': first,
+      'etcdCluster-continued': entity.handle,
+      'createCluster-cancelled': operation,
+    };
+  },
+
+  async function terminatedOperation(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'bootstrapMembers', () => entity.changed());
+    await entity.operation.terminate('by a person');
+    release();
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    await entity.quiet();
+    return { 'etcdCluster-operation-terminated': entity.handle };
+  },
+
+  async function declined(bench) {
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(new Script()), RECORDER);
+    const kept: Record<string, WorkflowHandle> = {};
+    for (const type of ['etcdBackup', 'etcdRestore']) {
+      const workflowId = `${type.toLowerCase()}/shop/nightly/0b7e6e34`;
+      const args = [{ namespace: 'shop', name: 'nightly', uid: '0b7e6e34-55a2-4d5e-8a53-7c2d3a1f9e10' }];
+      const { taskQueue } = entity;
+      const signal = { signal: 'changed', signalArgs: [{}] };
+      const handle = await bench.client.workflow.signalWithStart(type, {
+        workflowId,
+        taskQueue,
+        args,
+        ...signal,
+      });
+      await handle.result();
+      kept[`${type}-declined`] = handle;
+    }
+    return kept;
+  },
+];
+
+/** They hold paths of this machine, and replay does not read them. */
+function withoutStackTraces(json: string): string {
+  return json.replace(/"stackTrace": "(?:[^"\\]|\\.)*"/g, '"stackTrace": ""');
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+async function version(): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  return manifest.version;
+}
+
+const folder = join(root, 'test', 'histories', process.argv[2] ?? (await version()));
+await mkdir(folder, { recursive: true });
+const bench = await WorkflowBench.start();
+try {
+  for (const scenario of scenarios) {
+    for (const [name, handle] of Object.entries(await scenario(bench))) {
+      const json = withoutStackTraces(historyToJSON(await handle.fetchHistory()));
+      await writeFile(join(folder, `${name}.json.gz`), gzipSync(json, { level: 9 }));
+      console.log(`${scenario.name}: ${name}`);
+    }
+  }
+} finally {
+  await bench.stop();
+}

@@ -1,0 +1,99 @@
+/** The markdown that people read in the Temporal UI. */
+import { describe, expect, it } from 'vitest';
+import type { Assessment, ClusterSummary, Decision } from '../../src/activities/index.ts';
+import { clusterDetails, operationDetails } from '../../src/workflows/details.ts';
+
+const SUMMARY: ClusterSummary = {
+  phase: 'Running',
+  version: '3.6.16',
+  size: 3,
+  membersReady: 1,
+  healthy: false,
+  paused: false,
+  members: [
+    {
+      name: 'example-0',
+      id: '8e9e05c5',
+      role: 'Leader',
+      health: 'Healthy',
+      version: '3.6.16',
+      node: 'node-1',
+    },
+    { name: 'example-1', id: '', role: '', health: 'Unknown', version: '', node: '' },
+  ],
+  conditions: [
+    { type: 'Available', status: 'True', reason: 'LinearizableRead', message: 'a read went through' },
+  ],
+};
+
+function details(decision: Decision, summary: Partial<ClusterSummary> = {}): string {
+  return clusterDetails({ decision, generation: 1, summary: { ...SUMMARY, ...summary } });
+}
+
+describe('the details of a cluster', () => {
+  it('show state, members, conditions and what comes next, each in its own paragraph', () => {
+    expect(details({ kind: 'idle', nextLookSeconds: 60 })).toBe(
+      [
+        '**Running**, 1 of 3 members ready, etcd 3.6.16',
+        [
+          '| member | id | role | health | version | node |',
+          '|---|---|---|---|---|---|',
+          '| example-0 | 8e9e05c5 | Leader | Healthy | 3.6.16 | node-1 |',
+          '| example-1 | – | – | Unknown | – | – |',
+        ].join('\n'),
+        '- **Available** = True (LinearizableRead): a read went through',
+        'Nothing to do.',
+      ].join('\n\n'),
+    );
+  });
+
+  it('say that the resource is gone, and then nothing else', () => {
+    const gone: Assessment = { decision: { kind: 'gone' }, generation: 0, summary: undefined };
+    expect(clusterDetails(gone)).toBe('The resource is gone.');
+  });
+
+  it('keep the table and the list whole, whatever a message holds', () => {
+    const hostile = 'one\ntwo | three\r\n\tfour';
+    const [member] = SUMMARY.members;
+    const text = details(
+      { kind: 'idle', nextLookSeconds: 60 },
+      {
+        members: member === undefined ? [] : [{ ...member, node: hostile }],
+        conditions: [{ type: 'Healthy', status: 'False', reason: 'MembersUnhealthy', message: hostile }],
+      },
+    );
+    expect(text).toContain('| 3.6.16 | one two \\| three four |\n\n');
+    expect(text).toContain('- **Healthy** = False (MembersUnhealthy): one two | three four\n\n');
+  });
+});
+
+describe('what comes next', () => {
+  const plan = [
+    { kind: 'ensureObjects', summary: 'create the client Service' },
+    { kind: 'awaitMembers', summary: 'wait until example-0 are ready' },
+  ] as const;
+
+  it.each<[Decision, string]>([
+    [{ kind: 'gone' }, 'The resource is gone.'],
+    [{ kind: 'idle', nextLookSeconds: 60 }, 'Nothing to do.'],
+    [
+      { kind: 'blocked', reason: 'Paused', message: 'paused by\nme', nextLookSeconds: 60, plan },
+      '**Blocked: Paused.** paused by me\n1. create the client Service\n2. wait until example-0 are ready',
+    ],
+    [
+      { kind: 'blocked', reason: 'MemberLost', message: 'example-1 is lost', nextLookSeconds: 10, plan: [] },
+      '**Blocked: MemberLost.** example-1 is lost',
+    ],
+    [
+      {
+        kind: 'operate',
+        operation: 'createCluster',
+        step: { kind: 'ensureObjects', objects: ['clientService'] },
+        plan,
+      },
+      '**createCluster**\n1. create the client Service\n2. wait until example-0 are ready',
+    ],
+  ])('%j', (decision, expected) => {
+    expect(operationDetails(decision)).toBe(expected);
+  });
+});
