@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { z } from 'zod';
 import { baseObjects } from './base-objects.ts';
@@ -7,7 +8,7 @@ import { portsOf } from './context.ts';
 import { poll } from './execute.ts';
 import type { KubeApi } from './kube-api.ts';
 import { openKubeApi } from './kube-api.ts';
-import { endedEarly } from './services.ts';
+import { endedEarly, logFileOf } from './services.ts';
 
 const PROXY_HEALTH_PORT = 10256;
 
@@ -94,6 +95,13 @@ export async function applyBaseObjects(context: PlacedStack): Promise<void> {
   });
 }
 
+/** The last line that a Kubernetes component logged as an error (klog begins those with E). */
+function lastError(logFile: string): string {
+  if (!existsSync(logFile)) return 'none, it has not started';
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n');
+  return lines.findLast(line => /^E\d{4} /.test(line))?.slice(0, 500) ?? 'none';
+}
+
 export interface NodeWait {
   indexes: readonly number[];
   /** Heartbeats before this moment (milliseconds since 1970) are of an earlier life of the node. */
@@ -112,11 +120,16 @@ export async function waitForNodes(context: PlacedStack, wait: NodeWait): Promis
       return heartbeat >= since && (await isHealthy(proxy));
     };
     for (const index of wait.indexes) {
-      await poll(() => isReady(index), {
-        what: `node ${layout.nodeName(index)} to become Ready (logs: \`local logs kubelet-${index}\`)`,
+      const wanted = poll(() => isReady(index), {
+        what: `node ${layout.nodeName(index)} to become Ready`,
         timeoutMilliseconds: 120_000,
         intervalMilliseconds: 200,
         broken: () => endedEarly(context, 'apiserver'),
+      });
+      await wanted.catch((error: unknown) => {
+        const said = lastError(logFileOf(context, `kubelet-${index}`));
+        const message = error instanceof Error ? error.message : String(error);
+        throw new Error(`${message}; the last error in \`local logs kubelet-${index}\`: ${said}`);
       });
     }
   });
