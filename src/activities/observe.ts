@@ -14,6 +14,7 @@ import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import type { ClusterFacts, Observation } from '../planner/observation.ts';
 
 import type { Dependencies } from './dependencies.ts';
+import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
 import { probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
@@ -34,8 +35,9 @@ export async function observe(
   if (cluster === undefined) return undefined;
   const facts = clusterFacts(cluster);
   const undecided = cluster.status?.incarnation === undefined && !facts.deleting;
-  const [owned, defaultStorageClass, namesSeen] = await Promise.all([
+  const [owned, tls, defaultStorageClass, namesSeen] = await Promise.all([
     ownedObjects(deps.kube, facts),
+    facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     undecided ? findNames(deps.kube, facts) : [],
   ]);
@@ -43,10 +45,18 @@ export async function observe(
   const domain = facts.config.pod.ClusterDomain;
   // A cluster that is being deleted has nothing left to say that would change what is done.
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
-  const etcd = await probeMembers(deps.etcd, { name, namespace, domain }, asked);
+  const etcd = await probeMembers(deps.etcd, { name, namespace, domain, access: tls?.access }, asked);
   return {
     cluster,
-    observation: { now: deps.now(), cluster: facts, ...owned, defaultStorageClass, namesSeen, ...etcd },
+    observation: {
+      now: deps.now(),
+      cluster: facts,
+      ...owned,
+      defaultStorageClass,
+      namesSeen,
+      ...etcd,
+      tls: tls?.facts,
+    },
   };
 }
 

@@ -2,12 +2,15 @@
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import type { EtcdMember, EtcdPort } from '../etcd/port.ts';
 import type { MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
+import type { ClientAccess } from './tls-secrets.ts';
 
 /** How a cluster's members are addressed. */
 export interface ClusterAddress {
   readonly name: string;
   readonly namespace: string;
   readonly domain: string;
+  /** Absent: plain text. */
+  readonly access?: ClientAccess | undefined;
 }
 
 /** What the members say, by pod name, and what a quorum of them lists. */
@@ -22,6 +25,8 @@ export async function probeMembers(
   cluster: ClusterAddress,
   pods: readonly PodFacts[],
 ): Promise<EtcdFacts> {
+  const { access } = cluster;
+  if (access !== undefined && 'unusable' in access) return unaskable(pods, access.unusable);
   const dialled = pods.flatMap(({ name, ip }) =>
     ip === undefined ? [] : [{ name, member: dial(etcd, cluster, { name, ip }) }],
   );
@@ -41,6 +46,13 @@ export async function probeMembers(
   }
 }
 
+/** Nobody can be asked, for one reason that lies with the operator and says nothing about the members. */
+function unaskable(pods: readonly PodFacts[], message: string): EtcdFacts {
+  const reachable = pods.filter(({ ip }) => ip !== undefined);
+  const probes = reachable.map(({ name }) => [name, { answered: false as const, message }]);
+  return { probes: Object.fromEntries(probes), membership: { known: false, message } };
+}
+
 function dial(
   etcd: EtcdPort,
   cluster: ClusterAddress,
@@ -52,7 +64,8 @@ function dial(
     namespace: cluster.namespace,
     domain: cluster.domain,
   });
-  return etcd.member({ host: ip, port: CLIENT_PORT, serverName });
+  const tls = cluster.access !== undefined && 'tls' in cluster.access ? cluster.access.tls : undefined;
+  return etcd.member({ host: ip, port: CLIENT_PORT, serverName, ...(tls !== undefined && { tls }) });
 }
 
 async function probe(member: EtcdMember): Promise<MemberProbe> {

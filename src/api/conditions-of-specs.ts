@@ -80,10 +80,58 @@ const TLS_SUPPORTED = rows('TLSSupported', {
   Supported: ['True', 'The TLS settings can be carried out.', ''],
   NotActedOnYet: [
     'False',
-    'This release does not build clusters with TLS; nothing is created, rather than a cluster in plain text.',
-    'Remove spec.TLS, or use a release that supports it.',
+    'This release does not build clusters with TLS of that mode; nothing is created, rather than a cluster in plain text.',
+    'Use another mode of spec.TLS, or a release that supports this one.',
   ],
   SeveralModes: ['False', 'More than one of static, auto and certManager is set.', 'Keep one of them.'],
+});
+
+const REISSUE = 'Put a good certificate into the Secret that the message names; it is picked up by itself.';
+
+/** Are the certificates good? Said only of clusters that ask for TLS. */
+const TLS_READY = rows('TLSReady', {
+  Ready: ['True', 'Every certificate is there, belongs to its key, is trusted and lasts.', ''],
+  ExpiresSoon: [
+    'True',
+    'A certificate is near its end: less than a fifth of its life and less than 30 days are left.',
+    'Renew the certificate that the message names; etcd takes it up without a restart.',
+  ],
+  Issuing: ['False', 'The operator is about to issue certificates.', WAIT],
+  SecretMissing: [
+    'False',
+    'A Secret that spec.TLS names does not exist; a new cluster is not created without it.',
+    'Create the Secret that the message names, in the namespace of the cluster.',
+  ],
+  KeyMissing: ['False', 'A Secret lacks a key.', 'Add the key that the message names to the Secret.'],
+  Malformed: ['False', 'What a Secret holds under a key cannot be read as PEM.', REISSUE],
+  KeyMismatch: ['False', 'A private key does not belong to its certificate.', REISSUE],
+  NotTrusted: [
+    'False',
+    'A certificate is not signed by the authority that the other side trusts.',
+    'Issue the certificate with that authority, or put the right authority beside it.',
+  ],
+  Expired: ['False', 'A certificate has expired.', REISSUE],
+  NotYetValid: ['False', 'A certificate is not valid yet.', REISSUE],
+  WrongNames: [
+    'False',
+    'A certificate lacks names by which the members are reached.',
+    'Issue it again with the names that the message lists.',
+  ],
+  WrongUsage: [
+    'False',
+    'The extended key usage of a certificate does not allow what it is needed for.',
+    'Issue it again: servers need server auth, clients client auth, peers both.',
+  ],
+  NameTaken: [
+    'False',
+    'A Secret of a name that the operator needs for its own certificates belongs to something else.',
+    'Remove or rename the Secret that the message names.',
+  ],
+  ModeSwitched: [
+    'False',
+    'spec.TLS asks for another mode than the living cluster has; nothing is changed.',
+    'Write the old mode again; to switch, make a new cluster and restore a backup into it.',
+  ],
 });
 
 /** Does the operator lack its workflow engine? */
@@ -132,6 +180,7 @@ export const SPEC_CONDITIONS = [
   ...EVEN_SIZE,
   ...STORAGE_TIGHT,
   ...TLS_SUPPORTED,
+  ...TLS_READY,
   ...TEMPORAL_UNAVAILABLE,
   ...SUCCEEDED,
   ...SCHEDULE_VALID,

@@ -63,6 +63,29 @@ const storage = z.object({
   decidedBy: statusValue(['Spec', 'DefaultStorageClass', 'NoDefaultStorageClass'], 'Why.').optional(),
 });
 
+const tls = z.object({
+  mode: statusValue(['static', 'auto', 'certManager'], 'The way that spec.TLS chose.'),
+  peer: z.boolean().describe('Whether members talk TLS to each other; decided once.'),
+  client: z.boolean().describe('Whether clients talk TLS to members; decided once.'),
+  certificates: listMap(
+    z
+      .array(
+        z.object({
+          role: statusValue(['peer', 'server', 'operator'], 'What the certificate is for.'),
+          secret: name('The Secret that holds it.'),
+          keys: statusValue(
+            ['CoreOS', 'Standard'],
+            'How the keys of the Secret are called: peer.crt and the like, or tls.crt, tls.key and ca.crt.',
+          ),
+          notAfter: time('When it expires.').optional(),
+        }),
+      )
+      .max(8)
+      .describe('The certificates in use, and when they expire.'),
+    'role',
+  ).optional(),
+});
+
 const replacement = z.object({
   time: time('When.'),
   member: name('The member that was removed.'),
@@ -111,6 +134,7 @@ export const clusterStatus = z
     operation: operation.describe('What is being done now.').optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
     storage: storage.describe('Where members keep their data; decided once.').optional(),
+    tls: tls.describe('How traffic is secured; absent: plain text.').optional(),
     lastBackup: z
       .object({
         time: time('When it was taken.').optional(),

@@ -13,9 +13,8 @@ import {
 import { parseBytes } from './quantity.ts';
 import { backupFaults, clusterFaults, restoreFaults, scheduleFaults } from './spec-faults.ts';
 import type { EtcdBackup, EtcdCluster, EtcdRestore, TlsPolicy } from './types.ts';
+import type { TlsMode } from './tls.ts';
 import { checkVersion } from './versions.ts';
-
-export type TlsMode = 'static' | 'auto' | 'certManager';
 
 /** The TLS modes that this release builds. A mode that is not here blocks: plain text is no substitute. */
 export const TLS_MODES_BUILT: readonly TlsMode[] = [];
@@ -118,7 +117,7 @@ function judgeTls(tls: TlsPolicy | undefined): Judged {
   }
   const missing = modes.filter(mode => !TLS_MODES_BUILT.includes(mode));
   if (missing.length === 0) return allows(finding('TLSSupported', 'Supported'));
-  const message = `spec.TLS.${missing[0]} is not built by this release; nothing is created, rather than a cluster in plain text. Remove spec.TLS or use a release that supports it`;
+  const message = `spec.TLS.${missing[0]} is not built by this release; nothing is created, rather than a cluster in plain text. Use ${TLS_MODES_BUILT.map(built => `spec.TLS.${built}`).join(' or ')}, or a release that supports it`;
   return blocks(finding('TLSSupported', 'NotActedOnYet', message));
 }
 

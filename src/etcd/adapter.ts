@@ -33,7 +33,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
 
 export type EtcdPortOptions = { readonly deadlines?: Partial<EtcdDeadlines> };
 
-/** An etcd port that dials members in plain text, each over a connection of its own. */
+/** An etcd port that dials each member over a connection of its own, with TLS when the target has it. */
 export function createEtcdPort(options: EtcdPortOptions = {}): EtcdPort {
   const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines };
   return { member: target => new DialledMember(target, deadlines) };
@@ -125,9 +125,7 @@ class DialledMember implements EtcdMember {
   }
 
   moveLeader(toMemberId: string): Promise<void> {
-    return this.#call('moveLeader', deadline =>
-      this.#maintenance.moveLeader(fromHex(toMemberId), deadline),
-    );
+    return this.#call('moveLeader', deadline => this.#maintenance.moveLeader(fromHex(toMemberId), deadline));
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 /** The one HTTP/2 connection to one member, shared by every client of it, dialled anew after a failure, closed for good. */
 import {
   Channel,
+  type ChannelCredentials,
   type ChannelInterface,
   type ChannelOptions,
   connectivityState,
@@ -11,7 +12,7 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js';
 import { channelTarget, hostAndPort } from './member-resolver.ts';
-import type { MemberTarget } from './port.ts';
+import { EtcdError, type MemberTarget } from './port.ts';
 
 const CHANNEL_OPTIONS: ChannelOptions = {
   // Calls that may take longer than this notice a connection whose other end vanished without a word. etcd calls pings
@@ -35,7 +36,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
  */
 export class MemberConnection {
   readonly address: string;
-  readonly credentials = credentials.createInsecure();
+  readonly credentials: ChannelCredentials;
   readonly #target: MemberTarget;
   /** The link that new calls use; none before the first call and after a failure. */
   #current: Link | undefined;
@@ -46,6 +47,7 @@ export class MemberConnection {
   constructor(target: MemberTarget) {
     this.#target = target;
     this.address = hostAndPort(target);
+    this.credentials = channelCredentials(target);
   }
 
   get closed(): boolean {
@@ -119,18 +121,31 @@ export class MemberConnection {
   }
 }
 
+/** Throws an EtcdError, which quotes nothing, for material that OpenSSL cannot use. */
+function channelCredentials(target: MemberTarget): ChannelCredentials {
+  if (target.tls === undefined) return credentials.createInsecure();
+  const { ca, cert, key } = target.tls;
+  try {
+    return credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(cert));
+  } catch {
+    throw new EtcdError(
+      'other',
+      `the client certificate for ${target.serverName} cannot be used: certificate, key or authority is malformed, or they do not belong together`,
+    );
+  }
+}
+
 /** One grpc channel and the calls on it. */
 class Link {
   readonly channel: Channel;
   readonly calls = new Set<InterceptingCall>();
   readonly #end = new AbortController();
 
-  constructor(
-    { host, port }: MemberTarget,
-    channelCredentials: ReturnType<typeof credentials.createInsecure>,
-  ) {
+  constructor({ host, port, serverName }: MemberTarget, channelCredentials: ChannelCredentials) {
     const { target, options } = channelTarget({ host, port, signal: this.#end.signal });
-    this.channel = new Channel(target, channelCredentials, { ...CHANNEL_OPTIONS, ...options });
+    // The address that is dialled is a pod's, the name that the certificate has to have is the member's.
+    const name = { 'grpc.ssl_target_name_override': serverName };
+    this.channel = new Channel(target, channelCredentials, { ...CHANNEL_OPTIONS, ...name, ...options });
   }
 
   close(): void {

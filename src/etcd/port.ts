@@ -9,6 +9,15 @@ export interface MemberTarget {
   readonly host: string;
   readonly port: number;
   readonly serverName: string;
+  /** Absent: plain text. Taken when the member is dialled: a renewed certificate is for the next target. */
+  readonly tls?: ClientTls | undefined;
+}
+
+/** With what the operator shows who it is, and whom it believes; PEM. */
+export interface ClientTls {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** What one member says of itself (Maintenance.Status, answered locally: needs no quorum). */

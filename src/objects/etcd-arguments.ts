@@ -4,6 +4,7 @@ import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../api/names.ts';
 import { reservedEnvReason } from '../api/reserved-env.ts';
 import type { EnvVar, EtcdClusterSpec } from '../api/types.ts';
 import { isAtLeast } from '../api/versions.ts';
+import { isSecure, peerTlsFlags, serverTlsFlags } from './tls.ts';
 
 /** Where the volume is mounted, and etcd's own directory in it: etcd wants mode 0700, which a mount point cannot promise. */
 export const VOLUME_PATH = '/var/lib/etcd';
@@ -17,6 +18,8 @@ export type MemberIdentity = {
   readonly initialCluster: readonly { readonly name: string; readonly peerUrl: string }[];
   readonly initialClusterState: 'new' | 'existing';
   readonly token: string;
+  /** Who connects as a peer need not be found in DNS, because the peer authority signs nothing but members. */
+  readonly anyPeerName?: boolean | undefined;
 };
 
 export type EtcdCommandLine = {
@@ -54,7 +57,11 @@ export function etcdArguments(
   const kept = groups.filter(group => group.explicit || !groupVariables(group).some(name => names.has(name)));
   const taken = new Set(kept.flatMap(groupVariables));
   return {
-    args: [...identityFlags(identity), ...kept.flatMap(group => group.flags)].map(([k, v]) => `--${k}=${v}`),
+    args: [
+      ...identityFlags(identity),
+      ...tlsFlags(identity, config.version),
+      ...kept.flatMap(group => group.flags),
+    ].map(([k, v]) => `--${k}=${v}`),
     env: allowed.filter(variable => !taken.has(variable.name)),
   };
 }
@@ -77,14 +84,24 @@ function identityFlags(identity: MemberIdentity): readonly Flag[] {
   return [
     ['name', identity.name],
     ['data-dir', DATA_DIR],
-    ['listen-peer-urls', `http://0.0.0.0:${PEER_PORT}`],
-    ['listen-client-urls', `http://0.0.0.0:${CLIENT_PORT}`],
+    ['listen-peer-urls', `${isSecure(identity.peerUrl) ? 'https' : 'http'}://0.0.0.0:${PEER_PORT}`],
+    ['listen-client-urls', `${isSecure(identity.clientUrl) ? 'https' : 'http'}://0.0.0.0:${CLIENT_PORT}`],
+    // Always plain: the kubelet has no certificate to show to a listener that asks for one.
     ['listen-metrics-urls', `http://0.0.0.0:${METRICS_PORT}`],
     ['initial-advertise-peer-urls', identity.peerUrl],
     ['advertise-client-urls', identity.clientUrl],
     ['initial-cluster', cluster.join(',')],
     ['initial-cluster-state', identity.initialClusterState],
     ['initial-cluster-token', identity.token],
+  ];
+}
+
+/** Secure URLs bring their certificates along. */
+function tlsFlags(identity: MemberIdentity, version: string): readonly Flag[] {
+  const anyName = identity.anyPeerName === true;
+  return [
+    ...(isSecure(identity.clientUrl) ? serverTlsFlags() : []),
+    ...(isSecure(identity.peerUrl) ? peerTlsFlags(version, { anyName }) : []),
   ];
 }
 

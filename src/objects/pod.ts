@@ -12,12 +12,14 @@ import {
   peerServiceName,
   peerUrl,
 } from '../api/names.ts';
+import { securityOf } from '../api/tls.ts';
 import type { EnvVar, EtcdCluster } from '../api/types.ts';
 import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-arguments.ts';
 import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference } from './manifest.ts';
 import { given, placement } from './placement.ts';
 import { METRICS_PORT_NAME, probesFor } from './probes.ts';
 import { runtimeEnvironment } from './runtime-environment.ts';
+import { tlsMounts, tlsVolumes } from './tls.ts';
 
 /** How a member starts; etcd reads it only while its data directory has no log. */
 export type MemberStart =
@@ -66,7 +68,7 @@ const CONTAINER_SECURITY = {
 /**
  * The pod of `member`, equal for equal arguments. A `securityContext` of the user's replaces the pod's whole one, as it did
  * in the CoreOS operator; what restricts the container stays.
- * Throws a RangeError for a cluster with TLS, a malformed member name, or a start that leaves the member itself out.
+ * Throws a RangeError for TLS as {@link buildableConfig} does, a malformed member name, or a start that leaves the member itself out.
  */
 export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObject {
   const built = buildableConfig(cluster);
@@ -101,7 +103,7 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       ...given('imagePullSecrets', pod.imagePullSecrets),
       ...placement(name, config),
       containers: [container(cluster, config, member)],
-      volumes: [volume(config, member)],
+      volumes: [volume(config, member), ...tlsVolumes(securityOf(cluster))],
     },
   };
 }
@@ -142,7 +144,7 @@ function container(
     securityContext: CONTAINER_SECURITY,
     // Why a member ended is read from the last lines of its log, which needs no permission to read logs.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [{ name: 'data', mountPath: VOLUME_PATH }],
+    volumeMounts: [{ name: 'data', mountPath: VOLUME_PATH }, ...tlsMounts(securityOf(cluster))],
   };
 }
 
@@ -159,7 +161,8 @@ function volume(config: ClusterConfig, member: PodMember): Readonly<Record<strin
 }
 
 function identity(cluster: EtcdCluster, config: ClusterConfig, member: PodMember): MemberIdentity {
-  const urlOf = (name: string) => peerUrl(address(cluster, config, name));
+  const security = securityOf(cluster);
+  const urlOf = (name: string) => peerUrl({ ...address(cluster, config, name), tls: security?.peer });
   const self = { name: member.name, peerUrl: urlOf(member.name) };
   const initialCluster = initialClusterOf(member.start, self, urlOf);
   if (!initialCluster.some(entry => entry.name === self.name && entry.peerUrl === self.peerUrl)) {
@@ -167,10 +170,11 @@ function identity(cluster: EtcdCluster, config: ClusterConfig, member: PodMember
   }
   return {
     ...self,
-    clientUrl: clientUrl(address(cluster, config, member.name)),
+    clientUrl: clientUrl({ ...address(cluster, config, member.name), tls: security?.client }),
     initialCluster,
     initialClusterState: member.start.state === 'new' ? 'new' : 'existing',
     token: member.token,
+    anyPeerName: security?.mode === 'auto',
   };
 }
 

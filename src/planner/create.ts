@@ -17,9 +17,10 @@ import type { Decision, Step } from './decision.ts';
 import { firstIncarnation, rebuiltIdentity, rebuiltStorage } from './identity.ts';
 import type { Observation } from './observation.ts';
 import { storageFor } from './storage.ts';
+import { certificatesAreGood, securityIsUnchanged } from './tls.ts';
 
-const BEFORE_RECORDING: readonly Check[] = [specificationIsUsable, namesAreFree];
-const WHILE_CREATING: readonly Check[] = [namesAreFree, membersAreOurs];
+const BEFORE_RECORDING: readonly Check[] = [specificationIsUsable, namesAreFree, certificatesAreGood];
+const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, membersAreOurs];
 
 /** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */
 export function planCreation(observation: Observation): Decision | undefined {

@@ -3,6 +3,7 @@
  * and asks the world for nothing more. Plain JSON.
  */
 import type { ClusterConfig } from '../api/defaults.ts';
+import type { CertificateSource } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 
 /** The custom resource as read. */
@@ -108,6 +109,40 @@ export type Membership =
     }
   | { readonly known: false; readonly message: string };
 
+/** What is known of one certificate and the Secret that holds it. Names and dates, never contents. */
+export interface CertificateFacts extends CertificateSource {
+  readonly exists: boolean;
+  /** Made by the operator for this very cluster. */
+  readonly owned: boolean;
+  /** Keys that the Secret lacks. */
+  readonly missing: readonly string[];
+  /** What speaks against what it holds, by key of the Secret; `kind` is a reason of the condition TLSReady. */
+  readonly faults: readonly {
+    readonly key: string;
+    readonly kind:
+      | 'Malformed'
+      | 'KeyMismatch'
+      | 'NotTrusted'
+      | 'Expired'
+      | 'NotYetValid'
+      | 'WrongNames'
+      | 'WrongUsage';
+    readonly detail: string;
+  }[];
+  /** When it expires, RFC 3339; undefined when it cannot be read. */
+  readonly notAfter: string | undefined;
+  readonly expiresSoon: boolean;
+}
+
+/** The certificates of a cluster that asks for TLS. */
+export interface TlsFacts {
+  readonly certificates: readonly CertificateFacts[];
+  /** Secrets of TLS.auto that are to be made, or made anew, and why. */
+  readonly toIssue: readonly { readonly secret: string; readonly why: string }[];
+  /** Secrets of names that TLS.auto needs, which belong to something else. */
+  readonly taken: readonly string[];
+}
+
 export interface Observation {
   /** When it was looked at, in milliseconds since the epoch. */
   readonly now: number;
@@ -127,6 +162,8 @@ export interface Observation {
   /** By pod name; only pods that have an address are asked. */
   readonly probes: Readonly<Record<string, MemberProbe>>;
   readonly membership: Membership;
+  /** Absent: the specification asks for plain text. */
+  readonly tls?: TlsFacts | undefined;
 }
 
 /** What people asked of the workflow, which the world does not say. */

@@ -9,11 +9,13 @@ import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { planMembership } from './membership/index.ts';
 import { planRepair, planWaiting } from './repair.ts';
+import { planSecurity } from './tls.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
   planCreation,
+  planSecurity,
   planRepair,
   planMembership,
   planWaiting,

@@ -10,7 +10,7 @@ test('every type and reason is CamelCase, at most as long as metav1.Condition al
 test('every row has a meaning, and says what to do when something is not well', () => {
   const wrong = ['False', 'Unknown'];
   const good =
-    /^(Available|Healthy|Durable|BackedUp|VersionSupported|SpecValid|TLSSupported|ScheduleValid|Succeeded)$/;
+    /^(Available|Healthy|Durable|BackedUp|VersionSupported|SpecValid|TLSSupported|TLSReady|ScheduleValid|Succeeded)$/;
   const mute = CONDITIONS.filter(
     row => row.meaning === '' || (good.test(row.type) && wrong.includes(row.status) && row.whatToDo === ''),
   );

@@ -51,8 +51,9 @@ export const clusterPermissions: readonly Permission[] = [
   {
     group: '',
     resource: 'secrets',
-    verbs: ['list', 'watch'],
-    because: 'the watcher tells a resource that a Secret it names has changed',
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+    because:
+      'the watcher tells a resource that a Secret it names has changed, a pass reads the certificates of a cluster, and those of TLS.auto are issued and renewed',
   },
   {
     group: 'storage.k8s.io',

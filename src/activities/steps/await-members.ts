@@ -8,6 +8,7 @@ import { podFacts } from '../pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import { probeMembers } from '../probe.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import { clientAccess, readTlsSecrets } from '../tls-secrets.ts';
 
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */
 export async function awaitQuorum(
@@ -16,7 +17,9 @@ export async function awaitQuorum(
   step: { readonly members: readonly string[] },
 ): Promise<WaitOutcome> {
   const cluster = await readLivingCluster(deps.kube, ref);
-  const address = { ...ref, domain: withDefaults(cluster.spec).pod.ClusterDomain };
+  const domain = withDefaults(cluster.spec).pod.ClusterDomain;
+  const access = clientAccess(await readTlsSecrets(deps.kube, cluster));
+  const address = { ...ref, domain, access };
   return waitUntil(async () => {
     const pods = await membersPods(deps, ref, step.members);
     const { membership } = await probeMembers(deps.etcd, address, pods);

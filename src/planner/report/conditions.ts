@@ -4,6 +4,7 @@ import { validateCluster } from '../../api/validate.ts';
 import type { Decision, Operation } from '../decision.ts';
 import type { Actor, MemberProbe, Observation } from '../observation.ts';
 import { said } from '../plan.ts';
+import { tlsCondition } from '../tls.ts';
 import { ignoredChanges } from './ignored-changes.ts';
 import type { ObservedMember } from './members.ts';
 
@@ -26,6 +27,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     durable(findings.observation),
     ...changing(findings),
     ...paused(findings),
+    ...tlsCondition(findings.observation),
     ...judged.filter(isWorthSaying),
     ...ignoredChanges(findings.observation, judged),
   ];

@@ -15,10 +15,19 @@ const TOLD = [
   'VersionSupported',
   'SpecValid',
   'TLSSupported',
+  'TLSReady',
   'FieldsIgnored',
 ];
 /** Of these the False (of the others the True) is a fault. */
-const GOOD_WHEN_TRUE = ['Available', 'Healthy', 'VersionSupported', 'SpecValid', 'TLSSupported', 'Durable'];
+const GOOD_WHEN_TRUE = [
+  'Available',
+  'Healthy',
+  'VersionSupported',
+  'SpecValid',
+  'TLSSupported',
+  'TLSReady',
+  'Durable',
+];
 
 /** What changed between two statuses that people should hear of, once each. */
 export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): Transition[] {

@@ -4,6 +4,7 @@ import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '.
 import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
 import type { Decision } from '../decision.ts';
 import type { ClusterFacts } from '../observation.ts';
+import { tlsStatus } from '../tls.ts';
 import { conditionsOf, type Findings, isRefused } from './conditions.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 
@@ -41,6 +42,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     ...operationsOf(previous, findings.decision, context),
     incarnation,
     clusterID,
+    tls: tlsStatus(findings.observation),
     storage,
     lastSerial,
     replacements,

@@ -1,0 +1,106 @@
+/** TLS Secrets → the facts that the planner knows: names, dates and faults. Pure translation. */
+import { withDefaults } from '../api/defaults.ts';
+import { memberName } from '../api/names.ts';
+import {
+  type ClusterNames,
+  clientServiceNames,
+  memberNameInCertificate,
+  peerServiceNames,
+  secretKeys,
+  type TlsRole,
+} from '../api/tls.ts';
+import type { EtcdCluster } from '../api/types.ts';
+import type { CertificateFacts } from '../planner/observation.ts';
+import { type Demands, type Fault, inspect, trusts } from '../tls/inspect.ts';
+import type { TlsSecret } from './tls-secrets.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** A certificate with less than this left, and less than a fifth of its life, is near its end. */
+const SOON_MS = 30 * DAY_MS;
+const SOON_FRACTION = 0.2;
+
+/** One entry for each Secret, in their order. `now` is in milliseconds since the epoch. */
+export function certificateFacts(
+  cluster: EtcdCluster,
+  secrets: readonly TlsSecret[],
+  now: number,
+): readonly CertificateFacts[] {
+  return secrets.map(secret => {
+    const { source, exists, owned, missing, material } = secret;
+    const known = { ...source, exists, owned, missing };
+    if (material === undefined) return { ...known, faults: [], notAfter: undefined, expiresSoon: false };
+    const inspected = inspect(material, demandsOn(cluster, secret, now));
+    const distrust = distrusted(secret, secrets);
+    const named = secretKeys(source.role, source.keys);
+    const { notAfter } = inspected;
+    return {
+      ...known,
+      faults: [...inspected.faults, ...(distrust === undefined ? [] : [distrust])].map(
+        ({ part, kind, detail }) => ({ key: named[part], kind, detail }),
+      ),
+      notAfter,
+      expiresSoon:
+        notAfter !== undefined &&
+        inspected.fractionLeft < SOON_FRACTION &&
+        Date.parse(notAfter) - now < SOON_MS,
+    };
+  });
+}
+
+/** What is asked of a certificate of this role. */
+function demandsOn(cluster: EtcdCluster, { source }: TlsSecret, now: number): Demands {
+  const { name, namespace } = cluster.metadata;
+  const config = withDefaults(cluster.spec);
+  const names: ClusterNames = { name, namespace, domain: config.pod.ClusterDomain };
+  const hosts = membersOf(cluster).map(member => memberNameInCertificate(names, member));
+  switch (source.role) {
+    case 'peer':
+      return {
+        now,
+        usages: ['server', 'client'],
+        hosts,
+        // Members of a cluster with TLS.auto do not look each other up (objects/tls.ts says why).
+        ...(config.TLS?.auto === undefined && { bearerNames: bearerNames(names, hosts) }),
+      };
+    case 'server':
+      return { now, usages: ['server'], hosts: [...hosts, ...clientServiceNames(names).slice(0, 1)] };
+    case 'operator':
+      return { now, usages: ['client'], hosts: [] };
+  }
+}
+
+/**
+ * etcd accepts a peer whose address one of the names in its certificate resolves to, or whose name by reverse lookup
+ * a wildcard covers (checkCertSAN in etcd's client/pkg/transport/listener_tls.go): the headless Service resolves to all
+ * members, and reverse lookups end in the cluster domain.
+ */
+function bearerNames(names: ClusterNames, hosts: readonly string[]): readonly string[] {
+  const [service = '', full = ''] = peerServiceNames(names);
+  return [service, `*.${full}`, full, ...hosts];
+}
+
+/** The members that are, or those that a new cluster begins with. */
+function membersOf(cluster: EtcdCluster): readonly string[] {
+  const details = cluster.status?.members?.details ?? [];
+  if (details.length > 0) return details.map(({ name }) => name);
+  const initial = cluster.status?.incarnation?.members ?? [];
+  if (initial.length > 0) return initial.map(({ name }) => name);
+  const { size } = withDefaults(cluster.spec);
+  return Array.from({ length: size }, (_, serial) => memberName(cluster.metadata.name, serial));
+}
+
+/** Who has to trust the certificate of this role: the authorities of the Secret of that role. */
+const TRUSTED_BY: Readonly<Record<TlsRole, TlsRole>> = {
+  peer: 'peer',
+  server: 'operator',
+  operator: 'server',
+};
+
+function distrusted({ source, material }: TlsSecret, secrets: readonly TlsSecret[]): Fault | undefined {
+  const other = secrets.find(secret => secret.source.role === TRUSTED_BY[source.role]);
+  if (material === undefined || other?.material === undefined) return undefined;
+  if (trusts(other.material.ca, material.cert)) return undefined;
+  const { ca } = secretKeys(other.source.role, other.source.keys);
+  const where = other.source.secret === source.secret ? ca : `${ca} of Secret ${other.source.secret}`;
+  return { part: 'cert', kind: 'NotTrusted', detail: `it is not signed by an authority in ${where}` };
+}

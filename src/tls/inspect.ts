@@ -1,0 +1,154 @@
+/** What a certificate, its key and the authority beside it are worth. Answers names and dates, never contents. */
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { leadsTo } from './chain.ts';
+import { parseCertificates, parseKey } from './pem.ts';
+
+/** Certificate, private key and authorities as PEM text. */
+export interface Material {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+export type Part = keyof Material;
+
+/** What the certificate must be good for. */
+export interface Demands {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly usages: readonly ('server' | 'client')[];
+  /** Host names that those who connect verify. */
+  readonly hosts: readonly string[];
+  /** Names of which a certificate must have one, exactly so, for those who look its bearer up in DNS. */
+  readonly bearerNames?: readonly string[] | undefined;
+}
+
+export interface Fault {
+  readonly part: Part;
+  readonly kind:
+    | 'Malformed'
+    | 'KeyMismatch'
+    | 'NotTrusted'
+    | 'Expired'
+    | 'NotYetValid'
+    | 'WrongNames'
+    | 'WrongUsage';
+  readonly detail: string;
+}
+
+export interface Inspection {
+  readonly faults: readonly Fault[];
+  /** When the first of leaf and authorities in use ends, RFC 3339; undefined when it cannot be read. */
+  readonly notAfter: string | undefined;
+  /** Of the time between its issue and its end, how much is left of the leaf: 1 new, 0 or less expired. */
+  readonly fractionLeft: number;
+}
+
+/** A parsed pair; parts that cannot be parsed are undefined, and told as faults. */
+interface Parsed {
+  readonly certs: readonly X509Certificate[] | undefined;
+  readonly key: KeyObject | undefined;
+  readonly cas: readonly X509Certificate[] | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/** Looks at one Secret's worth of material by itself. Never throws. */
+export function inspect(material: Material, demands: Demands): Inspection {
+  const { certs, key, cas, faults } = parse(material);
+  const [leaf] = certs ?? [];
+  if (certs === undefined || leaf === undefined) return { faults, notAfter: undefined, fractionLeft: 0 };
+  const found: readonly (Fault | undefined)[] = [
+    ...faults,
+    key === undefined || leaf.checkPrivateKey(key)
+      ? undefined
+      : fault('key', 'KeyMismatch', 'the private key does not belong to the certificate'),
+    validity('cert', leaf, demands.now),
+    ...(cas ?? []).slice(0, 1).map(authority => validity('ca', authority, demands.now)),
+    names(leaf, demands),
+    usage(leaf, demands),
+  ];
+  return {
+    faults: found.filter(entry => entry !== undefined),
+    notAfter: iso(leaf.validToDate),
+    fractionLeft: fractionLeft(leaf, demands.now),
+  };
+}
+
+/** Whether who presents `cert` is trusted by who trusts `ca`. True when either cannot be parsed: that is told elsewhere. */
+export function trusts(ca: string, cert: string): boolean {
+  try {
+    return leadsTo(parseCertificates(cert), parseCertificates(ca));
+  } catch {
+    return true;
+  }
+}
+
+function parse(material: Material): Parsed {
+  const faults: Fault[] = [];
+  const attempt = <T>(part: Part, read: (text: string) => T): T | undefined => {
+    try {
+      return read(material[part]);
+    } catch (error) {
+      faults.push(fault(part, 'Malformed', error instanceof Error ? error.message : 'it cannot be read'));
+      return undefined;
+    }
+  };
+  const certs = attempt('cert', parseCertificates);
+  const key = attempt('key', parseKey);
+  const cas = attempt('ca', parseCertificates);
+  return { certs, key, cas, faults };
+}
+
+function validity(part: Part, certificate: X509Certificate, now: number): Fault | undefined {
+  if (certificate.validToDate.getTime() <= now) {
+    return fault(part, 'Expired', `it expired on ${iso(certificate.validToDate)}`);
+  }
+  if (certificate.validFromDate.getTime() > now) {
+    return fault(part, 'NotYetValid', `it is valid from ${iso(certificate.validFromDate)} on only`);
+  }
+  return undefined;
+}
+
+function names(leaf: X509Certificate, { hosts, bearerNames }: Demands): Fault | undefined {
+  const missing = hosts.filter(host => leaf.checkHost(host, { subject: 'never' }) === undefined);
+  if (missing.length > 0) {
+    return fault('cert', 'WrongNames', `it is not valid for ${missing.join(', ')}`);
+  }
+  if (bearerNames === undefined) return undefined;
+  const own = dnsNames(leaf);
+  if (bearerNames.some(name => own.includes(name))) return undefined;
+  const wanted = `it needs one of the names ${bearerNames.join(', ')}, by which members look up who connects to them`;
+  return fault('cert', 'WrongNames', wanted);
+}
+
+function dnsNames(leaf: X509Certificate): readonly string[] {
+  const entries = (leaf.subjectAltName ?? '').split(', ');
+  return entries.filter(entry => entry.startsWith('DNS:')).map(entry => entry.slice('DNS:'.length));
+}
+
+const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
+const ANY_USAGE = '2.5.29.37.0';
+
+/** A certificate that names no extended usage is good for all. */
+function usage(leaf: X509Certificate, { usages }: Demands): Fault | undefined {
+  const allowed = leaf.keyUsage as readonly string[] | undefined;
+  if (allowed === undefined || allowed.length === 0 || allowed.includes(ANY_USAGE)) return undefined;
+  const missing = usages.filter(wanted => !allowed.includes(USAGES[wanted]));
+  if (missing.length === 0) return undefined;
+  const needed = missing.map(wanted => `${wanted} auth`).join(' and ');
+  return fault('cert', 'WrongUsage', `its extended key usage lacks ${needed}`);
+}
+
+function fractionLeft(leaf: X509Certificate, now: number): number {
+  const from = leaf.validFromDate.getTime();
+  const to = leaf.validToDate.getTime();
+  return (to - now) / Math.max(1, to - from);
+}
+
+function fault(part: Part, kind: Fault['kind'], detail: string): Fault {
+  return { part, kind, detail };
+}
+
+function iso(date: Date): string {
+  return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}
