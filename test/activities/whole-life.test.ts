@@ -7,6 +7,7 @@ import { OperatorWorld } from '../support/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
 const VERSION = '3.6.16';
+const IMAGE = `gcr.io/etcd-development/etcd:v${VERSION}`;
 
 function membersOf(size: number): string[] {
   return Array.from({ length: size }, (_, serial) => memberName('example', serial));
@@ -118,7 +119,7 @@ describe('creation', () => {
       kind: 'blocked',
       reason: 'MembersNotStarting',
       message: membersOf(3)
-        .map(name => `${name}: ImagePullBackOff (cannot start)`)
+        .map(name => `${name}: ImagePullBackOff (the image ${IMAGE} cannot be pulled)`)
         .join('; '),
     });
     world.kubelet.stuck.clear();
@@ -239,32 +240,29 @@ describe('repair', () => {
     expectWhole(world, 3);
   });
 
-  it('never starts a member on a volume that was emptied: etcd refuses, and it is shown', async () => {
+  it('never starts a member on a volume that was emptied: etcd refuses, and a new member takes its place', async () => {
     const world = await created();
     const claim = world.kube.peek(world.claim('example-1'));
     await world.kube.as('kubectl').delete(world.pod('example-1'));
     world.kubelet.settle();
     world.etcd.wipe(claim?.metadata.uid ?? '');
     await world.run();
-    await world.run();
+    const refused = world.kubelet.starts.find(start => start.failure !== undefined);
+    expect(refused).toMatchObject({ pod: 'example-1' });
+    expect(refused?.failure).toContain('cannot fetch cluster info');
     expect(world.etcd.clusters).toHaveLength(1);
-    const member = world.cluster.status.members?.details?.find(detail => detail.name === 'example-1');
-    expect(member?.health).toBe('Unhealthy');
-    const healthy = world.cluster.status.conditions?.find(condition => condition.type === 'Healthy');
-    expect(healthy).toMatchObject({ status: 'False', reason: 'MembersUnhealthy' });
-    expect(healthy?.message).toContain('example-1: CrashLoopBackOff: cannot fetch cluster info');
+    expect(world.cluster.status.replacements).toMatchObject([
+      { member: 'example-1', reason: 'etcd found its volume empty', replacedBy: 'example-3' },
+    ]);
   });
 
   it('never makes a new claim for a member whose claim is gone', async () => {
     const world = await created();
     await world.kube.as('kubectl').delete(world.claim('example-1'));
     await world.kube.as('kubectl').delete(world.pod('example-1'));
-    const { decision } = await world.run();
-    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MemberLost' });
-    expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-2']);
-    expect(world.names('Pod')).toEqual(['example-0', 'example-2']);
-    const available = world.cluster.status.conditions?.find(condition => condition.type === 'Available');
-    expect(available).toMatchObject({ status: 'True' });
+    await world.run();
+    expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-2', 'example-3']);
+    expect(world.names('Pod')).toEqual(['example-0', 'example-2', 'example-3']);
   });
 
   it('records a lost status again from the stamps, and touches no pod', async () => {

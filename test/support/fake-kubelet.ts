@@ -12,6 +12,7 @@ export interface FakePodStatus {
   podIP?: string;
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
   containerStatuses?: {
+    image?: string;
     restartCount: number;
     state: { waiting?: { reason: string; message: string }; running?: object };
     lastState?: { terminated?: { message: string } };
@@ -59,7 +60,11 @@ export class FakeKubelet {
     this.#write(pod, status => {
       status.phase = 'Pending';
       status.containerStatuses = [
-        { restartCount: 0, state: { waiting: { reason, message: 'cannot start' } } },
+        {
+          image: (pod['spec'] as PodSpec).containers[0]?.image ?? '',
+          restartCount: 0,
+          state: { waiting: { reason, message: 'cannot start' } },
+        },
       ];
     });
   }

@@ -118,7 +118,9 @@ export class OperatorWorld {
     };
     // The world moves on whenever it is looked at, so that no wait of an activity takes real time.
     this.kube.intercept(call => {
-      if (call.verb === 'list' && call.kind === 'Pod') this.kubelet.settle();
+      if (call.verb !== 'list' || call.kind !== 'Pod') return;
+      this.kubelet.settle();
+      this.now += 1_000;
     });
     this.#process = this.#boot();
   }

@@ -39,8 +39,8 @@ export async function promoteLearner(
     if (seat !== undefined && !seat.isLearner) return 'done';
     if (seat?.pod === undefined || seat.pod.trouble !== undefined) return 'trouble';
     const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
-    since = isSteady ? (since ?? performance.now()) : undefined;
-    if (since === undefined || performance.now() - since < STEADY_MS) return 'notYet';
+    since = isSteady ? (since ?? deps.now()) : undefined;
+    if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
     await onLeader(deps, observation, leader => leader.promote(step.id));
     const message = `promoted ${step.member} (${step.id}) to a voter`;
     deps.recordEvent(

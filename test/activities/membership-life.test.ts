@@ -1,0 +1,206 @@
+/** Scaling and replacement from end to end on a world in memory, with the operator killed at every API call. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const LONG = { timeout: 120_000 };
+const VERSION = '3.6.16';
+
+async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: { size: 3, version: VERSION, ...spec }, storageClass });
+  await world.run();
+  await world.run();
+  return world;
+}
+
+async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
+  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+}
+
+/** The voters that etcd itself lists, and that everything else agrees with. */
+function expectMembers(world: OperatorWorld, members: readonly string[]): void {
+  expect(world.etcd.clusters).toHaveLength(1);
+  const rows = world.etcd.clusters[0]?.rows ?? [];
+  expect(rows.map(({ name, isLearner }) => ({ name, isLearner }))).toEqual(
+    members.map(name => ({ name, isLearner: false })),
+  );
+  expect(world.names('Pod')).toEqual(members);
+  expect(world.cluster.status).toMatchObject({
+    size: members.length,
+    ready: `${members.length}/${members.length}`,
+  });
+  expect(world.cluster.status.members?.ready).toEqual(members);
+}
+
+/** Loses a member's pod and its volume, as when a disk breaks. */
+async function lose(world: OperatorWorld, member: string): Promise<void> {
+  const claim = world.kube.peek(world.claim(member));
+  await world.kube.as('kubectl').delete(world.claim(member));
+  await world.kube.as('kubectl').delete(world.pod(member));
+  world.kubelet.settle();
+  if (claim?.metadata.uid !== undefined) world.etcd.wipe(claim.metadata.uid);
+}
+
+describe('scaling', LONG, () => {
+  it.each([
+    { from: 1, to: 3, members: ['example-0', 'example-1', 'example-2'] },
+    { from: 3, to: 5, members: ['example-0', 'example-1', 'example-2', 'example-3', 'example-4'] },
+  ])('from $from to $to changes one member at a time', async ({ from, to, members }) => {
+    const world = await created({ size: from });
+    await edit(world, { size: to });
+    await world.run();
+    await world.run();
+    expectMembers(world, members);
+    expect(world.names('PersistentVolumeClaim')).toEqual(members);
+  });
+
+  it('up and down and up again uses no name twice', async () => {
+    const world = await created();
+    for (const size of [5, 3, 5]) {
+      await edit(world, { size });
+      await world.run();
+      await world.run();
+    }
+    expectMembers(world, ['example-0', 'example-1', 'example-2', 'example-5', 'example-6']);
+    expect(world.cluster.status.lastSerial).toBe(6);
+  });
+
+  it('down never takes the leader', async () => {
+    const world = await created();
+    const [etcd] = world.etcd.clusters;
+    const leader = etcd?.rows.find(row => row.id === etcd.leaderId)?.name;
+    await edit(world, { size: 1 });
+    await world.run();
+    await world.run();
+    expectMembers(world, [leader ?? '']);
+    expect(world.names('PersistentVolumeClaim')).toEqual([leader]);
+  });
+
+  it('is not begun while a member is not seen healthy', async () => {
+    const world = await created();
+    const pod = world.kube.peek(world.pod('example-1'));
+    world.etcd.set((pod?.['status'] as { podIP: string }).podIP, 'isolated');
+    await edit(world, { size: 5 });
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect(world.etcd.clusters[0]?.rows).toHaveLength(3);
+  });
+
+  it('keeps claims of members that go when storage.retain says Retain', async () => {
+    const world = await created({ storage: { retain: 'Retain' } });
+    await edit(world, { size: 1 });
+    await world.run();
+    expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-1', 'example-2']);
+    expect(world.names('Pod')).toHaveLength(1);
+  });
+
+  it('leaves a member that was added by hand alone, and says so', async () => {
+    const world = await created();
+    world.etcd.clusters[0]?.add('http://stranger.elsewhere:2380', true);
+    await edit(world, { size: 5 });
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'ForeignMember' });
+  });
+});
+
+describe('replacement', LONG, () => {
+  it('of a member whose volume is gone: removed first, then a new one is added', async () => {
+    const world = await created();
+    await lose(world, 'example-1');
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-2', 'example-3']);
+    expect(world.cluster.status.replacements).toMatchObject([
+      { member: 'example-1', replacedBy: 'example-3', reason: 'its claim is gone' },
+    ]);
+  });
+
+  it('of two of five, one after the other', async () => {
+    const world = await created({ size: 5 });
+    await lose(world, 'example-1');
+    await lose(world, 'example-3');
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-2', 'example-4', 'example-5', 'example-6']);
+  });
+
+  it('of an ephemeral member that was deleted', async () => {
+    const world = await created({}, false);
+    await world.kube.as('kubectl').delete(world.pod('example-2'));
+    world.kubelet.settle();
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-1', 'example-3']);
+  });
+
+  it('stops at the budget and says what to do', async () => {
+    const world = await created({ repair: { maxReplacementsPerHour: 1 } });
+    await lose(world, 'example-1');
+    await world.run();
+    await lose(world, 'example-2');
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'ReplacementBudget' });
+    world.now += 3_700_000;
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-3', 'example-4']);
+  });
+
+  it('is not done when quorum is lost: it is told, and nothing is touched', async () => {
+    const world = await created();
+    await lose(world, 'example-1');
+    await lose(world, 'example-2');
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MemberLost' });
+    expect(world.etcd.clusters[0]?.rows.map(row => row.name)).toEqual([
+      'example-0',
+      'example-1',
+      'example-2',
+    ]);
+    expect(world.names('Pod')).toEqual(['example-0']);
+    const available = world.cluster.status.conditions?.find(({ type }) => type === 'Available');
+    expect(available).toMatchObject({ status: 'False', reason: 'NoQuorum' });
+  });
+
+  it('keeps the claim of a member that etcd found empty, for a day', async () => {
+    const world = await created();
+    const claim = world.kube.peek(world.claim('example-1'));
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    world.kubelet.settle();
+    world.etcd.wipe(claim?.metadata.uid ?? '');
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-2', 'example-3']);
+    expect(world.names('PersistentVolumeClaim')).toContain('example-1');
+    world.now += 25 * 3_600_000;
+    await world.run();
+    expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-2', 'example-3']);
+  });
+});
+
+describe('the operator killed at any API call', LONG, () => {
+  it.each([
+    { what: 'of scaling up', begin: (world: OperatorWorld) => edit(world, { size: 4 }), size: 4 },
+    { what: 'of scaling down', begin: (world: OperatorWorld) => edit(world, { size: 2 }), size: 2 },
+    { what: 'of a replacement', begin: (world: OperatorWorld) => lose(world, 'example-1'), size: 3 },
+  ])('$what still ends with the members that are asked for, and nothing else', async ({ begin, size }) => {
+    const probe = await created();
+    await begin(probe);
+    const before = probe.calls;
+    await probe.run();
+    const length = probe.calls - before;
+    // Every seventh call, because each addition takes two seconds of watching the learner; primes hit every step.
+    for (let at = 1; at <= length; at += Math.max(1, Math.floor(length / 7))) {
+      const world = await created();
+      await begin(world);
+      world.kill({ at: world.calls + at });
+      await world.runUntilKilled();
+      await world.run();
+      await world.run();
+      const rows = world.etcd.clusters[0]?.rows ?? [];
+      expect(rows.filter(row => row.isLearner)).toEqual([]);
+      expect(rows).toHaveLength(size);
+      expect(world.names('Pod')).toEqual(rows.map(row => row.name));
+    }
+  });
+});
