@@ -126,8 +126,13 @@ export async function startNode(context: StackContext, index: number): Promise<v
   });
   state.processes[component] = record;
   save(context);
-  node.init = await initOf(record.pid, logFile);
-  await plugIn(layout, nodeCable(context, index), node.init);
+  try {
+    node.init = await initOf(record.pid, logFile);
+    await plugIn(layout, nodeCable(context, index), node.init);
+  } catch (error) {
+    await endProcess(record); // it would wait for its cable for ever
+    throw error;
+  }
   save(context);
   release();
 }

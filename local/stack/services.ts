@@ -59,7 +59,12 @@ export async function startComponent(context: StackContext, component: HostCompo
   });
   context.state.processes[component] = record;
   save(context);
-  if (isolation !== undefined) await plugIn(layout, isolation.cable, record.pid);
+  try {
+    if (isolation !== undefined) await plugIn(layout, isolation.cable, record.pid);
+  } catch (error) {
+    await endProcess(record); // it would wait for its cable for ever
+    throw error;
+  }
   release();
 }
 
