@@ -29,6 +29,8 @@ export interface ClusterFigures {
   readonly quota: number;
   /** Whether a linearizable read went through in this pass. */
   readonly read: boolean;
+  /** Seconds since the epoch: when the first of its certificates expires. Absent in plain text. */
+  readonly certificateExpiry?: number | undefined;
 }
 
 export interface EndedOperation {
@@ -52,7 +54,15 @@ export function figuresOf(observation: Observation, status: EtcdClusterStatus): 
     dbSize: sizes.length === 0 ? undefined : Math.max(...sizes),
     quota: observation.cluster.config.etcd.quotaBackendBytes,
     read: Object.values(observation.probes).some(probe => probe.answered && probe.read.ok),
+    ...expiryOf(status),
   };
+}
+
+function expiryOf({ tls }: EtcdClusterStatus): Pick<ClusterFigures, 'certificateExpiry'> {
+  const ends = (tls?.certificates ?? []).flatMap(({ notAfter }) =>
+    notAfter === undefined ? [] : [Date.parse(notAfter) / 1000],
+  );
+  return ends.length === 0 ? {} : { certificateExpiry: Math.min(...ends) };
 }
 
 function quorumMarginOf({ membership }: Observation, status: EtcdClusterStatus): number | undefined {

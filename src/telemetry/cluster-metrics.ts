@@ -51,6 +51,11 @@ const GAUGES: readonly GaugeSpec[] = [
     value: ({ figures }) => figures.quota,
   },
   {
+    name: 'certificate_expiry_timestamp_seconds',
+    help: 'When the first of its certificates expires, in seconds since 1970. Absent in plain text.',
+    value: ({ figures }) => figures.certificateExpiry,
+  },
+  {
     name: 'last_pass_seconds',
     help: 'Seconds since this replica last looked. Of several replicas the smallest counts.',
     value: ({ seenAt }, now) => (now - seenAt) / 1000,

@@ -1,5 +1,6 @@
 /** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
 import { memberName, peerUrl, serialOf } from '../../api/names.ts';
+import { securityOf } from '../../api/tls.ts';
 import type { ClaimFacts, MemberProbe, Observation, PodFacts } from '../observation.ts';
 
 export interface Seat {
@@ -40,7 +41,8 @@ export function seatsOf(observation: Observation): Seat[] {
 /** The peer URL that this operator gives a member of this name. */
 export function peerUrlOf({ cluster }: Pick<Observation, 'cluster'>, member: string): string {
   const { ClusterDomain: domain } = cluster.config.pod;
-  return peerUrl({ member, cluster: cluster.name, namespace: cluster.namespace, domain });
+  const tls = securityOf(cluster.object)?.peer;
+  return peerUrl({ member, cluster: cluster.name, namespace: cluster.namespace, domain, tls });
 }
 
 /** The name for the next member: above every serial that was ever used. */

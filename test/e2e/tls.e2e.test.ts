@@ -1,0 +1,173 @@
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../src/kube/port.ts';
+import { coreosSecrets, staticTls, TestAuthority } from '../support/certificates.ts';
+import {
+  awaitCondition,
+  createNamespace,
+  manifest,
+  podsOf,
+  readCluster,
+  removeNamespace,
+  startWorld,
+  type World,
+} from '../support/e2e.ts';
+import { poll } from '../support/poll.ts';
+
+const NAMESPACE = 'tls';
+let world: World;
+let authority: TestAuthority;
+
+beforeAll(async () => {
+  world = await startWorld();
+  await createNamespace(world, NAMESPACE);
+  authority = await TestAuthority.create('company');
+});
+afterAll(async () => {
+  if (world === undefined) return;
+  await removeNamespace(world, NAMESPACE);
+  await world.close();
+});
+
+/** The condition TLSReady of a cluster, once it has this reason. */
+async function tlsReady(name: string, reason: string): Promise<string> {
+  const { message } = await poll(
+    async () => {
+      const cluster = await readCluster(world, NAMESPACE, name);
+      return cluster?.status?.conditions?.find(is => is.type === 'TLSReady' && is.reason === reason);
+    },
+    {
+      timeoutMs: 60_000,
+      otherwise: async () =>
+        `${name} is not ${reason}: ${JSON.stringify((await readCluster(world, NAMESPACE, name))?.status, null, 1)}`,
+    },
+  );
+  return message;
+}
+
+/** Of every pod: its uid and how often its container was started again. */
+async function lives(name: string): Promise<string[]> {
+  const pods = await podsOf(world, NAMESPACE, name);
+  return pods.map(pod => {
+    const status = pod['status'] as { containerStatuses?: { restartCount: number }[] };
+    return `${pod.metadata.name} ${pod.metadata.uid} ${status.containerStatuses?.[0]?.restartCount}`;
+  });
+}
+
+/** The serial number of the certificate that each member shows on its client port. */
+async function shownBy(name: string): Promise<string[]> {
+  const pods = await podsOf(world, NAMESPACE, name);
+  return Promise.all(
+    pods.map(pod => {
+      const { podIP } = pod['status'] as { podIP: string };
+      return new Promise<string>((resolve, reject) => {
+        const socket = connect({ host: podIP, port: 2379, rejectUnauthorized: false }, () => {
+          resolve(socket.getPeerCertificate().serialNumber);
+          socket.destroy();
+        });
+        socket.once('error', reject);
+      });
+    }),
+  );
+}
+
+/** Runs etcdctl in a pod that mounts a Secret with these keys, against the client Service; gives its output. */
+async function application(
+  cluster: string,
+  { secretName, keys }: { secretName: string; keys: { ca: string; cert: string; key: string } },
+): Promise<string> {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: NAMESPACE, name: `${cluster}-application` },
+    spec: {
+      restartPolicy: 'Never',
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          name: 'application',
+          image: 'gcr.io/etcd-development/etcd:v3.6.16',
+          command: ['/usr/local/bin/etcdctl'],
+          args: [
+            `--endpoints=https://${cluster}-client.${NAMESPACE}.svc:2379`,
+            `--cacert=/tls/${keys.ca}`,
+            `--cert=/tls/${keys.cert}`,
+            `--key=/tls/${keys.key}`,
+            'put',
+            'through/the/service',
+            'yes',
+          ],
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+          volumeMounts: [{ name: 'tls', mountPath: '/tls', readOnly: true }],
+        },
+      ],
+      volumes: [{ name: 'tls', secret: { secretName } }],
+    },
+  };
+  await world.kube.create(pod);
+  const done = await poll(
+    async () => {
+      const found = await world.kube.get({ ...pod, name: pod.metadata.name, namespace: NAMESPACE });
+      const { phase } = (found?.['status'] ?? {}) as { phase?: string };
+      return phase === 'Succeeded' || phase === 'Failed' ? phase : undefined;
+    },
+    { timeoutMs: 60_000 },
+  );
+  const output = await world.stack.kubectl('-n', NAMESPACE, 'logs', pod.metadata.name);
+  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', pod.metadata.name);
+  return `${done}: ${output.trim()}`;
+}
+
+async function remove(name: string): Promise<void> {
+  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', name, '--timeout=90s');
+}
+
+async function apply(...objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) await world.kube.apply(object);
+}
+
+describe('TLS.static', () => {
+  test('waits for its Secrets, says what is wrong with them, and goes on by itself', async () => {
+    const { peer, server, operator } = await coreosSecrets(authority, 'careful', NAMESPACE);
+    await apply(
+      manifest(NAMESPACE, 'careful', { size: 3, version: '3.6.16', TLS: staticTls('careful') }),
+      peer,
+      operator,
+    );
+    expect(await tlsReady('careful', 'SecretMissing')).toContain('Secret careful-server');
+    const data = server['data'] as Record<string, string>;
+    const torn = (await coreosSecrets(authority, 'careful', NAMESPACE)).server['data'] as typeof data;
+    await apply({ ...server, data: { ...data, 'server.key': torn['server.key'] ?? '' } });
+    expect(await tlsReady('careful', 'KeyMismatch')).toContain('server.key of Secret careful-server');
+    expect(await podsOf(world, NAMESPACE, 'careful')).toEqual([]);
+    await apply(server);
+    const cluster = await awaitCondition(
+      world,
+      { namespace: NAMESPACE, name: 'careful' },
+      { type: 'Healthy' },
+    );
+    expect(cluster.status?.tls).toMatchObject({ mode: 'static', peer: true, client: true });
+    expect(cluster.status?.tls?.certificates?.every(({ notAfter }) => notAfter !== undefined)).toBe(true);
+    expect(JSON.stringify(cluster.status)).not.toContain('BEGIN');
+  });
+
+  test('lets applications in through the Service with a certificate, and nobody without one', async () => {
+    const keys = { ca: 'etcd-client-ca.crt', cert: 'etcd-client.crt', key: 'etcd-client.key' };
+    expect(await application('careful', { secretName: 'careful-operator', keys })).toBe('Succeeded: OK');
+    const [pod] = await podsOf(world, NAMESPACE, 'careful');
+    const { podIP } = pod?.['status'] as { podIP: string };
+    await expect(fetch(`http://${podIP}:2379/health`)).rejects.toThrow();
+  });
+
+  test('takes renewed certificates up without a restart', async () => {
+    const before = await lives('careful');
+    const shown = await shownBy('careful');
+    await apply((await coreosSecrets(authority, 'careful', NAMESPACE)).server);
+    await poll(async () => (await shownBy('careful')).every(serial => !shown.includes(serial)), {
+      timeoutMs: 150_000,
+    });
+    expect(await lives('careful')).toEqual(before);
+    await awaitCondition(world, { namespace: NAMESPACE, name: 'careful' }, { type: 'Healthy' });
+    await remove('careful');
+  });
+});
