@@ -1,0 +1,90 @@
+/** Reads what etcd holds after a load has ended. */
+import type { Etcd3 } from 'etcd3';
+import { dial } from './connection.ts';
+import type { Stored, StoredValue } from './history.ts';
+
+const CALL_MS = 10_000;
+const WATCH_MS = 60_000;
+
+/**
+ * Everything under `prefix`: what it holds now, and every put since revision 1. Rejects when the history was compacted, or
+ * does not come within a minute.
+ */
+export async function readStored(endpoint: string, prefix: string): Promise<Stored> {
+  const etcd = dial(endpoint);
+  try {
+    const range = { key: Buffer.from(`${prefix}/`), range_end: Buffer.from(`${prefix}0`) };
+    const { kvs } = await etcd.kv.range(
+      { ...range, serializable: false },
+      { deadline: Date.now() + CALL_MS },
+    );
+    const values = kvs.map(storedValue);
+    const last = Math.max(0, ...values.map(({ revision }) => revision));
+    return { values, events: last === 0 ? [] : await watchUntil(etcd, prefix, last) };
+  } finally {
+    etcd.close();
+  }
+}
+
+/** Puts under the prefix from revision 1 until the one of revision `last`, in the order in which they come. */
+async function watchUntil(etcd: Etcd3, prefix: string, last: number): Promise<StoredValue[]> {
+  const watcher = etcd.watch().prefix(`${prefix}/`).startRevision('1').watcher();
+  const events: StoredValue[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const limit = setTimeout(
+        () =>
+          reject(new Error(`the watch of ${prefix} gave no revision ${last} within ${WATCH_MS / 1000} s`)),
+        WATCH_MS,
+      );
+      const settle = (done: () => void): void => {
+        clearTimeout(limit);
+        done();
+      };
+      watcher.on('error', error => settle(() => reject(error)));
+      watcher.on('disconnected', error => settle(() => reject(error)));
+      watcher.on('data', response => {
+        events.push(...response.events.map(event => storedValue(event.kv)));
+        if ((events.at(-1)?.revision ?? 0) >= last) settle(resolve);
+      });
+    });
+  } finally {
+    await watcher.cancel().catch(() => undefined);
+  }
+  return events;
+}
+
+function storedValue(kv: { key: Buffer; value: Buffer; mod_revision: string }): StoredValue {
+  return { key: kv.key.toString(), value: kv.value.toString(), revision: Number(kv.mod_revision) };
+}
+
+/** The hash that each member has of all keys up to one revision, by endpoint: all the same, or their data differs. */
+export async function hashes(endpoints: readonly string[]): Promise<Record<string, string>> {
+  const ask = { key: Buffer.from('/').toString('base64'), countOnly: true };
+  const reads = endpoints.map(endpoint =>
+    post<{ header: { revision: string } }>(`${endpoint}/v3/kv/range`, ask),
+  );
+  // After its linearizable read each member holds everything up to the smallest of these.
+  const revision = Math.min(...(await Promise.all(reads)).map(({ header }) => Number(header.revision)));
+  const hashed = endpoints.map(async endpoint => {
+    const answer = await post<Hashed>(`${endpoint}/v3/maintenance/hashkv`, { revision: String(revision) });
+    return [endpoint, `${answer.hash} since ${answer.compact_revision ?? 0}`] as const;
+  });
+  return Object.fromEntries(await Promise.all(hashed));
+}
+
+interface Hashed {
+  readonly hash: number;
+  readonly compact_revision?: string;
+}
+
+/** Over etcd's JSON gateway: etcd3 looks for HashKV under a name that its own stub does not have. */
+async function post<T>(path: string, body: object): Promise<T> {
+  const response = await fetch(`http://${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(CALL_MS),
+  });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
