@@ -7,16 +7,20 @@ import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
 import { addLearner } from './steps/add-learner.ts';
+import { applyObjects } from './steps/apply-objects.ts';
 import { awaitMembers, awaitQuorum } from './steps/await-members.ts';
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
 import { createMember } from './steps/create-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
+import { expandClaim } from './steps/expand-claim.ts';
+import { moveLeader } from './steps/move-leader.ts';
 import { promoteLearner } from './steps/promote-learner.ts';
 import { recordClusterId } from './steps/record-cluster-id.ts';
 import { recordIncarnation } from './steps/record-incarnation.ts';
 import { removeMember, retireMember } from './steps/remove-member.ts';
 import { restartMember } from './steps/restart-member.ts';
+import { stopMember } from './steps/stop-member.ts';
 
 export type { Assessment, ClusterSummary } from './assess.ts';
 export type { Dependencies } from './dependencies.ts';
@@ -53,6 +57,10 @@ export function createActivities(deps: Dependencies) {
     promoteLearner: step<'promoteLearner', string>(promoteLearner),
     removeMember: step<'removeMember', void>(removeMember),
     retireMember: step<'retireMember', void>(retireMember),
+    applyObjects: step<'applyObjects', void>(applyObjects),
+    moveLeader: step<'moveLeader', void>(moveLeader),
+    stopMember: step<'stopMember', string>(stopMember),
+    expandClaim: step<'expandClaim', void>(expandClaim),
     deletePods: step<'deletePods', string>(deletePods),
     releaseClaims: step<'releaseClaims', void>(releaseClaims),
     removeFinalizer: step<'removeFinalizer', void>(removeFinalizer),

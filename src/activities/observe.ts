@@ -11,7 +11,10 @@ import {
 } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
-import type { ClusterFacts, Observation } from '../planner/observation.ts';
+import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
+import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
+import { askedSize, isSmaller } from '../planner/growth.ts';
+import type { ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
 
 import type { Dependencies } from './dependencies.ts';
 import { observeTls } from './tls-observe.ts';
@@ -90,11 +93,28 @@ async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Ow
   ]);
   return {
     pods: pods.items.map(pod => podFacts(pod, uid)),
-    claims: claims.items.map(claim => claimFacts(claim, cluster)),
-    peerService: objectFacts(peer, uid),
-    clientService: objectFacts(client, uid),
-    disruptionBudget: objectFacts(budget, uid),
+    claims: await withExpandable(
+      kube,
+      cluster,
+      claims.items.map(claim => claimFacts(claim, cluster)),
+    ),
+    peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
+    clientService: objectFacts(client, uid, buildClientService(cluster.object)),
+    disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),
   };
+}
+
+/** Whether claims can grow, asked only when one of them is too small. */
+async function withExpandable(
+  kube: KubeClient,
+  cluster: ClusterFacts,
+  claims: readonly ClaimFacts[],
+): Promise<readonly ClaimFacts[]> {
+  const asked = askedSize({ cluster });
+  if (!claims.some(claim => claim.owned && isSmaller(claim.requested, asked))) return claims;
+  const { items } = await kube.list(STORAGE_CLASS);
+  const growing = items.filter(item => item['allowVolumeExpansion'] === true).map(item => item.metadata.name);
+  return claims.map(claim => ({ ...claim, expandable: growing.includes(claim.storageClassName ?? '') }));
 }
 
 async function findDefaultStorageClass(kube: KubeClient): Promise<string | undefined> {

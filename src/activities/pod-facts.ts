@@ -3,9 +3,12 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_RENDERED,
   ANNOTATION_VERSION,
 } from '../api/names.ts';
 import type { KubeObject } from '../kube/port.ts';
+import { firstEdit, type StoredObject } from '../objects/edited.ts';
+import type { ManifestObject } from '../objects/manifest.ts';
 import { tokenPrefix } from '../planner/identity.ts';
 import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
 
@@ -50,6 +53,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     version: metadata.annotations?.[ANNOTATION_VERSION],
     trouble: troubleOf(status),
+    stamp: metadata.annotations?.[ANNOTATION_RENDERED],
     createdAt: Date.parse(metadata.creationTimestamp ?? '') || 0,
     isRestart: namesOnlyItself(pod),
   };
@@ -61,6 +65,8 @@ export function claimFacts(
   cluster: { readonly name: string; readonly uid: string },
 ): ClaimFacts {
   const { metadata } = claim;
+  const spec = (claim['spec'] ?? {}) as ClaimSpec;
+  const status = (claim['status'] ?? {}) as ClaimStatus;
   const token = metadata.annotations?.[ANNOTATION_INCARNATION];
   return {
     name: metadata.name,
@@ -68,15 +74,49 @@ export function claimFacts(
     owned: token?.startsWith(tokenPrefix(cluster)) ?? false,
     token,
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
-    phase: (claim['status'] as { phase?: string } | undefined)?.phase ?? 'Pending',
+    phase: status.phase ?? 'Pending',
+    requested: spec.resources?.requests?.storage,
+    capacity: status.capacity?.storage,
+    storageClassName: spec.storageClassName,
+    resizing: resizingOf(status),
     deleting: metadata.deletionTimestamp !== undefined,
     keptUntil: Date.parse(metadata.annotations?.[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
   };
 }
 
-/** Whether a Service or budget is there, and whether it is ours. */
-export function objectFacts(object: KubeObject | undefined, ownerUid: string): ObjectFacts {
-  return { exists: object !== undefined, owned: object !== undefined && isControlledBy(object, ownerUid) };
+interface ClaimSpec {
+  readonly storageClassName?: string;
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+interface ClaimStatus {
+  readonly phase?: string;
+  readonly capacity?: { readonly storage?: string };
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly message?: string;
+  }[];
+  readonly allocatedResourceStatuses?: { readonly storage?: string };
+}
+
+/** What storage driver and kubelet say of a volume that is being enlarged. */
+function resizingOf({ conditions = [], allocatedResourceStatuses }: ClaimStatus): string | undefined {
+  const said = conditions
+    .filter(({ status }) => status === 'True')
+    .map(({ type, message }) => [type, message].filter(Boolean).join(': '));
+  return [allocatedResourceStatuses?.storage, ...said].filter(Boolean).join('; ') || undefined;
+}
+
+/** Whether a Service or budget is there, whether it is ours, and what somebody changed in it. */
+export function objectFacts(
+  object: KubeObject | undefined,
+  ownerUid: string,
+  wanted: ManifestObject,
+): ObjectFacts {
+  if (object === undefined) return { exists: false, owned: false };
+  if (!isControlledBy(object, ownerUid)) return { exists: true, owned: false };
+  const difference = firstEdit(object as unknown as StoredObject, wanted);
+  return { exists: true, owned: true, ...(difference === undefined ? {} : { difference }) };
 }
 
 /** Whether the object's controlling owner has this uid. */

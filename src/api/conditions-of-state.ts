@@ -174,6 +174,22 @@ const DURABLE = rows('Durable', {
   NotDecided: ['Unknown', 'The storage of this cluster has not been decided yet.', WAIT],
 });
 
+/** Are the volumes as large as asked for? Said once they were not. */
+const STORAGE_RESIZED = rows('StorageResized', {
+  SizeReached: ['True', 'Every volume has the size asked for, or more.', ''],
+  Resizing: ['False', 'Volumes are being enlarged; members go on running.', WAIT],
+  ExpansionNotAllowed: [
+    'False',
+    'A volume is smaller than asked for, and its StorageClass does not let volumes grow.',
+    'Set allowVolumeExpansion on the StorageClass where its driver can do it; else make a new cluster and restore a backup into it.',
+  ],
+  ResizeFailed: [
+    'False',
+    'Kubernetes could not enlarge a volume.',
+    'Read the message and the events of the claim; the driver tries again by itself.',
+  ],
+});
+
 /** Is there a backup to go back to? */
 const BACKED_UP = rows('BackedUp', {
   VerifiedBackup: ['True', 'A verified backup of this cluster exists.', ''],
@@ -199,5 +215,6 @@ export const STATE_CONDITIONS = [
   ...UPGRADING,
   ...PAUSED,
   ...DURABLE,
+  ...STORAGE_RESIZED,
   ...BACKED_UP,
 ] as const;

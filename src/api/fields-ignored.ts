@@ -31,7 +31,6 @@ const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
 /** Whoever builds what a line names removes the line. `spec` alone means the whole kind. */
 export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
   EtcdCluster: [
-    { field: 'spec.hibernated' },
     { field: 'spec.storage.retainDeadMemberFor', unless: DEFAULT_RETAIN_DEAD_MEMBER },
     ...withDefaultsOf('spec.upgrade', UPGRADE_DEFAULTS),
     ...withDefaultsOf('spec.repair', REPAIR_DEFAULTS),

@@ -33,6 +33,8 @@ export const ANNOTATION_MEMBER_ID = `${GROUP}/member-id`;
 export const ANNOTATION_SERIAL = `${GROUP}/serial`;
 /** etcd's cluster id, lower-case hexadecimal without prefix. */
 export const ANNOTATION_CLUSTER_ID = `${GROUP}/cluster-id`;
+/** What the operator rendered into an object: a hash of each part, as JSON (objects/rendered.ts). */
+export const ANNOTATION_RENDERED = `${GROUP}/rendered`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */

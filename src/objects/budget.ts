@@ -2,6 +2,7 @@
 import { clusterLabels, clusterSelector, disruptionBudgetName } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
+import { stamped } from './rendered.ts';
 
 /**
  * A PodDisruptionBudget of one member. `maxUnavailable` is allowed for bare pods here because their controller
@@ -11,7 +12,7 @@ import { type ManifestObject, ownerReference } from './manifest.ts';
  */
 export function disruptionBudget(cluster: EtcdCluster): ManifestObject {
   const { name, namespace } = cluster.metadata;
-  return {
+  return stamped({
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: {
@@ -21,5 +22,5 @@ export function disruptionBudget(cluster: EtcdCluster): ManifestObject {
       ownerReferences: [ownerReference(cluster)],
     },
     spec: { maxUnavailable: 1, selector: { matchLabels: clusterSelector(name) } },
-  };
+  });
 }

@@ -18,6 +18,7 @@ import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-argument
 import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference } from './manifest.ts';
 import { given, placement } from './placement.ts';
 import { METRICS_PORT_NAME, probesFor } from './probes.ts';
+import { stamped } from './rendered.ts';
 import { runtimeEnvironment } from './runtime-environment.ts';
 import { tlsMounts, tlsVolumes } from './tls.ts';
 
@@ -76,7 +77,7 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
   const config = { ...built, version, image: `${built.repository}:v${version}` };
   const { name, namespace } = cluster.metadata;
   const { pod } = config;
-  return {
+  return stamped({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
@@ -105,7 +106,7 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       containers: [container(cluster, config, member)],
       volumes: [volume(config, member), ...tlsVolumes(securityOf(cluster))],
     },
-  };
+  });
 }
 
 /**

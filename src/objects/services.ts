@@ -10,6 +10,7 @@ import {
 } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
+import { stamped } from './rendered.ts';
 
 const CLIENT = { name: 'client', port: CLIENT_PORT, protocol: 'TCP', targetPort: CLIENT_PORT } as const;
 const PEER = { name: 'peer', port: PEER_PORT, protocol: 'TCP', targetPort: PEER_PORT } as const;
@@ -20,7 +21,7 @@ const PEER = { name: 'peer', port: PEER_PORT, protocol: 'TCP', targetPort: PEER_
  */
 export function peerService(cluster: EtcdCluster): ManifestObject {
   const { name, namespace } = cluster.metadata;
-  return {
+  return stamped({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: {
@@ -35,7 +36,7 @@ export function peerService(cluster: EtcdCluster): ManifestObject {
       selector: clusterSelector(name),
       ports: [CLIENT, PEER],
     },
-  };
+  });
 }
 
 /** The Service for applications: only members that are ready to serve, that is voters with a leader. */
@@ -43,7 +44,7 @@ export function clientService(cluster: EtcdCluster): ManifestObject {
   const { name, namespace } = cluster.metadata;
   const { service } = withDefaults(cluster.spec);
   const annotations = service.annotations ?? {};
-  return {
+  return stamped({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: {
@@ -59,5 +60,5 @@ export function clientService(cluster: EtcdCluster): ManifestObject {
       ports: [CLIENT],
       ...(service.trafficDistribution ? { trafficDistribution: service.trafficDistribution } : {}),
     },
-  };
+  });
 }

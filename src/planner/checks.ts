@@ -31,6 +31,12 @@ export const specificationIsUsable: Check = ({ cluster }) => {
   );
 };
 
+/** A cluster that is to sleep is not created first. */
+export const isAwake: Check = ({ cluster }) =>
+  cluster.config.hibernated
+    ? { reason: 'Hibernated', message: 'nothing is created while spec.hibernated is true; set it to false' }
+    : undefined;
+
 /** Nobody else's objects stand under the names that this cluster needs. */
 export const namesAreFree: Check = ({ cluster, peerService, clientService, disruptionBudget }) => {
   const objects = [

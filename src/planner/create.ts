@@ -7,6 +7,7 @@ import type { Incarnation, StorageStatus } from '../api/types.ts';
 import {
   type Check,
   firstObstacle,
+  isAwake,
   membersAreOurs,
   namesAreFree,
   type Obstacle,
@@ -19,7 +20,12 @@ import type { Observation } from './observation.ts';
 import { storageFor } from './storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from './tls.ts';
 
-const BEFORE_RECORDING: readonly Check[] = [specificationIsUsable, namesAreFree, certificatesAreGood];
+const BEFORE_RECORDING: readonly Check[] = [
+  specificationIsUsable,
+  isAwake,
+  namesAreFree,
+  certificatesAreGood,
+];
 const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, membersAreOurs];
 
 /** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */

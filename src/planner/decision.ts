@@ -60,6 +60,32 @@ export type Step =
       /** What becomes of its claims; a time is in milliseconds since the epoch. */
       readonly fate: 'Delete' | 'Retain' | { readonly keepUntil: number };
     }
+  | {
+      readonly kind: 'applyObjects';
+      readonly objects: readonly {
+        readonly object: SharedObject;
+        /** The first field that is not as we apply it. */
+        readonly because: string;
+      }[];
+    }
+  | { readonly kind: 'moveLeader'; readonly from: string; readonly to: string; readonly toId: string }
+  | {
+      readonly kind: 'stopMember';
+      readonly member: string;
+      /** Of its pod. */
+      readonly uid: string;
+      readonly claimUid: string;
+      readonly purpose: 'rollout' | 'hibernation';
+      readonly because: string;
+    }
+  | {
+      readonly kind: 'expandClaim';
+      readonly claim: string;
+      readonly uid: string;
+      /** Quantities. */
+      readonly from: string;
+      readonly size: string;
+    }
   | { readonly kind: 'deletePods'; readonly pods: readonly { readonly name: string; readonly uid: string }[] }
   | {
       readonly kind: 'releaseClaims';
@@ -77,6 +103,9 @@ export const OPERATIONS = [
   'repairCluster',
   'scaleCluster',
   'replaceMember',
+  'rolloutCluster',
+  'hibernateCluster',
+  'wakeCluster',
   'deleteCluster',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];

@@ -43,6 +43,8 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
+  /** What the operator rendered into it (objects/rendered.ts); pods of earlier releases carry none. */
+  readonly stamp?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Its arguments name nobody but itself as initial cluster: on an empty volume it refuses to start. */
@@ -61,12 +63,23 @@ export interface ClaimFacts {
   readonly deleting: boolean;
   /** Kept after its member was removed, until then (milliseconds since the epoch). */
   readonly keptUntil: number | undefined;
+  /** The size that it asks for, a quantity. */
+  readonly requested?: string | undefined;
+  /** The size that its volume has, once it is bound. */
+  readonly capacity?: string | undefined;
+  readonly storageClassName?: string | undefined;
+  /** Whether its class lets it grow; looked up only when it is smaller than the specification asks for. */
+  readonly expandable?: boolean;
+  /** What is being done to enlarge it, or why that failed, in the words of Kubernetes. */
+  readonly resizing?: string | undefined;
 }
 
 /** A Service or budget of a name that this cluster needs. */
 export interface ObjectFacts {
   readonly exists: boolean;
   readonly owned: boolean;
+  /** The first field that is not as we apply it; absent when all are. */
+  readonly difference?: string | undefined;
 }
 
 /** What one member said when it was asked, or why it could not be asked. Unreachable never means dead. */

@@ -8,7 +8,10 @@ import type { Decision, Operation } from './decision.ts';
 import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { planMembership } from './membership/index.ts';
+import { planGrowth } from './growth.ts';
+import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { planRepair, planWaiting } from './repair.ts';
+import { continueRollout, planRollout } from './rollout.ts';
 import { planSecurity } from './tls.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
@@ -16,9 +19,14 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planDeletion,
   planCreation,
   planSecurity,
+  planHibernation,
+  continueRollout,
   planRepair,
   planMembership,
   planWaiting,
+  planGrowth,
+  planRollout,
+  planRefusedHibernation,
 ];
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */

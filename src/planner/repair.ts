@@ -11,7 +11,7 @@ import type { ClaimFacts, Observation } from './observation.ts';
 
 /** What repair does next; undefined when nothing is missing. */
 export function planRepair(observation: Observation): Decision | undefined {
-  const steps = [...missingObjects(observation), ...missingPods(observation)];
+  const steps = [...sharedObjectSteps(observation), ...missingPods(observation)];
   const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length > 0 ? operate('repairCluster', steps) : undefined;
@@ -21,6 +21,20 @@ export function planRepair(observation: Observation): Decision | undefined {
 export function planWaiting(observation: Observation): Decision | undefined {
   const lost = firstObstacle(observation, [podsAreNotEnding, membersHaveTheirData]);
   return lost && blocked(lost);
+}
+
+/** Shared objects that are missing or were edited. */
+export function sharedObjectSteps(observation: Observation): Step[] {
+  return [...missingObjects(observation), ...editedObjects(observation)];
+}
+
+function editedObjects({ peerService, clientService, disruptionBudget }: Observation): Step[] {
+  const found = { peerService, clientService, disruptionBudget };
+  const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).flatMap(object => {
+    const { difference } = found[object];
+    return difference === undefined ? [] : [{ object, because: difference }];
+  });
+  return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects }];
 }
 
 function missingObjects({ peerService, clientService, disruptionBudget }: Observation): Step[] {
@@ -47,11 +61,13 @@ function missingPods(observation: Observation): Step[] {
   });
 }
 
-function membersWithoutPod(observation: Observation): string[] {
+/** Members that have no pod at all, not even one that is being deleted. */
+export function membersWithoutPod(observation: Observation): string[] {
   return memberNames(observation).filter(name => !observation.pods.some(pod => pod.name === name));
 }
 
-function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
+/** The claim that a member can be started again on. */
+export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
   const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
   return claim === undefined || claim.deleting || claim.phase === 'Lost' ? undefined : claim;
 }

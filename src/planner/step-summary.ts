@@ -27,6 +27,14 @@ export function stepSummary(step: Step): string {
       return `remove ${step.member} (${step.id}): ${step.reason}`;
     case 'retireMember':
       return `clear away what is left of ${step.member}`;
+    case 'applyObjects':
+      return `put back ${step.objects.map(({ object, because }) => `${readable(object)} (${because})`).join(', ')}`;
+    case 'moveLeader':
+      return `hand leadership from ${step.from} to ${step.to}`;
+    case 'stopMember':
+      return `stop ${step.member}: ${step.because}`;
+    case 'expandClaim':
+      return `enlarge claim ${step.claim} from ${step.from} to ${step.size}`;
     case 'deletePods':
       return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
     case 'releaseClaims':

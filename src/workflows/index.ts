@@ -1,4 +1,13 @@
 /** Every workflow type. What is exported here is bundled; the names are what histories record. */
 export { etcdBackup, etcdRestore } from './declined.ts';
 export { etcdCluster } from './etcd-cluster.ts';
-export { createCluster, deleteCluster, repairCluster, replaceMember, scaleCluster } from './operation.ts';
+export {
+  createCluster,
+  deleteCluster,
+  hibernateCluster,
+  repairCluster,
+  replaceMember,
+  rolloutCluster,
+  scaleCluster,
+  wakeCluster,
+} from './operation.ts';

@@ -112,6 +112,21 @@ export async function replaceMember(input: OperationInput): Promise<OperationRes
   return interpret(input);
 }
 
+/** Brings a changed specification to the members: larger claims, and new pods on their volumes one at a time. */
+export async function rolloutCluster(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
+/** Stops every member; claims, Services and identity stay. */
+export async function hibernateCluster(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
+/** Starts the members of a hibernated cluster on their volumes. */
+export async function wakeCluster(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
 /** Takes a cluster down: pods, then claims as `storage.retain` says, then the finalizer. */
 export async function deleteCluster(input: OperationInput): Promise<OperationResult> {
   return interpret(input);
@@ -123,5 +138,8 @@ export const OPERATION_WORKFLOWS: Record<Operation, typeof createCluster> = {
   repairCluster,
   scaleCluster,
   replaceMember,
+  rolloutCluster,
+  hibernateCluster,
+  wakeCluster,
   deleteCluster,
 };

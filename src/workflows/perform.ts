@@ -35,6 +35,7 @@ const WAITS: readonly Step['kind'][] = [
   'awaitMembers',
   'addLearner',
   'promoteLearner',
+  'stopMember',
   'deletePods',
 ];
 

@@ -8,7 +8,8 @@ import { preconditionChanged } from '../failures.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
 import { createOwned } from './create-owned.ts';
 
-const BUILDERS: Record<SharedObject, (cluster: EtcdCluster) => ManifestObject> = {
+/** The builder of each shared object. */
+export const SHARED_OBJECTS: Record<SharedObject, (cluster: EtcdCluster) => ManifestObject> = {
   peerService,
   clientService,
   disruptionBudget,
@@ -24,7 +25,7 @@ export async function ensureObjects(
   if (step.objects.includes('clientService') && cluster.status?.clusterID === undefined) {
     throw preconditionChanged('no cluster id is recorded: the client Service stays closed');
   }
-  for (const object of step.objects.map(name => BUILDERS[name](cluster))) {
+  for (const object of step.objects.map(name => SHARED_OBJECTS[name](cluster))) {
     if ((await createOwned(deps.kube, object, ref.uid)) === 'created') {
       const message = `created ${object.kind} ${object.metadata.name}`;
       deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectCreated', message });

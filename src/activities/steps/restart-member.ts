@@ -20,6 +20,8 @@ export async function restartMember(
   if (cluster.status?.incarnation?.token !== step.token || cluster.status.clusterID === undefined) {
     throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
   }
+  if (cluster.spec.hibernated === true)
+    throw preconditionChanged('spec.hibernated is true: nothing is started');
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
   if (claim?.metadata.uid !== step.claimUid || claim.metadata.deletionTimestamp !== undefined) {
     throw preconditionChanged(`claim ${step.member} is not the one that the member had`);

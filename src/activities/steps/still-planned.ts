@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../api/types.ts';
 import type { Step } from '../../planner/decision.ts';
+import type { Decision } from '../../planner/decision.ts';
+import { planHibernation } from '../../planner/hibernate.ts';
 import { planMembership } from '../../planner/membership/index.ts';
+import { planRollout } from '../../planner/rollout.ts';
 import type { Observation } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
@@ -9,7 +12,7 @@ import { observe } from '../observe.ts';
 import type { ClusterRef } from '../resource.ts';
 
 /**
- * Looks at everything once more, right before a change of membership, and goes on only when the planner would have
+ * Looks at everything once more, right before a step that touches a member, and goes on only when the planner would have
  * this very step done now: same members, same evidence, all its preflight checks. Fails with PreconditionChanged.
  */
 export async function stillPlanned(
@@ -20,12 +23,19 @@ export async function stillPlanned(
   const seen = await observe(deps, ref);
   if (seen === undefined || seen.observation.cluster.deleting)
     throw preconditionChanged('the resource is gone');
-  const decision = planMembership(seen.observation);
+  const decision = plannerOf(step)(seen.observation);
   if (decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
     const instead = decision?.kind === 'blocked' ? decision.message : 'something else is planned now';
     throw preconditionChanged(`${step.kind} is not done: ${instead}`);
   }
   return seen;
+}
+
+/** Whose step it is. */
+function plannerOf(step: Step): (observation: Observation) => Decision | undefined {
+  if (step.kind === 'moveLeader') return planRollout;
+  if (step.kind !== 'stopMember') return planMembership;
+  return step.purpose === 'rollout' ? planRollout : planHibernation;
 }
 
 /** As it went through Temporal; what a claim is kept until depends on when it was looked at. */

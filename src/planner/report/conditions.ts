@@ -3,9 +3,11 @@ import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditi
 import { validateCluster } from '../../api/validate.ts';
 import type { Decision, Operation } from '../decision.ts';
 import type { Actor, MemberProbe, Observation } from '../observation.ts';
+import { isAsleep } from '../hibernate.ts';
 import { said } from '../plan.ts';
 import { tlsCondition } from '../tls.ts';
 import { ignoredChanges } from './ignored-changes.ts';
+import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 
 /** What the conditions are made from. */
@@ -25,6 +27,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     healthy(findings),
     progressing(findings),
     durable(findings.observation),
+    ...growing(findings.observation),
     ...changing(findings),
     ...paused(findings),
     ...tlsCondition(findings.observation),
@@ -48,13 +51,15 @@ export function isRefused({ observation, decision }: Pick<Findings, 'observation
   return (
     observation.cluster.status.incarnation === undefined &&
     decision.kind === 'blocked' &&
-    decision.reason !== 'Paused'
+    decision.reason !== 'Paused' &&
+    decision.reason !== 'Hibernated'
   );
 }
 
 function available(findings: Findings): ConditionFinding {
   const { cluster, clientService, pods } = findings.observation;
   if (cluster.deleting) return finding('Available', 'Deleting');
+  if (isAsleep(findings.observation)) return finding('Available', 'Hibernated');
   if (isRefused(findings)) return finding('Available', 'NotCreated');
   if (cluster.status.clusterID === undefined || !clientService.exists)
     return finding('Available', 'Creating');
@@ -84,6 +89,7 @@ function healthy(findings: Findings): ConditionFinding {
   const { observation, members } = findings;
   const { cluster } = observation;
   if (cluster.deleting) return finding('Healthy', 'Deleting');
+  if (isAsleep(observation)) return finding('Healthy', 'Hibernated');
   if (isRefused(findings)) return finding('Healthy', 'NotCreated');
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
   const probes = answered(observation);
@@ -109,6 +115,9 @@ const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
   repairCluster: 'Repairing',
   scaleCluster: 'Scaling',
   replaceMember: 'Repairing',
+  rolloutCluster: 'RollingOut',
+  hibernateCluster: 'Hibernating',
+  wakeCluster: 'Waking',
   deleteCluster: 'Deleting',
 };
 
@@ -133,7 +142,7 @@ function changing({ decision, observation }: Findings): ConditionFinding[] {
   const { operation, step } = decision;
   if (operation === 'replaceMember')
     return [finding('Recovering', 'ReplacingMember', decision.plan[0]?.summary)];
-  if (step.kind === 'restartMember')
+  if (operation === 'repairCluster' && step.kind === 'restartMember')
     return [finding('Recovering', 'RecreatingPod', decision.plan[0]?.summary)];
   if (operation !== 'scaleCluster') return [];
   const { membership, cluster } = observation;

@@ -17,6 +17,7 @@ const TOLD = [
   'TLSSupported',
   'TLSReady',
   'FieldsIgnored',
+  'StorageResized',
 ];
 /** Of these the False (of the others the True) is a fault. */
 const GOOD_WHEN_TRUE = [
@@ -27,6 +28,7 @@ const GOOD_WHEN_TRUE = [
   'TLSSupported',
   'TLSReady',
   'Durable',
+  'StorageResized',
 ];
 
 /** What changed between two statuses that people should hear of, once each. */
@@ -51,7 +53,8 @@ function isBlocked(condition: Condition): boolean {
 
 function asEvent(condition: Condition): Transition {
   const good = GOOD_WHEN_TRUE.includes(condition.type) ? 'True' : 'False';
-  const type = condition.status === good || condition.type === 'Paused' ? 'Normal' : 'Warning';
+  const asAsked = condition.type === 'Paused' || condition.reason === 'Hibernated';
+  const type = condition.status === good || asAsked ? 'Normal' : 'Warning';
   return {
     type,
     reason: condition.type === 'Available' && type === 'Normal' ? 'Available' : condition.reason,

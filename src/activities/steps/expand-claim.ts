@@ -1,0 +1,30 @@
+import type { Step } from '../../planner/decision.ts';
+import { isSmaller } from '../../planner/growth.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { CLAIM } from '../observe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+
+/**
+ * Asks for a larger volume: raises the request of this very claim (by uid). Storage driver and kubelet do the rest while
+ * the member runs. A claim that asks for as much already is left alone; nothing is ever lowered.
+ */
+export async function expandClaim(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'expandClaim' }>,
+): Promise<void> {
+  await readLivingCluster(deps.kube, ref);
+  const at = { ...CLAIM, namespace: ref.namespace, name: step.claim };
+  const claim = await deps.kube.get(at);
+  if (claim?.metadata.uid !== step.uid || claim.metadata.deletionTimestamp !== undefined) {
+    throw preconditionChanged(`claim ${step.claim} is not the one that was looked at`);
+  }
+  const requests = (claim['spec'] as { resources?: { requests?: { storage?: string } } }).resources?.requests;
+  if (!isSmaller(requests?.storage, step.size)) return;
+  const { uid, resourceVersion } = claim.metadata;
+  const spec = { resources: { requests: { storage: step.size } } };
+  await deps.kube.patch(at, { metadata: { uid, resourceVersion }, spec }, { type: 'merge' });
+  const message = `claim ${step.claim} is enlarged from ${step.from} to ${step.size}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ClaimEnlarged', message });
+}

@@ -1,0 +1,17 @@
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { onLeader } from '../leader.ts';
+import type { ClusterRef } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/** Has the leader hand over to another voter. Nothing is done when it leads no more: the plan is another one then. */
+export async function moveLeader(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'moveLeader' }>,
+): Promise<void> {
+  const { observation } = await stillPlanned(deps, ref, step);
+  await onLeader(deps, observation, leader => leader.moveLeader(step.toId));
+  const message = `${step.from} handed over to ${step.to}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'LeaderMoved', message });
+}

@@ -1,0 +1,31 @@
+import { LABEL_CLUSTER } from '../../api/names.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { POD } from '../observe.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import type { ClusterRef } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/**
+ * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone. Every
+ * gate is looked at once more right before; a pod that is being deleted already is only waited for.
+ */
+export async function stopMember(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'stopMember' }>,
+): Promise<WaitOutcome> {
+  const { namespace } = ref;
+  const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
+  if (pod?.metadata.uid !== step.uid) return 'done';
+  if (pod.metadata.deletionTimestamp === undefined) {
+    await stillPlanned(deps, ref, step);
+    await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
+    const message = `stopped ${step.member}: ${step.because}`;
+    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberStopped', message });
+  }
+  return waitUntil(async () => {
+    const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
+    return items.some(item => item.metadata.uid === step.uid) ? 'notYet' : 'done';
+  });
+}

@@ -1,0 +1,50 @@
+/** Growth of volumes: claims that are smaller than the specification asks for are enlarged, where their class allows it. */
+import { parseBytes } from '../api/quantity.ts';
+import { requestedSize } from '../objects/storage.ts';
+import { operate } from './answers.ts';
+import type { Decision, Step } from './decision.ts';
+import { memberNames } from './members.ts';
+import type { ClaimFacts, Observation } from './observation.ts';
+
+/** The size that the specification asks for; undefined when it asks for none or the members have no claims. */
+export function askedSize({ cluster }: Pick<Observation, 'cluster'>): string | undefined {
+  const { config, status } = cluster;
+  const template = config.storage.volumeClaimTemplate;
+  if (status.storage?.kind !== 'PersistentVolumeClaim' || template === undefined) return undefined;
+  return requestedSize(template.spec);
+}
+
+/** The members' claims that ask for less than the specification does. A claim that was enlarged by hand stays. */
+export function smallClaims(observation: Observation): ClaimFacts[] {
+  const asked = askedSize(observation);
+  const names = memberNames(observation);
+  return observation.claims.filter(
+    claim =>
+      claim.owned && !claim.deleting && names.includes(claim.name) && isSmaller(claim.requested, asked),
+  );
+}
+
+/** Whether `size` is known and smaller than `than`. */
+export function isSmaller(size: string | undefined, than: string | undefined): boolean {
+  if (size === undefined || than === undefined) return false;
+  const [bytes, wanted] = [parseBytes(size), parseBytes(than)];
+  return bytes !== undefined && wanted !== undefined && bytes < wanted;
+}
+
+/** What growth does next; undefined when no claim can be enlarged. Kubernetes resizes bound claims only. */
+export function planGrowth(observation: Observation): Decision | undefined {
+  const size = askedSize(observation);
+  if (size === undefined) return undefined;
+  const steps = smallClaims(observation)
+    .filter(claim => claim.phase === 'Bound' && claim.expandable === true)
+    .map(
+      ({ name, uid, requested = '' }): Step => ({
+        kind: 'expandClaim',
+        claim: name,
+        uid,
+        from: requested,
+        size,
+      }),
+    );
+  return steps.length === 0 ? undefined : operate('rolloutCluster', steps);
+}

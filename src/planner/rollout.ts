@@ -1,0 +1,172 @@
+/**
+ * Rollout: members whose pods were rendered from another specification than the present one get new pods on their
+ * volumes, one at a time, with the gates of gates.ts between them; the leader last, after it has handed over. Versions are
+ * no part of it: each pod is compared with one of the version that it runs.
+ */
+import { memberPod } from '../objects/pod.ts';
+import { differences } from '../objects/rendered.ts';
+import { blocked, operate } from './answers.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, specificationIsUsable } from './checks.ts';
+import type { Decision, Step } from './decision.ts';
+import { nextMemberMayGo } from './gates.ts';
+import { seatsOf } from './membership/seats.ts';
+import { memberNames } from './members.ts';
+import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
+import { membersWithoutPod, usableClaim } from './repair.ts';
+
+/** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
+const PATIENCE_MS = 300_000;
+
+/** A member whose pod is not as it would be made now. */
+interface Outdated {
+  readonly pod: PodFacts;
+  readonly changes: readonly string[];
+  readonly claim: ClaimFacts | undefined;
+}
+
+/** Goes on with a member that a rollout has stopped or started; undefined when none is in between. Before repair. */
+export function continueRollout(observation: Observation): Decision | undefined {
+  const { status } = observation.cluster;
+  if (status.operation?.type !== 'rolloutCluster') return undefined;
+  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const later = rolloutSteps(observation, outdated(observation));
+  const gone = membersWithoutPod(observation);
+  const restarts = gone.flatMap(member => restart(observation, member));
+  if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
+  if (restarts.length > 0) return operate('rolloutCluster', [...restarts, ...later]);
+  const starting = unreadyPods(observation);
+  if (starting.length === 0 || !starting.every(pod => isYoung(observation, pod))) return undefined;
+  const members = starting.map(pod => pod.name);
+  return operate('rolloutCluster', [{ kind: 'awaitMembers', members }, ...later]);
+}
+
+/** What a rollout does next; undefined when every pod is as it would be made now. */
+export function planRollout(observation: Observation): Decision | undefined {
+  const members = outdated(observation);
+  if (members.length === 0) return haltedBy(observation);
+  const steps = rolloutSteps(observation, members);
+  const [first] = members;
+  if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') {
+    return blocked({
+      reason: 'EphemeralMembers',
+      message: `${first?.changes[0]} is not brought to the members: they keep their data in their pods, and a pod that is deleted is a lost member; make a new cluster, or write the old value again`,
+    });
+  }
+  const unsafe = members.filter(({ claim }) => claim === undefined).map(({ pod }) => pod.name);
+  if (unsafe.length > 0) {
+    const message = `${unsafe.join(', ')} has no volume to start again on`;
+    return blocked({ reason: 'ClaimMissing', message }, steps);
+  }
+  // A pod that cannot start is mended by the new specification, and stopping it takes nothing from anybody.
+  const broken = members.filter(({ pod }) => pod.trouble !== undefined && !pod.ready && !pod.deleting);
+  if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
+  const obstacle = nextMemberMayGo(observation, tolerated(members));
+  return obstacle === undefined ? operate('rolloutCluster', steps) : blocked(obstacle, steps);
+}
+
+/** The members that are to get a new pod: followers in the order of their serials, the leader last. */
+function outdated(observation: Observation): Outdated[] {
+  if (specificationIsUsable(observation) !== undefined) return [];
+  const names = memberNames(observation);
+  const found = names.flatMap(name => {
+    const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
+    const changes = pod === undefined ? [] : changesOf(observation, pod);
+    if (pod === undefined || changes.length === 0) return [];
+    return [{ pod, changes, claim: usableClaim(observation, name) }];
+  });
+  const leads = ({ pod }: Outdated): number => (isLeader(observation, pod.name) ? 1 : 0);
+  return found.sort((a, b) => leads(a) - leads(b));
+}
+
+function changesOf({ cluster }: Observation, pod: PodFacts): string[] {
+  const { incarnation, storage, currentVersion } = cluster.status;
+  if (incarnation === undefined || storage === undefined || pod.stamp === undefined) return [];
+  const wanted = memberPod(cluster.object, {
+    name: pod.name,
+    token: incarnation.token,
+    start: { state: 'restart' },
+    storage: storage.kind,
+    version: pod.version ?? currentVersion,
+  });
+  return differences(pod.stamp, wanted);
+}
+
+function rolloutSteps(observation: Observation, members: readonly Outdated[]): Step[] {
+  return members.flatMap(({ pod, changes, claim }) => {
+    const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
+    const stop: Step = {
+      kind: 'stopMember',
+      member: pod.name,
+      uid: pod.uid,
+      claimUid: claim?.uid ?? '',
+      purpose: 'rollout',
+      because: `${changes[0]}${more}`,
+    };
+    return [...handOver(observation, members, pod.name), stop, ...restart(observation, pod.name)];
+  });
+}
+
+/** Before the leader is stopped it hands over: an election would hold up clients for a second. */
+function handOver(observation: Observation, members: readonly Outdated[], member: string): Step[] {
+  if (!isLeader(observation, member)) return [];
+  const waiting = members.map(({ pod }) => pod.name);
+  const applied = (seat: { probe: { raftAppliedIndex: string } | undefined }): number =>
+    Number(seat.probe?.raftAppliedIndex ?? 0);
+  const others = seatsOf(observation).filter(
+    seat => !seat.isLearner && seat.probe !== undefined && seat.name !== member,
+  );
+  // Not to one that is itself about to be stopped, where there is another; then to the most advanced.
+  const isWaiting = (name: string): number => (waiting.includes(name) ? 1 : 0);
+  const [to] = others.sort((a, b) => isWaiting(a.name) - isWaiting(b.name) || applied(b) - applied(a));
+  return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
+}
+
+/** Starting a member again on its volume and waiting for it; nothing without the volume. */
+function restart(observation: Observation, member: string): Step[] {
+  const token = observation.cluster.status.incarnation?.token;
+  const claim = usableClaim(observation, member);
+  if (token === undefined || claim === undefined) return [];
+  return [
+    { kind: 'restartMember', token, member, claimUid: claim.uid },
+    { kind: 'awaitMembers', members: [member] },
+  ];
+}
+
+/** A member that the rollout restarted last and that does not come up: the rollout has not ended well. */
+function haltedBy(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
+  const unready = unreadyPods(observation);
+  if (unready.length === 0) return undefined;
+  const members = unready.map(pod => pod.name);
+  const faults = unready.map(
+    ({ name, trouble }) =>
+      `${name} ${trouble === undefined ? 'is not ready' : `${trouble.reason}: ${trouble.message}`}`,
+  );
+  return blocked({ reason: 'RolloutHalted', message: faults.join('; ') }, [
+    { kind: 'awaitMembers', members },
+  ]);
+}
+
+function unreadyPods(observation: Observation): PodFacts[] {
+  const names = memberNames(observation);
+  return observation.pods.filter(
+    pod => pod.owned && names.includes(pod.name) && (!pod.ready || pod.deleting),
+  );
+}
+
+function isYoung({ now }: Observation, pod: PodFacts): boolean {
+  return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
+}
+
+function isLeader({ probes }: Observation, name: string): boolean {
+  const probe = probes[name];
+  return probe?.answered === true && probe.leaderId === probe.memberId;
+}
+
+/** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. */
+function tolerated(members: readonly Outdated[]): RegExp | undefined {
+  const raised = members.every(({ changes }) =>
+    changes.some(change => change.startsWith('argument --quota-backend-bytes')),
+  );
+  return raised ? /NOSPACE/ : undefined;
+}
