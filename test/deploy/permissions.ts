@@ -35,7 +35,7 @@ export const clusterPermissions: readonly Permission[] = [
       resource,
       verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
       because:
-        'members: made, looked at, watched, stamped with their identity, and deleted with their cluster',
+        'members: made, looked at, watched, stamped with their identity, enlarged, stopped to be started anew, and deleted with their cluster',
     }),
   ),
   ...[
@@ -44,8 +44,9 @@ export const clusterPermissions: readonly Permission[] = [
   ].map(
     (of): Permission => ({
       ...of,
-      verbs: ['get', 'list', 'watch', 'create'],
-      because: 'one of each cluster; the garbage collector deletes them with their owner',
+      verbs: ['get', 'list', 'watch', 'create', 'patch'],
+      because:
+        'one of each cluster, put back when it was edited; the garbage collector deletes them with their owner',
     }),
   ),
   {
@@ -59,7 +60,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: 'storage.k8s.io',
     resource: 'storageclasses',
     verbs: ['list'],
-    because: 'is there a default class',
+    because: 'is there a default class, and does a class let volumes grow',
   },
   {
     group: '',
