@@ -1,14 +1,16 @@
 /**
  * Records the histories that test/replay replays: every workflow type, on a real Temporal server, over activities that
- * follow a script. Run once for a release, whose folder is then never changed again.
+ * follow a script. What was recorded stays as it is; what the release's folder lacks is added.
  * Usage: scripts/record-histories.ts [release, default: the version in package.json]
  */
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { OPERATIONS } from '../src/planner/decision.ts';
 import {
   CREATION,
   DELETION,
@@ -57,7 +59,7 @@ const scenarios: readonly Scenario[] = [
     script.gone = true;
     await entity.changed();
     await entity.handle.result();
-    return { 'etcdCluster-created': entity.handle, 'createCluster-whole': entity.operation };
+    return { 'etcdCluster-created': entity.handle, 'createCluster-created': entity.operation };
   },
 
   async function pausedAndResumed(bench) {
@@ -109,15 +111,20 @@ const scenarios: readonly Scenario[] = [
     return { 'etcdCluster-failed': entity.handle, 'createCluster-failed': failed };
   },
 
-  async function repaired(bench) {
+  /** Every operation there is: the interpreter is the same, the workflow types are not. */
+  async function everyOperation(bench) {
     const script = new Script();
     const entity = await begin(bench, script);
     await entity.quiet();
-    script.plan('repairCluster', REPAIR);
-    await entity.changed();
-    await until(() => script.remaining.length === 0);
-    await entity.quiet();
-    return { 'etcdCluster-repaired': entity.handle, 'repairCluster-whole': entity.operation };
+    const kept: Record<string, WorkflowHandle> = {};
+    for (const operation of OPERATIONS) {
+      script.plan(operation, REPAIR);
+      await entity.changed();
+      await until(() => script.remaining.length === 0);
+      kept[`${operation}-whole`] = await entity.operationRun();
+      await entity.quiet();
+    }
+    return { ...kept, 'etcdCluster-every-operation': entity.handle };
   },
 
   async function deletedDuringCreation(bench) {
@@ -132,7 +139,7 @@ const scenarios: readonly Scenario[] = [
     return {
       'etcdCluster-deleted': entity.handle,
       'createCluster-superseded': superseded,
-      'deleteCluster-whole': entity.operation,
+      'deleteCluster-deleted': entity.operation,
     };
   },
 
@@ -225,8 +232,10 @@ const bench = await WorkflowBench.start();
 try {
   for (const scenario of scenarios) {
     for (const [name, handle] of Object.entries(await scenario(bench))) {
+      const file = join(folder, `${name}.json.gz`);
+      if (existsSync(file)) continue;
       const json = withoutStackTraces(historyToJSON(await handle.fetchHistory()));
-      await writeFile(join(folder, `${name}.json.gz`), gzipSync(json, { level: 9 }));
+      await writeFile(file, gzipSync(json, { level: 9 }));
       console.log(`${scenario.name}: ${name}`);
     }
   }

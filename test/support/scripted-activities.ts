@@ -3,7 +3,16 @@
  * left no more. For tests of workflows, which hold no knowledge of etcd or Kubernetes either.
  */
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Activities, Actor, Assessment, Decision, Operation, Step } from '../../src/activities/index.ts';
+import {
+  type Activities,
+  type Actor,
+  type Assessment,
+  createActivities,
+  type Decision,
+  type Dependencies,
+  type Operation,
+  type Step,
+} from '../../src/activities/index.ts';
 import { beating } from '../../src/activities/beating.ts';
 import { planned } from '../../src/planner/step-summary.ts';
 
@@ -127,55 +136,31 @@ export const moved = (message: string) => ApplicationFailure.nonRetryable(messag
 /** A failure as activities throw it when the API server says no. */
 export const refused = (message: string) => ApplicationFailure.nonRetryable(message, 'Forbidden');
 
-/** All activities, over a script. */
+/** All activities there are, over a script, with the heartbeats of the real ones. */
 export function scriptedActivities(script: Script): Activities {
-  const perform = async (kind: Step['kind']): Promise<void> => {
+  const perform = async (kind: Step['kind']): Promise<'done'> => {
     script.started.push(kind);
     await script.behaviours.get(kind)?.();
     if (script.remaining[0]?.kind === kind) script.remaining.shift();
     script.performed.push(kind);
     if (kind === 'removeFinalizer') script.gone = true;
+    return 'done';
   };
-  const step = (kind: Step['kind']) => () => perform(kind);
-  const wait = (kind: Step['kind']) => async () => {
-    await perform(kind);
-    return 'done' as const;
+  const assess = async (_: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
+    await script.beforeLook();
+    script.actors.push(actor);
+    const decision = script.decide(actor);
+    if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
+    return { decision, generation: script.generation, summary: script.summary(actor) };
   };
-  return beatingAll({
-    async assess(_, { actor }) {
-      await script.beforeLook();
-      script.actors.push(actor);
-      const decision = script.decide(actor);
-      if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
-      return { decision, generation: script.generation, summary: script.summary(actor) };
-    },
-    decline: async () => {},
-    recordIncarnation: step('recordIncarnation'),
-    bootstrapMembers: step('bootstrapMembers'),
-    awaitQuorum: wait('awaitQuorum'),
-    recordClusterId: step('recordClusterId'),
-    ensureObjects: step('ensureObjects'),
-    awaitMembers: wait('awaitMembers'),
-    restartMember: step('restartMember'),
-    addLearner: step('addLearner'),
-    createMember: step('createMember'),
-    promoteLearner: wait('promoteLearner'),
-    removeMember: step('removeMember'),
-    retireMember: step('retireMember'),
-    applyObjects: step('applyObjects'),
-    moveLeader: step('moveLeader'),
-    stopMember: wait('stopMember'),
-    expandClaim: step('expandClaim'),
-    deletePods: wait('deletePods'),
-    releaseClaims: step('releaseClaims'),
-    removeFinalizer: step('removeFinalizer'),
-  });
+  const steps = NAMES.map(name => [name, () => perform(name as Step['kind'])] as const);
+  const all = { ...Object.fromEntries(steps), assess, decline: async () => {} };
+  const beat = Object.entries(all).map(([name, activity]) => [
+    name,
+    beating(activity as () => Promise<unknown>, error => error),
+  ]);
+  return Object.fromEntries(beat) as unknown as Activities;
 }
 
-/** The heartbeats of the real ones. */
-function beatingAll(activities: Activities): Activities {
-  const entries = Object.entries(activities as unknown as Record<string, () => Promise<unknown>>);
-  return Object.fromEntries(
-    entries.map(([name, activity]) => [name, beating(activity, error => error)]),
-  ) as unknown as Activities;
-}
+/** The names of the real ones; none of them is called. */
+const NAMES = Object.keys(createActivities({} as Dependencies));
