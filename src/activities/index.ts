@@ -13,6 +13,7 @@ import { bootstrapMembers } from './steps/bootstrap-members.ts';
 import { createMember } from './steps/create-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
+import { issueCertificates } from './steps/issue-certificates.ts';
 import { expandClaim } from './steps/expand-claim.ts';
 import { moveLeader } from './steps/move-leader.ts';
 import { promoteLearner } from './steps/promote-learner.ts';
@@ -49,6 +50,7 @@ export function createActivities(deps: Dependencies) {
     bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),
     awaitQuorum: step<'awaitQuorum', string>(awaitQuorum),
     recordClusterId: step<'recordClusterId', void>(recordClusterId),
+    issueCertificates: step<'issueCertificates', void>(issueCertificates),
     ensureObjects: step<'ensureObjects', void>(ensureObjects),
     awaitMembers: step<'awaitMembers', string>(awaitMembers),
     restartMember: step<'restartMember', void>(restartMember),

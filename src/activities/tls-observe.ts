@@ -4,7 +4,11 @@ import type { EtcdCluster } from '../api/types.ts';
 import type { KubeClient } from '../kube/port.ts';
 import type { TlsFacts } from '../planner/observation.ts';
 import { certificateFacts } from './tls-facts.ts';
+import { issuingFacts } from './tls-issuing.ts';
 import { type ClientAccess, clientAccess, readTlsSecrets } from './tls-secrets.ts';
+
+/** Certificates that others make are others' to renew. */
+const NOTHING_TO_ISSUE = { toIssue: [], taken: [], authoritiesLost: [] } as const;
 
 /** Undefined for a cluster in plain text. `now` is in milliseconds since the epoch. */
 export async function observeTls(
@@ -12,8 +16,13 @@ export async function observeTls(
   cluster: EtcdCluster,
   now: number,
 ): Promise<{ readonly facts: TlsFacts; readonly access: ClientAccess } | undefined> {
-  if (securityOf(cluster) === undefined) return undefined;
+  const security = securityOf(cluster);
+  if (security === undefined) return undefined;
   const secrets = await readTlsSecrets(kube, cluster);
   const certificates = certificateFacts(cluster, secrets, now);
-  return { facts: { certificates, toIssue: [], taken: [] }, access: clientAccess(secrets) };
+  const issuing =
+    security.mode === 'auto'
+      ? await issuingFacts(kube, cluster, { known: certificates, now })
+      : NOTHING_TO_ISSUE;
+  return { facts: { certificates, ...issuing }, access: clientAccess(secrets) };
 }

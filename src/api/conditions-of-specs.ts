@@ -127,6 +127,11 @@ const TLS_READY = rows('TLSReady', {
     'A Secret of a name that the operator needs for its own certificates belongs to something else.',
     'Remove or rename the Secret that the message names.',
   ],
+  AuthorityLost: [
+    'False',
+    'An authority of TLS.auto is gone: the certificates that are there work on, and cannot be renewed.',
+    'Put the Secret that the message names back from a backup.',
+  ],
   ModeSwitched: [
     'False',
     'spec.TLS asks for another mode than the living cluster has; nothing is changed.',

@@ -144,6 +144,11 @@ export function peerServiceNames({ name, namespace, domain }: ClusterNames): rea
   return [service, `${service}.${orDefaultDomain(domain)}`];
 }
 
+/** The names of all members, whatever their serials. */
+export function memberWildcards(cluster: ClusterNames): readonly string[] {
+  return peerServiceNames(cluster).map(name => `*.${name}`);
+}
+
 function orDefaultDomain(domain: string): string {
   return domain === '' ? 'cluster.local' : domain;
 }

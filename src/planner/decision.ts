@@ -25,6 +25,8 @@ export type Step =
       readonly clusterId: string;
       readonly members: readonly MemberIdentity[];
     }
+  /** Secrets of TLS.auto, by name: authorities and certificates. */
+  | { readonly kind: 'issueCertificates'; readonly secrets: readonly string[] }
   | { readonly kind: 'ensureObjects'; readonly objects: readonly SharedObject[] }
   | { readonly kind: 'awaitMembers'; readonly members: readonly string[] }
   | {

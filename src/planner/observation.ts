@@ -63,6 +63,11 @@ export interface ClaimFacts {
   readonly deleting: boolean;
   /** Kept after its member was removed, until then (milliseconds since the epoch). */
   readonly keptUntil: number | undefined;
+  /**
+   * The node that its volume is pinned to, and whether Kubernetes still has that Node. Looked up only while its
+   * member has no ready pod; absent for volumes that follow the pod.
+   */
+  readonly home?: { readonly node: string; readonly exists: boolean } | undefined;
   /** The size that it asks for, a quantity. */
   readonly requested?: string | undefined;
   /** The size that its volume has, once it is bound. */
@@ -154,6 +159,8 @@ export interface TlsFacts {
   readonly toIssue: readonly { readonly secret: string; readonly why: string }[];
   /** Secrets of names that TLS.auto needs, which belong to something else. */
   readonly taken: readonly string[];
+  /** Secrets of authorities of a cluster that has formed, which are gone or cannot be used: nothing can be renewed. */
+  readonly authoritiesLost: readonly string[];
 }
 
 export interface Observation {

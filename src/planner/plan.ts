@@ -12,11 +12,12 @@ import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { planRepair, planWaiting } from './repair.ts';
 import { continueRollout, planRollout } from './rollout.ts';
-import { planSecurity } from './tls.ts';
+import { planCertificates, planSecurity } from './tls.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
+  planCertificates,
   planCreation,
   planSecurity,
   planHibernation,

@@ -2,9 +2,9 @@
 import { type ConditionFinding, finding, type ReasonOf } from '../api/conditions.ts';
 import { securityOf, securitySwitch } from '../api/tls.ts';
 import type { EtcdClusterStatus } from '../api/types.ts';
-import { blocked } from './answers.ts';
-import type { Check, Obstacle } from './checks.ts';
-import type { Decision } from './decision.ts';
+import { blocked, operate } from './answers.ts';
+import { type Check, type Obstacle, specificationIsUsable } from './checks.ts';
+import type { Decision, Step } from './decision.ts';
 import type { CertificateFacts, Observation } from './observation.ts';
 
 type Reason = ReasonOf<'TLSReady'>;
@@ -27,6 +27,18 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
   return message === undefined ? undefined : { reason: 'ModeSwitched', message };
 };
 
+/** Certificates of TLS.auto that are missing, faulty or due are made before anything else is. */
+export function planCertificates(observation: Observation): Decision | undefined {
+  const { tls, cluster } = observation;
+  if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
+  const secrets = tls.toIssue.map(({ secret }) => secret);
+  if (secrets.length === 0 || specificationIsUsable(observation) !== undefined) return undefined;
+  const step: Step = { kind: 'issueCertificates', secrets };
+  const [complaint] = takenNames(observation);
+  if (complaint !== undefined) return blocked(complaint, [step]);
+  return operate(cluster.status.clusterID === undefined ? 'createCluster' : 'repairCluster', [step]);
+}
+
 /** Nothing is done to a living cluster whose specification asks for another way of TLS than it has. */
 export function planSecurity(observation: Observation): Decision | undefined {
   const obstacle: Obstacle | undefined = securityIsUnchanged(observation);
@@ -39,7 +51,16 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   const switched = securitySwitch(cluster.object);
   if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
   if (tls === undefined) return [];
-  const complaints = tls.certificates.flatMap(entry => complaintsAbout(entry, cluster.namespace));
+  const lost = [...takenNames(observation), ...lostAuthorities(observation)];
+  const coming = tls.toIssue.map(({ secret }) => secret);
+  const faulty = tls.certificates.flatMap(entry =>
+    complaintsAbout(entry, cluster.namespace).map(complaint => ({ ...complaint, secret: entry.secret })),
+  );
+  if (lost.length === 0 && faulty.length > 0 && faulty.every(({ secret }) => coming.includes(secret))) {
+    const each = tls.toIssue.map(({ secret, why }) => `${secret} (${why})`);
+    return [finding('TLSReady', 'Issuing', `certificates are about to be issued: ${each.join(', ')}`)];
+  }
+  const complaints: readonly Complaint[] = [...lost, ...faulty];
   const [first] = complaints;
   if (first !== undefined) {
     return [finding('TLSReady', first.reason, complaints.map(({ message }) => message).join('; '))];
@@ -67,6 +88,20 @@ export function tlsStatus({ cluster, tls }: Observation): EtcdClusterStatus['tls
     ...(notAfter === undefined ? {} : { notAfter }),
   }));
   return { mode, peer, client, certificates };
+}
+
+function takenNames({ tls, cluster }: Observation): Complaint[] {
+  return (tls?.taken ?? []).map(secret => ({
+    reason: 'NameTaken',
+    message: `Secret ${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
+  }));
+}
+
+function lostAuthorities({ tls }: Observation): Complaint[] {
+  return (tls?.authoritiesLost ?? []).map(secret => ({
+    reason: 'AuthorityLost',
+    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used: nothing can be renewed with it; put it back from a backup`,
+  }));
 }
 
 function complaintsAbout(entry: CertificateFacts, namespace: string): Complaint[] {
