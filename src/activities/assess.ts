@@ -13,6 +13,7 @@ import type { Dependencies } from './dependencies.ts';
 import { observe } from './observe.ts';
 import { endedOperation, figuresOf } from './pass-report.ts';
 import { applyStatus, type ClusterRef } from './resource.ts';
+import { timestamp } from '../api/time.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
 export interface Assessment {
@@ -62,7 +63,7 @@ export async function assess(
       return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
     }
     const { cluster, observation } = seen;
-    const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const now = timestamp(deps.now());
     const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
     const status = statusOf(findings, { workflowId: context.workflowId, now });
     try {

@@ -2,6 +2,7 @@ import { API_VERSION } from '../api/names.ts';
 import { finding } from '../api/conditions.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ClusterRef } from './resource.ts';
+import { timestamp } from '../api/time.ts';
 
 /** Says on an EtcdBackup or EtcdRestore that this release does not carry it out: accepted is not done. */
 export async function decline(
@@ -18,7 +19,7 @@ export async function decline(
     | undefined;
   const before = status?.conditions?.find(({ type }) => type === condition.type);
   if (before?.reason === condition.reason) return;
-  const lastTransitionTime = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const lastTransitionTime = timestamp(deps.now());
   const conditions = [
     { ...condition, lastTransitionTime, observedGeneration: object.metadata.generation ?? 0 },
   ];

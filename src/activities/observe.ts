@@ -21,6 +21,7 @@ import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
 import { probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
+import { withHomes } from './volume-homes.ts';
 
 export const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
 export const CLAIM: KindRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
@@ -91,13 +92,11 @@ async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Ow
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
     kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
+  const seenPods = pods.items.map(pod => podFacts(pod, uid));
+  const seenClaims = claims.items.map(object => ({ object, facts: claimFacts(object, cluster) }));
   return {
-    pods: pods.items.map(pod => podFacts(pod, uid)),
-    claims: await withExpandable(
-      kube,
-      cluster,
-      claims.items.map(claim => claimFacts(claim, cluster)),
-    ),
+    pods: seenPods,
+    claims: await withExpandable(kube, cluster, await withHomes(kube, seenClaims, seenPods)),
     peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
     clientService: objectFacts(client, uid, buildClientService(cluster.object)),
     disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),

@@ -22,6 +22,7 @@ const memberDetail = z.object({
   raftIndex: int64('The last entry of its log.').optional(),
   claim: name('The claim that holds its data.').optional(),
   node: name('The node it runs on.').optional(),
+  lostSince: time('Since when it is proved that the member cannot come back with its data.').optional(),
 });
 
 const operation = z.object({

@@ -1,10 +1,5 @@
 /** Which fields that are set do nothing, so that status says it: nothing is ignored silently. Pure. */
-import {
-  DEFAULT_RETAIN_DEAD_MEMBER,
-  RECOVERY_DEFAULTS,
-  REPAIR_DEFAULTS,
-  UPGRADE_DEFAULTS,
-} from './defaults.ts';
+import { RECOVERY_DEFAULTS, UPGRADE_DEFAULTS } from './defaults.ts';
 import { LABEL_COMPONENT, LABEL_INSTANCE, LABEL_MANAGED_BY, LABEL_NAME, type Kind } from './names.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
 
@@ -31,9 +26,7 @@ const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
 /** Whoever builds what a line names removes the line. `spec` alone means the whole kind. */
 export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
   EtcdCluster: [
-    { field: 'spec.storage.retainDeadMemberFor', unless: DEFAULT_RETAIN_DEAD_MEMBER },
     ...withDefaultsOf('spec.upgrade', UPGRADE_DEFAULTS),
-    ...withDefaultsOf('spec.repair', REPAIR_DEFAULTS),
     ...withDefaultsOf('spec.recovery', RECOVERY_DEFAULTS),
     { field: 'spec.maintenance.defragment' },
   ],

@@ -19,7 +19,7 @@ export function tokenPrefix(cluster: { readonly name: string; readonly uid: stri
 export function firstIncarnation(observation: Observation): Incarnation {
   const { cluster, namesSeen } = observation;
   const serials = namesSeen.map(name => serialOf(name) ?? -1);
-  const first = Math.max(-1, ...serials) + 1;
+  const first = Math.max(cluster.status.lastSerial ?? -1, ...serials) + 1;
   const names = Array.from({ length: cluster.config.size }, (_, index) =>
     memberName(cluster.name, first + index),
   );

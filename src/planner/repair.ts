@@ -69,7 +69,9 @@ export function membersWithoutPod(observation: Observation): string[] {
 /** The claim that a member can be started again on. */
 export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
   const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
-  return claim === undefined || claim.deleting || claim.phase === 'Lost' ? undefined : claim;
+  if (claim === undefined || claim.deleting || claim.phase === 'Lost') return undefined;
+  // A pod for a volume on a node that is gone could never be placed.
+  return claim.home?.exists === false ? undefined : claim;
 }
 
 /** A pod that is being deleted keeps its name until its node says that it is gone. */

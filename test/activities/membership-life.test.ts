@@ -204,3 +204,51 @@ describe('the operator killed at any API call', LONG, () => {
     }
   });
 });
+
+describe('a node that is gone', LONG, () => {
+  /** Pins a member's volume to a node, and loses its pod. */
+  async function onLostNode(repair: NonNullable<EtcdClusterSpec['repair']>): Promise<OperatorWorld> {
+    const world = await created({ repair });
+    world.kube.seed({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'disk-1' },
+      spec: {
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['node-1'] }] },
+            ],
+          },
+        },
+      },
+    } as never);
+    world.kube.mutate(world.claim('example-1'), claim => {
+      claim['spec'] = { ...(claim['spec'] as object), volumeName: 'disk-1' };
+    });
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    world.kubelet.settle();
+    return world;
+  }
+
+  it('is waited for, then its member is replaced and its claim kept', async () => {
+    const world = await onLostNode({ replaceAfterSeconds: 600 });
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'WaitingForMember' });
+    expect(world.names('Pod')).toEqual(['example-0', 'example-2']);
+    world.now += 700_000;
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-2', 'example-3']);
+    expect(world.names('PersistentVolumeClaim')).toContain('example-1');
+  });
+
+  it('that comes back in time gets its member back', async () => {
+    const world = await onLostNode({ replaceAfterSeconds: 600 });
+    await world.run();
+    world.kube.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } } as never);
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-1', 'example-2']);
+  });
+});

@@ -38,6 +38,14 @@ export const clusterPermissions: readonly Permission[] = [
         'members: made, looked at, watched, stamped with their identity, enlarged, stopped to be started anew, and deleted with their cluster',
     }),
   ),
+  ...['persistentvolumes', 'nodes'].map(
+    (resource): Permission => ({
+      group: '',
+      resource,
+      verbs: ['get'],
+      because: 'whether the node that a member without a pod has its volume on is still there',
+    }),
+  ),
   ...[
     { group: '', resource: 'services' },
     { group: 'policy', resource: 'poddisruptionbudgets' },

@@ -3,6 +3,7 @@ import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { type ClusterRef, readLivingCluster, recordStatus, writeFinalizers } from '../resource.ts';
+import { timestamp } from '../../api/time.ts';
 
 /**
  * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before
@@ -28,7 +29,7 @@ export async function recordIncarnation(
   await recordStatus(deps.kube, cluster, {
     incarnation: {
       ...step.incarnation,
-      createdAt: new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      createdAt: timestamp(deps.now()),
     },
     storage: step.storage,
     lastSerial: Math.max(...serials),

@@ -6,6 +6,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { onLeader } from '../leader.ts';
 import { type ClusterRef, recordStatus } from '../resource.ts';
 import { stillPlanned } from './still-planned.ts';
+import { timestamp } from '../../api/time.ts';
 
 /** What is remembered of replacements; the budget looks one hour back. */
 const REMEMBERED = 20;
@@ -25,7 +26,7 @@ export async function removeMember(
   const { cluster, observation } = await stillPlanned(deps, ref, step);
   const known = cluster.status?.replacements ?? [];
   if (step.dead && !known.some(({ member }) => member === step.member)) {
-    const time = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const time = timestamp(deps.now());
     const replacements = [...known, { time, member: step.member, reason: step.reason }].slice(-REMEMBERED);
     await recordStatus(deps.kube, cluster, { replacements });
   }
@@ -61,7 +62,5 @@ export async function retireMember(
 }
 
 function keptUntil(fate: 'Retain' | { readonly keepUntil: number }): string {
-  return fate === 'Retain'
-    ? '9999-12-31T23:59:59Z'
-    : new Date(fate.keepUntil).toISOString().replace(/\.\d+Z$/, 'Z');
+  return fate === 'Retain' ? '9999-12-31T23:59:59Z' : timestamp(fate.keepUntil);
 }

@@ -3,13 +3,17 @@
  * what etcd itself said when it found the volume empty (etcd docs, "Disaster recovery"; a member that starts empty
  * under its old id can outvote the members that hold the data).
  */
+import { parseTimestamp } from '../../api/time.ts';
 import type { Observation } from '../observation.ts';
 import type { Seat } from './seats.ts';
 
 /** etcd's last words when it was told to be alone and found no log on its volume. */
 const EMPTY_VOLUME = /cannot fetch cluster info from peer urls|discovery failed/;
 
-/** Why the member can never come back, in words for people; undefined while it may. */
+/**
+ * Why the member can never come back, in words for people; undefined while it may. A Node that is gone is proof, but
+ * nodes are sometimes registered anew: `spec.repair.replaceAfterSeconds` must pass first (see {@link graceLeftMs}).
+ */
 export function lossOf(observation: Observation, seat: Seat): string | undefined {
   if (seat.probe !== undefined || !seat.ours) return undefined;
   if (observation.cluster.status.storage?.kind === 'EmptyDir') {
@@ -18,6 +22,8 @@ export function lossOf(observation: Observation, seat: Seat): string | undefined
   if (seat.claim === undefined) return isRunning(seat) ? undefined : 'its claim is gone';
   if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
   const { pod } = seat;
+  const { home } = seat.claim;
+  if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
   if (pod?.isRestart === true && pod.trouble !== undefined && EMPTY_VOLUME.test(pod.trouble.message)) {
     return 'etcd found its volume empty';
   }
@@ -27,4 +33,12 @@ export function lossOf(observation: Observation, seat: Seat): string | undefined
 /** A pod that runs holds its volume, whatever became of the claim's object. */
 function isRunning({ pod }: Seat): boolean {
   return pod !== undefined && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting;
+}
+
+/** Milliseconds for which a member whose node is gone is still waited for; 0: no longer, or its volume itself is gone. */
+export function graceLeftMs({ cluster, now }: Observation, seat: Seat): number {
+  if (seat.claim?.home?.exists !== false) return 0;
+  const detail = cluster.status.members?.details?.find(({ name }) => name === seat.name);
+  const since = parseTimestamp(detail?.lostSince) ?? now;
+  return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
 }

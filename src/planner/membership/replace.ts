@@ -2,11 +2,12 @@
  * Replacement of members whose data is proved lost: remove, then add. Removing first is what etcd allows (it refuses
  * to add while a voter of three is down) and what is safe: a dead voter counts against quorum until it is removed.
  */
+import { parseTimestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
 import type { Obstacle } from '../checks.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
-import { lossOf } from './evidence.ts';
+import { graceLeftMs, lossOf } from './evidence.ts';
 import { onlyOurs, restHasQuorum } from './preflight.ts';
 import type { Seat } from './seats.ts';
 
@@ -15,10 +16,14 @@ const HOUR_MS = 3_600_000;
 /** The removal of one dead voter; undefined when none is proved dead. */
 export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
   const dead = seats.filter(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
-  const [first] = dead;
+  const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
   if (first === undefined) return undefined;
   const step = removal(observation, seats, first);
-  const obstacle = onlyOurs(seats) ?? budgetLeft(observation, first) ?? restHasQuorum(seats, first);
+  const obstacle =
+    onlyOurs(seats) ??
+    graceOver(observation, first) ??
+    budgetLeft(observation, first) ??
+    restHasQuorum(seats, first);
   return obstacle === undefined ? operate('replaceMember', [step]) : blocked(obstacle, [step]);
 }
 
@@ -29,11 +34,20 @@ function removal(observation: Observation, seats: readonly Seat[], { name, id }:
   return { kind: 'removeMember', member: name, id, expected, reason, dead: true };
 }
 
+function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
+  const left = graceLeftMs(observation, seat);
+  if (left === 0) return undefined;
+  return {
+    reason: 'WaitingForMember',
+    message: `${seat.name} is lost: ${lossOf(observation, seat)}; it is replaced in ${Math.ceil(left / 1_000)} s unless the node comes back (spec.repair.replaceAfterSeconds)`,
+  };
+}
+
 /** Members that go on being lost are a fault that replacing does not mend. */
 function budgetLeft({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
   const lately = (cluster.status.replacements ?? []).filter(
-    ({ time, member }) => now - Date.parse(time) < HOUR_MS && member !== seat.name,
+    ({ time, member }) => now - (parseTimestamp(time) ?? 0) < HOUR_MS && member !== seat.name,
   );
   if (lately.length < maxReplacementsPerHour) return undefined;
   return {

@@ -46,14 +46,21 @@ function isWorthSaying(condition: ConditionFinding): boolean {
   return status !== good;
 }
 
+/** Reasons that stop a creation and say nothing against the specification. */
+const NO_REFUSALS = ['Paused', 'Hibernated', 'Aborted', 'StepFailed', 'IdentityUnknown'];
+
 /** Whether nothing was created because the specification cannot be carried out. */
 export function isRefused({ observation, decision }: Pick<Findings, 'observation' | 'decision'>): boolean {
   return (
     observation.cluster.status.incarnation === undefined &&
     decision.kind === 'blocked' &&
-    decision.reason !== 'Paused' &&
-    decision.reason !== 'Hibernated'
+    !NO_REFUSALS.includes(decision.reason)
   );
+}
+
+/** Whether members exist, and it was lost which cluster they are of. */
+export function isUnidentified({ decision }: Pick<Findings, 'decision'>): boolean {
+  return decision.kind === 'blocked' && decision.reason === 'IdentityUnknown';
 }
 
 function available(findings: Findings): ConditionFinding {
@@ -61,6 +68,7 @@ function available(findings: Findings): ConditionFinding {
   if (cluster.deleting) return finding('Available', 'Deleting');
   if (isAsleep(findings.observation)) return finding('Available', 'Hibernated');
   if (isRefused(findings)) return finding('Available', 'NotCreated');
+  if (isUnidentified(findings)) return unavailable(findings, answered(findings.observation));
   if (cluster.status.clusterID === undefined || !clientService.exists)
     return finding('Available', 'Creating');
   const probes = answered(findings.observation);
@@ -73,8 +81,11 @@ function available(findings: Findings): ConditionFinding {
   return unavailable(findings, probes);
 }
 
-function unavailable({ observation, members }: Findings, probes: readonly Answered[]): ConditionFinding {
-  const complaints = complaintsOf(members);
+function unavailable(
+  { observation, members, decision }: Findings,
+  probes: readonly Answered[],
+): ConditionFinding {
+  const complaints = complaintsOf(members) || messageOf(decision);
   if (probes.length > 0) {
     const reason = probes.every(probe => probe.leaderId === undefined) ? 'NoQuorum' : 'ReadFailed';
     return finding('Available', reason, complaints);
@@ -91,6 +102,7 @@ function healthy(findings: Findings): ConditionFinding {
   if (cluster.deleting) return finding('Healthy', 'Deleting');
   if (isAsleep(observation)) return finding('Healthy', 'Hibernated');
   if (isRefused(findings)) return finding('Healthy', 'NotCreated');
+  if (isUnidentified(findings)) return finding('Healthy', 'MembersUnreachable', messageOf(findings.decision));
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
   const probes = answered(observation);
   const alarms = probes.flatMap(probe => probe.errors).filter(error => /NOSPACE|CORRUPT/.test(error));
@@ -171,6 +183,10 @@ type Answered = Extract<MemberProbe, { answered: true }>;
 
 function answered(observation: Observation): Answered[] {
   return Object.values(observation.probes).filter(probe => probe.answered);
+}
+
+function messageOf(decision: Decision): string | undefined {
+  return decision.kind === 'blocked' ? decision.message : undefined;
 }
 
 function complaintsOf(members: readonly ObservedMember[]): string {

@@ -1,7 +1,10 @@
 /** What status says of each member: only what was just observed. */
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
+import { lossOf } from '../membership/evidence.ts';
+import { seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
 import type { MemberProbe, Observation, PodFacts } from '../observation.ts';
+import { timestamp } from '../../api/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
 export interface ObservedMember {
@@ -37,8 +40,18 @@ function observeMember(observation: Observation, name: string): ObservedMember {
       ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name)),
       ...(claim === undefined ? {} : { claim: claim.name }),
       ...(pod?.node === undefined ? {} : { node: pod.node }),
+      ...lostSince(observation, name),
     },
   };
+}
+
+/** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
+function lostSince(observation: Observation, name: string): Pick<MemberDetail, 'lostSince'> {
+  const seat = seatsOf(observation).find(candidate => candidate.name === name);
+  if (seat === undefined || lossOf(observation, seat) === undefined) return {};
+  const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
+  const now = timestamp(observation.now);
+  return { lostSince: before?.lostSince ?? now };
 }
 
 type Answered = Extract<MemberProbe, { answered: true }>;

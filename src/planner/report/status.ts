@@ -5,7 +5,7 @@ import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } 
 import type { Decision } from '../decision.ts';
 import type { ClusterFacts } from '../observation.ts';
 import { tlsStatus } from '../tls.ts';
-import { conditionsOf, type Findings, isRefused } from './conditions.ts';
+import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 
 /** What the workflow that asks is called, and the time: neither can be seen in the cluster. */
@@ -49,11 +49,11 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   });
 }
 
-/** Running once it was available; Failed only while the specification cannot be carried out. Never terminal. */
+/** Running once it was available; Failed only while nothing goes on without a person. Never terminal. */
 function phaseOf(findings: Findings, conditions: readonly ConditionFinding[]): ClusterPhase {
   const { status } = findings.observation.cluster;
   if (status.phase === 'Running' && status.clusterID !== undefined) return 'Running';
-  if (isRefused(findings)) return 'Failed';
+  if (isRefused(findings) || isUnidentified(findings)) return 'Failed';
   return conditions.some(({ type, status }) => type === 'Available' && status === 'True')
     ? 'Running'
     : 'Creating';
