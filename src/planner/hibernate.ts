@@ -35,6 +35,12 @@ export function planRefusedHibernation({ cluster }: Observation): Decision | und
   });
 }
 
+/** Whether the cluster sleeps or is being put to sleep: what stops then is meant to stop. */
+export function goesToSleep({ cluster }: Observation): boolean {
+  const { config, status } = cluster;
+  return config.hibernated && status.clusterID !== undefined && status.storage?.kind !== 'EmptyDir';
+}
+
 /** Whether the cluster sleeps: it is asked to, and no pod of it is left. */
 export function isAsleep({ cluster, pods }: Observation): boolean {
   const { config, status } = cluster;

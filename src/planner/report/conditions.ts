@@ -3,7 +3,7 @@ import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditi
 import { validateCluster } from '../../api/validate.ts';
 import type { Decision, Operation } from '../decision.ts';
 import type { Actor, MemberProbe, Observation } from '../observation.ts';
-import { isAsleep } from '../hibernate.ts';
+import { goesToSleep, isAsleep } from '../hibernate.ts';
 import { said } from '../plan.ts';
 import { tlsCondition } from '../tls.ts';
 import { ignoredChanges } from './ignored-changes.ts';
@@ -78,6 +78,7 @@ function available(findings: Findings): ConditionFinding {
     const through = `a linearizable read went through ${readable} of ${findings.members.length} members`;
     return finding('Available', 'LinearizableRead', through);
   }
+  if (goesToSleep(findings.observation)) return finding('Available', 'Hibernated');
   return unavailable(findings, probes);
 }
 
@@ -100,7 +101,7 @@ function healthy(findings: Findings): ConditionFinding {
   const { observation, members } = findings;
   const { cluster } = observation;
   if (cluster.deleting) return finding('Healthy', 'Deleting');
-  if (isAsleep(observation)) return finding('Healthy', 'Hibernated');
+  if (isAsleep(observation) || goesToSleep(observation)) return finding('Healthy', 'Hibernated');
   if (isRefused(findings)) return finding('Healthy', 'NotCreated');
   if (isUnidentified(findings)) return finding('Healthy', 'MembersUnreachable', messageOf(findings.decision));
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');

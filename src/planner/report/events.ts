@@ -44,7 +44,8 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
   if (!TOLD.includes(condition.type) || condition.reason === 'Deleting') return false;
   // That a new cluster is not available yet is no news.
   if (previous === undefined) return !['Creating', 'Supported', 'NewerThanKnown'].includes(condition.reason);
-  return previous.status !== condition.status;
+  const sleeps = condition.type === 'Available' && condition.reason === 'Hibernated';
+  return previous.status !== condition.status || (sleeps && previous.reason !== condition.reason);
 }
 
 function isBlocked(condition: Condition): boolean {

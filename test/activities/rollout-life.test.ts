@@ -1,0 +1,391 @@
+/** Rollouts, edited objects and growing volumes from end to end on a world in memory. */
+import { describe, expect, it } from 'vitest';
+import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const LONG = { timeout: 120_000 };
+const SPEC: EtcdClusterSpec = { size: 3, version: '3.6.16' };
+const MEMBERS = ['example-0', 'example-1', 'example-2'];
+
+async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: { ...SPEC, ...spec }, storageClass });
+  await world.run();
+  await world.run();
+  return world;
+}
+
+async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
+  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+  world.kube.mutate(
+    world.resource,
+    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
+  );
+}
+
+function uids(world: OperatorWorld, kind = 'Pod'): (string | undefined)[] {
+  return world.kube.all(kind).map(object => object.metadata.uid);
+}
+
+function argsOf(pod: KubeObject): readonly string[] {
+  return (pod['spec'] as { containers: { args: string[] }[] }).containers[0]?.args ?? [];
+}
+
+function condition(world: OperatorWorld, type: string) {
+  return world.cluster.status.conditions?.find(found => found.type === type);
+}
+
+/** Every pod that the operator deleted, with how many members could serve at that moment. */
+function watchDeletions(
+  world: OperatorWorld,
+): { name: string | undefined; serving: number; leads: boolean }[] {
+  const seen: { name: string | undefined; serving: number; leads: boolean }[] = [];
+  world.kube.intercept(call => {
+    if (call.verb !== 'delete' || call.kind !== 'Pod' || call.manager !== 'etcd-operator') return;
+    const [etcd] = world.etcd.clusters;
+    const running = [...(etcd?.processes ?? [])];
+    const leader = running.find(process => process.id === etcd?.leaderId)?.name;
+    seen.push({ name: call.name, serving: running.length, leads: leader === call.name });
+  });
+  return seen;
+}
+
+function expectRolled(world: OperatorWorld, argument: string): void {
+  expect(world.names('Pod')).toEqual(MEMBERS);
+  for (const pod of world.kube.all('Pod')) expect(argsOf(pod)).toContain(argument);
+  expect(world.cluster.status).toMatchObject({ ready: '3/3', phase: 'Running' });
+  expect(condition(world, 'Healthy')?.status).toBe('True');
+  expect(world.etcd.clusters).toHaveLength(1);
+  expect(world.etcd.clusters[0]?.rows).toHaveLength(3);
+}
+
+describe('a changed specification', LONG, () => {
+  it('reaches one member at a time, the leader last and after it handed over', async () => {
+    const world = await created();
+    const before = { pods: uids(world), claims: uids(world, 'PersistentVolumeClaim') };
+    const [etcd] = world.etcd.clusters;
+    const leader = etcd?.rows.find(row => row.id === etcd.leaderId)?.name;
+    const deletions = watchDeletions(world);
+    await edit(world, { etcd: { snapshotCount: 20_000 } });
+    await world.run();
+    await world.run();
+    expectRolled(world, '--snapshot-count=20000');
+    expect(deletions).toHaveLength(3);
+    expect(deletions.map(({ serving }) => serving)).toEqual([3, 3, 3]);
+    expect(deletions.map(({ leads }) => leads)).toEqual([false, false, false]);
+    expect(deletions.at(-1)?.name).toBe(leader);
+    expect(uids(world).filter(uid => before.pods.includes(uid))).toEqual([]);
+    expect(uids(world, 'PersistentVolumeClaim')).toEqual(before.claims);
+    expect(world.etcd.clusters[0]?.id).toBe(etcd?.id);
+    const told = world.events.filter(event => event.reason === 'MemberStopped').map(event => event.message);
+    expect(told.toSorted()).toEqual(MEMBERS.map(name => `stopped ${name}: argument --snapshot-count added`));
+    expect(world.cluster.status.lastOperation).toMatchObject({
+      type: 'rolloutCluster',
+      outcome: 'Succeeded',
+    });
+  });
+
+  it('says in its plan what causes it, and what comes', async () => {
+    const world = await created();
+    await edit(world, { pod: { resources: { requests: { cpu: '100m' } } } });
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'rolloutCluster' });
+    if (decision.kind !== 'operate') throw new Error('not reached');
+    const [etcd] = world.etcd.clusters;
+    const leader = etcd?.rows.find(row => row.id === etcd.leaderId)?.name ?? '';
+    const [first = '', second = ''] = MEMBERS.filter(name => name !== leader);
+    const change = 'spec.containers[0].resources added';
+    expect(decision.plan.map(step => step.summary)).toEqual([
+      `stop ${first}: ${change}`,
+      `start ${first} again on its volume`,
+      `wait until ${first} are ready`,
+      `stop ${second}: ${change}`,
+      `start ${second} again on its volume`,
+      `wait until ${second} are ready`,
+      expect.stringMatching(`hand leadership from ${leader} to `),
+      `stop ${leader}: ${change}`,
+      `start ${leader} again on its volume`,
+      `wait until ${leader} are ready`,
+    ]);
+    expect(condition(world, 'Progressing')).toMatchObject({ status: 'True', reason: 'RollingOut' });
+  });
+
+  it('killed at any API call ends the same, and never takes a second member down', async () => {
+    const undisturbed = await created();
+    const start = undisturbed.calls;
+    await edit(undisturbed, { etcd: { logLevel: 'warn' } });
+    await undisturbed.run();
+    for (let at = 1; at <= undisturbed.calls - start; at += 5) {
+      const world = await created();
+      const deletions = watchDeletions(world);
+      await edit(world, { etcd: { logLevel: 'warn' } });
+      world.kill({ at: world.calls + at });
+      await world.run();
+      await world.run();
+      expectRolled(world, '--log-level=warn');
+      expect(deletions.every(({ serving, leads }) => serving === 3 && !leads)).toBe(true);
+    }
+  });
+
+  it('waits while a member is not well, and goes on when it is', async () => {
+    const world = await created();
+    const host = (world.kube.peek(world.pod('example-2'))?.['status'] as { podIP: string }).podIP;
+    world.etcd.set(host, 'isolated');
+    const before = uids(world);
+    await edit(world, { etcd: { logLevel: 'warn' } });
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect(uids(world)).toEqual(before);
+    world.etcd.set(host, 'running');
+    await world.run();
+    await world.run();
+    expectRolled(world, '--log-level=warn');
+  });
+
+  it('halts at the first member that does not come up, and mends that one first', async () => {
+    const world = await created();
+    await edit(world, { pod: { resources: { requests: { cpu: '1k' } } } });
+    const { decision: planned } = await world.look();
+    if (planned.kind !== 'operate' || planned.step.kind !== 'stopMember') throw new Error('not a rollout');
+    const first = planned.step.member;
+    world.kubelet.stuck.set(first, 'Unschedulable');
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect(world.cluster.status.operation).toMatchObject({ type: 'rolloutCluster' });
+    expect(condition(world, 'Available')?.status).toBe('True');
+    expect(world.kube.all('Pod').filter(pod => argsOf(pod).length > 0)).toHaveLength(3);
+    expect(world.events.filter(event => event.reason === 'MemberStopped')).toHaveLength(1);
+    await edit(world, { pod: { resources: { requests: { cpu: '100m' } } } });
+    const { decision: mending } = await world.look();
+    expect(mending).toMatchObject({ kind: 'operate', step: { kind: 'stopMember', member: first } });
+    world.kubelet.stuck.clear();
+    await world.run();
+    await world.run();
+    expectRolled(world, '--log-level=info');
+    for (const pod of world.kube.all('Pod')) {
+      expect((pod['spec'] as { containers: unknown[] }).containers[0]).toMatchObject({
+        resources: { requests: { cpu: '100m' } },
+      });
+    }
+  });
+
+  it('of the version alone is not brought to the pods by a rollout', async () => {
+    const world = await created();
+    const before = uids(world);
+    await edit(world, { version: '3.6.15' });
+    await world.run();
+    expect(uids(world)).toEqual(before);
+    expect(condition(world, 'FieldsIgnored')?.message).toContain('spec.version');
+  });
+
+  it('never deletes pods that hold the only copy of their data', async () => {
+    const world = await created({ storage: { emptyDir: {} } });
+    const before = uids(world);
+    await edit(world, { etcd: { logLevel: 'warn' } });
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'EphemeralMembers' });
+    expect(decision.kind === 'blocked' && decision.message).toContain('argument --log-level changed is not');
+    expect(uids(world)).toEqual(before);
+  });
+
+  it('leaves pods of earlier releases alone, which do not say what they were made of', async () => {
+    const world = await created();
+    for (const name of MEMBERS) {
+      world.kube.mutate(
+        world.pod(name),
+        ({ metadata }) => void delete metadata.annotations?.[ANNOTATION_RENDERED],
+      );
+    }
+    const before = uids(world);
+    await edit(world, { etcd: { logLevel: 'warn' } });
+    expect((await world.run()).decision.kind).toBe('idle');
+    expect(uids(world)).toEqual(before);
+  });
+
+  it('reaches a cluster of one', async () => {
+    const world = await created({ size: 1 });
+    await edit(world, { etcd: { logLevel: 'warn' } });
+    await world.run();
+    await world.run();
+    expect(argsOf(world.kube.all('Pod')[0] as KubeObject)).toContain('--log-level=warn');
+    expect(condition(world, 'Healthy')?.status).toBe('True');
+  });
+
+  it('that raises the quota reaches members that are out of space', async () => {
+    const world = await created();
+    const alarm = (alarms: string[]) => {
+      for (const process of world.etcd.clusters[0]?.processes ?? []) process.alarms = alarms;
+    };
+    alarm(['memberID:1 alarm:NOSPACE']);
+    await edit(world, { etcd: { logLevel: 'warn' } });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    await edit(world, { etcd: { quotaBackendBytes: '4Gi' } });
+    expect((await world.look()).decision).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'stopMember', because: expect.stringContaining('argument --quota-backend-bytes') },
+    });
+  });
+});
+
+describe('objects that somebody edited', LONG, () => {
+  const service = (name: string) => ({ apiVersion: 'v1', kind: 'Service', namespace: 'shop', name });
+  const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'shop', name: 'example' };
+
+  it('get back what is ours, and keep what is not', async () => {
+    const world = await created();
+    const kubectl = world.kube.as('kubectl');
+    const uid = world.kube.peek(service('example-client'))?.metadata.uid;
+    await kubectl.patch(
+      service('example-client'),
+      {
+        metadata: { labels: { app: 'other', team: 'x' }, annotations: { note: 'theirs' } },
+        spec: { type: 'NodePort', selector: { app: 'elsewhere' }, sessionAffinity: 'ClientIP' },
+      },
+      { type: 'merge' },
+    );
+    await kubectl.patch(budget, { spec: { maxUnavailable: null, minAvailable: 0 } }, { type: 'merge' });
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({
+      operation: 'repairCluster',
+      step: {
+        kind: 'applyObjects',
+        objects: [
+          { object: 'clientService', because: 'spec.type changed' },
+          { object: 'disruptionBudget', because: 'spec.maxUnavailable changed' },
+        ],
+      },
+    });
+    expect((await world.run()).decision.kind).toBe('idle');
+    expect(world.kube.peek(service('example-client'))).toMatchObject({
+      metadata: { uid, labels: { app: 'etcd', team: 'x' }, annotations: { note: 'theirs' } },
+      spec: {
+        type: 'ClusterIP',
+        selector: { app: 'etcd', etcd_cluster: 'example' },
+        sessionAffinity: 'ClientIP',
+      },
+    });
+    expect(world.kube.peek(budget)?.['spec']).toEqual({
+      maxUnavailable: 1,
+      selector: { matchLabels: { app: 'etcd', etcd_cluster: 'example' } },
+    });
+    expect(world.events.map(event => event.message)).toContain(
+      'put back Service example-client: spec.type changed',
+    );
+  });
+
+  it('that are not ours are never written to', async () => {
+    const world = await created();
+    const objects = [{ object: 'clientService', because: 'spec.type changed' }] as const;
+    world.kube.mutate(service('example-client'), ({ metadata }) => void delete metadata.ownerReferences);
+    const before = world.kube.peek(service('example-client'));
+    await expect(world.perform({ kind: 'applyObjects', objects })).rejects.toMatchObject({
+      type: 'PreconditionChanged',
+    });
+    expect(world.kube.peek(service('example-client'))).toEqual(before);
+  });
+
+  it('put back twice is the same as once', async () => {
+    const world = await created();
+    const objects = [{ object: 'clientService', because: 'spec.type changed' }] as const;
+    await world.kube
+      .as('kubectl')
+      .patch(service('example-client'), { spec: { type: 'NodePort' } }, { type: 'merge' });
+    await world.perform({ kind: 'applyObjects', objects });
+    const once = world.kube.peek(service('example-client'));
+    await world.perform({ kind: 'applyObjects', objects });
+    expect(world.kube.peek(service('example-client'))).toEqual(once);
+  });
+
+  it('follow the specification, also when it asks for less', async () => {
+    const world = await created({
+      service: { annotations: { 'example.com/a': '1' }, trafficDistribution: 'PreferClose' },
+    });
+    await edit(world, {
+      service: { annotations: { 'example.com/a': null as unknown as string, 'example.com/b': '2' } },
+    });
+    await world.kube
+      .as('kubectl')
+      .patch(world.resource, { spec: { service: { trafficDistribution: null } } }, { type: 'merge' });
+    expect((await world.run()).decision.kind).toBe('idle');
+    const found = world.kube.peek(service('example-client'));
+    expect(found?.metadata.annotations).toMatchObject({ 'example.com/b': '2' });
+    expect(found?.metadata.annotations).not.toHaveProperty('example.com/a');
+    expect(found?.['spec']).not.toHaveProperty('trafficDistribution');
+  });
+});
+
+describe('volumes', LONG, () => {
+  const template = (storage: string, storageClassName = 'standard'): EtcdClusterSpec => ({
+    storage: { volumeClaimTemplate: { spec: { storageClassName, resources: { requests: { storage } } } } },
+  });
+  const requested = (world: OperatorWorld) =>
+    world.kube
+      .all('PersistentVolumeClaim')
+      .map(
+        claim =>
+          (claim['spec'] as { resources: { requests: { storage: string } } }).resources.requests.storage,
+      );
+  const allow = (world: OperatorWorld, allowVolumeExpansion: boolean) =>
+    world.kube.mutate(
+      { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', name: 'standard' },
+      object => void (object['allowVolumeExpansion'] = allowVolumeExpansion),
+    );
+  /** The storage driver and the kubelet do their part. */
+  const grow = (world: OperatorWorld, storage: string) => {
+    for (const name of MEMBERS) {
+      world.kube.mutate(
+        world.claim(name),
+        claim => void (claim['status'] = { phase: 'Bound', capacity: { storage } }),
+      );
+    }
+  };
+
+  it('grow when their class allows it, without a restart, and status says how far they are', async () => {
+    const world = await created(template('1Gi'));
+    allow(world, true);
+    grow(world, '1Gi');
+    const before = uids(world);
+    await edit(world, template('2Gi'));
+    await world.run();
+    expect(requested(world)).toEqual(['2Gi', '2Gi', '2Gi']);
+    expect(condition(world, 'StorageResized')).toMatchObject({
+      status: 'False',
+      reason: 'Resizing',
+      message: 'example-0: 1Gi of 2Gi; example-1: 1Gi of 2Gi; example-2: 1Gi of 2Gi',
+    });
+    grow(world, '2Gi');
+    await world.run();
+    expect(condition(world, 'StorageResized')).toMatchObject({ status: 'True', reason: 'SizeReached' });
+    expect(uids(world)).toEqual(before);
+    expect(world.events.map(event => event.message)).toContain('claim example-1 is enlarged from 1Gi to 2Gi');
+  });
+
+  it('of a class that does not grow stay as they are, and it is said', async () => {
+    const world = await created(template('1Gi'));
+    allow(world, false);
+    await edit(world, template('2Gi'));
+    expect((await world.run()).decision.kind).toBe('idle');
+    expect(requested(world)).toEqual(['1Gi', '1Gi', '1Gi']);
+    expect(condition(world, 'StorageResized')).toMatchObject({
+      status: 'False',
+      reason: 'ExpansionNotAllowed',
+      message: expect.stringContaining('StorageClass standard does not have allowVolumeExpansion'),
+    });
+  });
+
+  it('are never shrunk, and a claim that was looked at is told from a later one', async () => {
+    const world = await created(template('2Gi'));
+    allow(world, true);
+    const [claim] = world.kube.all('PersistentVolumeClaim');
+    const step = { kind: 'expandClaim', claim: 'example-0', from: '2Gi' } as const;
+    await world.perform({ ...step, uid: claim?.metadata.uid ?? '', size: '1Gi' });
+    expect(requested(world)).toEqual(['2Gi', '2Gi', '2Gi']);
+    await expect(world.perform({ ...step, uid: 'another', size: '3Gi' })).rejects.toMatchObject({
+      type: 'PreconditionChanged',
+    });
+    await world.perform({ ...step, uid: claim?.metadata.uid ?? '', size: '3Gi' });
+    await world.perform({ ...step, uid: claim?.metadata.uid ?? '', size: '3Gi' });
+    expect(requested(world)).toEqual(['3Gi', '2Gi', '2Gi']);
+  });
+});
