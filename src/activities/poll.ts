@@ -10,15 +10,25 @@ const WINDOW_MS = 10_000;
 /** How a wait ended: as hoped for, with something in the way that waiting does not mend, or not yet. */
 export type WaitOutcome = 'done' | 'trouble' | 'notYet';
 
+/** The time that waits pass. A simulation puts its own in place, so that waiting costs it nothing. */
+export const time = {
+  /** Milliseconds since any fixed moment; never goes back. */
+  now: (): number => performance.now(),
+  /** Resolves after `ms` milliseconds; rejects when `signal` is aborted. */
+  pause: async (ms: number, signal: AbortSignal): Promise<void> => {
+    await delay(ms, undefined, { signal });
+  },
+};
+
 /**
  * Looks again and again until `look` answers `done` or `trouble`, for ten seconds at most. An error of one look is a
  * look that saw nothing. Throws when the activity is cancelled.
  */
 export async function waitUntil(look: () => Promise<WaitOutcome>): Promise<WaitOutcome> {
   const { cancellationSignal } = Context.current();
-  const end = performance.now() + WINDOW_MS;
+  const end = time.now() + WINDOW_MS;
   let lastError: Error | undefined;
-  while (performance.now() < end) {
+  while (time.now() < end) {
     try {
       const outcome = await look();
       lastError = undefined;
@@ -26,7 +36,7 @@ export async function waitUntil(look: () => Promise<WaitOutcome>): Promise<WaitO
     } catch (error) {
       lastError = error instanceof Error ? error : new Error(String(error));
     }
-    await delay(INTERVAL_MS, undefined, { signal: cancellationSignal });
+    await time.pause(INTERVAL_MS, cancellationSignal);
   }
   if (lastError !== undefined) throw lastError;
   return 'notYet';
