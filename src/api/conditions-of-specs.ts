@@ -149,6 +149,16 @@ const TEMPORAL_UNAVAILABLE = rows('TemporalUnavailable', {
   Reachable: ['False', 'The operator reaches Temporal.', ''],
 });
 
+/** Does the workflow of the resource fail over and over? Kept by the watcher. */
+const WORKFLOW_STUCK = rows('WorkflowStuck', {
+  WorkflowTaskFailing: [
+    'True',
+    "The resource's workflow cannot go on: its code and its history do not agree, or it fails in another way.",
+    'Look at the workflow in the Temporal UI; reset it, or terminate it: it starts again from what is observed.',
+  ],
+  WorkflowTasksSucceed: ['False', 'The workflow goes on.', ''],
+});
+
 /** Did the backup or restore succeed? */
 const SUCCEEDED = rows('Succeeded', {
   NotActedOnYet: [
@@ -187,6 +197,7 @@ export const SPEC_CONDITIONS = [
   ...TLS_SUPPORTED,
   ...TLS_READY,
   ...TEMPORAL_UNAVAILABLE,
+  ...WORKFLOW_STUCK,
   ...SUCCEEDED,
   ...SCHEDULE_VALID,
 ] as const;
