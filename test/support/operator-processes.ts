@@ -10,10 +10,15 @@ const ENTRY = '/app/dist/main/operator.js';
 
 /** Process ids, as this host sees them, of every operator that runs in the stack. */
 export function operatorProcesses(world: World): number[] {
+  return processesWith(world, ENTRY);
+}
+
+/** Process ids, as this host sees them, of what runs in the stack's nodes with this argument on its command line. */
+export function processesWith(world: World, argument: string): number[] {
   return readdirSync('/proc')
     .filter(entry => /^\d+$/.test(entry))
     .map(Number)
-    .filter(pid => read(`/proc/${pid}/cmdline`).split('\0').includes(ENTRY) && belongsTo(world, pid));
+    .filter(pid => read(`/proc/${pid}/cmdline`).split('\0').includes(argument) && belongsTo(world, pid));
 }
 
 /** Its environment names no stack, its host name does: `POD_IP` would be as good, but only nodes know those. */

@@ -1,0 +1,119 @@
+/** A drill: something is done to a cluster that is written to all the while, and everything that must hold is looked at. */
+import { expect } from 'vitest';
+import { createEtcdPort } from '../../../src/etcd/adapter.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { awaitCondition, podsOf, type World } from '../e2e.ts';
+import { poll } from '../poll.ts';
+import { check, type Verdict } from './checker.ts';
+import { startLoad } from './client.ts';
+import { isServing, readyEndpoints } from './endpoints.ts';
+import { hashes, readStored } from './stored.ts';
+import { dishonest, type StatusWatch, storyOf, watchStatus } from './status-watch.ts';
+
+export interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Drill {
+  readonly world: World;
+  readonly at: Place;
+  readonly status: StatusWatch;
+  /** Acknowledged writes so far. */
+  readonly acknowledged: () => number;
+}
+
+export interface DrillResult {
+  readonly verdict: Verdict;
+  readonly status: StatusWatch;
+}
+
+const WRITES_BEFORE = 200;
+const REDUNDANT_MS = 240_000;
+let count = 0;
+
+/**
+ * Runs `disturb` on a healthy cluster of `size` members under load, waits until all members are back, and prints how long
+ * that took since `disturb` began and since it ended.
+ */
+export async function runDrill(
+  target: { readonly world: World; readonly at: Place; readonly size: number; readonly title: string },
+  disturb: (drill: Drill) => Promise<void>,
+): Promise<DrillResult> {
+  const { world, at, size, title } = target;
+  await awaitCondition(world, at, { type: 'Healthy', timeoutMs: REDUNDANT_MS });
+  const status = watchStatus(world, at);
+  const load = await startLoad({
+    endpoints: () => readyEndpoints(world, at.namespace, at.name),
+    prefix: `drill-${process.pid}-${++count}`,
+  });
+  try {
+    await poll(async () => load.acknowledged() >= WRITES_BEFORE);
+    const begun = performance.now();
+    await disturb({ world, at, status, acknowledged: () => load.acknowledged() });
+    const disturbed = performance.now();
+    await poll(() => isRedundant(target), {
+      timeoutMs: REDUNDANT_MS,
+      otherwise: () => `${at.name} is not redundant`,
+    });
+    const redundant = performance.now();
+    await poll(async () => status.last()?.healthy === 'True', {
+      timeoutMs: REDUNDANT_MS,
+      otherwise: () => `${at.name} is redundant and never Healthy: ${storyOf(status.seen, begun)}`,
+    });
+    const after = load.acknowledged();
+    await poll(async () => load.acknowledged() > after + WRITES_BEFORE);
+    const history = await load.stop();
+    await status.stop();
+    const endpoints = await readyEndpoints(world, at.namespace, at.name);
+    expect(endpoints).toHaveLength(size);
+    const verdict = check(history, await readStored(endpoints[0] ?? '', load.prefix));
+    const seconds = (from: number): string => ((redundant - from) / 1000).toFixed(1);
+    console.log(
+      `${title}: redundant ${seconds(begun)} s after it began, ${seconds(disturbed)} s after it ended; ` +
+        `${verdict.acknowledged} writes acknowledged, ${verdict.unknown} failed, longest stall ${verdict.longestStallMs.toFixed(0)} ms; ` +
+        storyOf(status.seen, begun),
+    );
+    expect(verdict.violations).toEqual([]);
+    expect(new Set(Object.values(await hashes(endpoints))).size).toBe(1);
+    expect(dishonest(status.seen, history)).toEqual([]);
+    return { verdict, status };
+  } finally {
+    await Promise.all([load.stop(), status.stop()]);
+  }
+}
+
+/** All pods are ready, and all members that a quorum lists are voters and answer a linearizable read: asked by ourselves. */
+async function isRedundant({ world, at, size }: { world: World; at: Place; size: number }): Promise<boolean> {
+  const pods = await podsOf(world, at.namespace, at.name);
+  if (pods.length !== size || !pods.every(isServing)) return false;
+  const etcd = createEtcdPort();
+  const answers = await Promise.all(
+    pods.map(async pod => {
+      const member = etcd.member({ host: addressOf(pod), port: 2379, serverName: pod.metadata.name });
+      try {
+        await member.linearizableRead();
+        const { members } = await member.memberList();
+        return members.length === size && members.every(({ isLearner }) => !isLearner);
+      } finally {
+        member.close();
+      }
+    }),
+  );
+  return answers.every(Boolean);
+}
+
+function addressOf(pod: KubeObject): string {
+  return (pod['status'] as { podIP: string }).podIP;
+}
+
+/** The member that leads, and the number of its node. */
+export async function leaderOf(world: World, at: Place): Promise<{ member: string; node: number }> {
+  const cluster = await awaitCondition(world, at, { type: 'Healthy' });
+  const leader = cluster.status?.leader;
+  const node = cluster.status?.members?.details?.find(({ name }) => name === leader)?.node;
+  const number = world.stack.nodes.indexOf(node ?? '') + 1;
+  if (leader === undefined || number === 0)
+    throw new Error(`${at.name} has no leader on a node of the stack`);
+  return { member: leader, node: number };
+}
