@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  firstIncarnation,
+  rebuiltIdentity,
+  rebuiltStorage,
+  tokenPrefix,
+} from '../../src/planner/identity.ts';
+import {
+  aClaim,
+  aCluster,
+  aMembership,
+  anObservation,
+  aPod,
+  CLUSTER_ID,
+  TOKEN,
+  UID,
+} from '../support/builders.ts';
+
+describe('the first incarnation', () => {
+  const names = (seen: readonly string[], size = 3) =>
+    firstIncarnation(anObservation({ namesSeen: seen, cluster: aCluster({ spec: { size } }) })).members.map(
+      member => member.name,
+    );
+
+  it('begins at serial 0 and names as many members as asked for', () => {
+    expect(names([])).toEqual(['example-0', 'example-1', 'example-2']);
+    expect(names([], 1)).toEqual(['example-0']);
+    expect(names([], 7)).toHaveLength(7);
+  });
+
+  it('begins above every name that was seen, whoever it belongs to', () => {
+    expect(names(['example-4', 'example-11', 'example-2'])).toEqual([
+      'example-12',
+      'example-13',
+      'example-14',
+    ]);
+  });
+
+  it('begins above the last serial that is recorded', () => {
+    const cluster = aCluster({ status: { lastSerial: 8 } });
+    const [first] = firstIncarnation(anObservation({ cluster, namesSeen: ['example-3'] })).members;
+    expect(first?.name).toBe('example-9');
+  });
+
+  it('has the uid of its resource in its token, so that a later cluster of the name has another', () => {
+    expect(firstIncarnation(anObservation()).token).toBe(TOKEN);
+    expect(tokenPrefix({ name: 'example', uid: UID })).toBe('example-0b7e6e34-');
+  });
+
+  it('has peer URLs that end in the cluster domain when the specification names one', () => {
+    const cluster = aCluster({ spec: { size: 1, pod: { ClusterDomain: '.corp.internal' } } });
+    expect(firstIncarnation(anObservation({ cluster })).members).toEqual([
+      { name: 'example-0', peerURL: 'http://example-0.example.shop.svc.corp.internal:2380' },
+    ]);
+  });
+});
+
+describe('an identity that is read back from stamps', () => {
+  it('is none without stamps, and none from the stamps of others', () => {
+    expect(rebuiltIdentity(anObservation())).toBeUndefined();
+    const foreign = anObservation({
+      claims: [aClaim({ owned: false })],
+      pods: [aPod({ owned: false }), aPod({ token: undefined })],
+    });
+    expect(rebuiltIdentity(foreign)).toBeUndefined();
+  });
+
+  it('has every member that is stamped, once, in the order of the serials', () => {
+    const identity = rebuiltIdentity(
+      anObservation({
+        claims: [aClaim({ name: 'example-10' }), aClaim({ name: 'example-9' })],
+        pods: [aPod({ name: 'example-9' }), aPod({ name: 'example-2' })],
+      }),
+    );
+    expect(identity?.incarnation.token).toBe(TOKEN);
+    expect(identity?.incarnation.members.map(member => member.name)).toEqual([
+      'example-2',
+      'example-9',
+      'example-10',
+    ]);
+  });
+
+  it('is that of the newest incarnation, by number and not by letter', () => {
+    const tokens = ['example-0b7e6e34-9', 'example-0b7e6e34-10', 'example-0b7e6e34-2'];
+    const claims = tokens.map((token, serial) => aClaim({ name: `example-${serial}`, token }));
+    const identity = rebuiltIdentity(anObservation({ claims }));
+    expect(identity?.incarnation).toMatchObject({
+      token: 'example-0b7e6e34-10',
+      members: [{ name: 'example-1' }],
+    });
+  });
+
+  it.each([
+    ['its stamps', CLUSTER_ID, aMembership(['example-0']), CLUSTER_ID],
+    ['a quorum when it was not stamped yet', undefined, aMembership(['example-0']), CLUSTER_ID],
+    ['nobody when neither knows', undefined, { known: false, message: '' } as const, undefined],
+  ])('knows its cluster id from %s', (_, stamp, membership, expected) => {
+    const observation = anObservation({ claims: [aClaim({ clusterId: stamp })], membership });
+    expect(rebuiltIdentity(observation)?.clusterId).toBe(expected);
+  });
+
+  it('has the storage that its claims tell of', () => {
+    expect(rebuiltStorage(anObservation({ claims: [aClaim()] }), TOKEN)).toEqual({
+      kind: 'PersistentVolumeClaim',
+    });
+    const others = [aClaim({ owned: false }), aClaim({ token: 'example-0b7e6e34-0' })];
+    expect(rebuiltStorage(anObservation({ claims: others }), TOKEN)).toEqual({ kind: 'EmptyDir' });
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { Actor, Observation } from '../../src/planner/observation.ts';
+import { plan, said } from '../../src/planner/plan.ts';
+import { quorum } from '../../src/planner/quorum.ts';
+import {
+  aCluster,
+  anObservation,
+  aPod,
+  aRunningCluster,
+  aRunningStatus,
+  FOREIGN,
+} from '../support/builders.ts';
+
+const creation = anObservation();
+const repair = aRunningCluster({ pods: [aPod(), aPod({ name: 'example-1' })] });
+const deletion = aRunningCluster({ cluster: aCluster({ status: aRunningStatus(), deleting: true }) });
+
+describe('what is planned', () => {
+  it.each([
+    ['nothing for a resource that is gone', undefined, { kind: 'gone' }],
+    ['nothing for a cluster as it should be', aRunningCluster(), { kind: 'idle', nextLookSeconds: 60 }],
+    ['creation', creation, { kind: 'operate', operation: 'createCluster' }],
+    ['repair', repair, { kind: 'operate', operation: 'repairCluster' }],
+    ['deletion before everything else', deletion, { kind: 'operate', operation: 'deleteCluster' }],
+    [
+      'deletion of a cluster that could not be created',
+      anObservation({ cluster: aCluster({ deleting: true }), clientService: FOREIGN }),
+      { kind: 'operate', operation: 'deleteCluster', plan: [{ kind: 'removeFinalizer' }] },
+    ],
+  ] as const)('%s', (_, observation, expected) => {
+    expect(plan(observation, {})).toMatchObject(expected);
+  });
+});
+
+describe('work that people stopped', () => {
+  const paused = (observation: Observation): Observation => ({
+    ...observation,
+    cluster: aCluster({ spec: { paused: true }, status: observation.cluster.status }),
+  });
+  const cases: readonly [title: string, Observation, Actor, reason: string, message: string][] = [
+    [
+      'paused by a person who said why',
+      creation,
+      { paused: { by: 'me', reason: 'lunch' } },
+      'Paused',
+      'paused by me (lunch); send the signal resume to go on',
+    ],
+    [
+      'paused by nobody in particular',
+      creation,
+      { paused: {} },
+      'Paused',
+      'paused by somebody; send the signal resume to go on',
+    ],
+    [
+      'paused by a person, deletion too',
+      deletion,
+      { paused: { by: 'me' } },
+      'Paused',
+      'paused by me; send the signal resume to go on',
+    ],
+    [
+      'paused by the specification',
+      paused(repair),
+      {},
+      'Paused',
+      'spec.paused is true; set it to false to go on',
+    ],
+    [
+      'aborted',
+      creation,
+      { aborted: { operation: 'createCluster', generation: 1, by: 'me', reason: 'a typo' } },
+      'Aborted',
+      'createCluster was aborted by me (a typo); it starts again when the specification changes or the signal resync arrives',
+    ],
+    [
+      'failed',
+      creation,
+      { failed: { operation: 'createCluster', message: 'services is forbidden', retryAt: 0 } },
+      'StepFailed',
+      'services is forbidden; it is tried again by itself',
+    ],
+  ];
+  it.each(cases)('is shown and not done: %s', (_, observation, actor, reason, message) => {
+    const wanted = plan({ ...observation, cluster: { ...observation.cluster } }, {});
+    const decision = plan(observation, actor);
+    expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextLookSeconds: 60 });
+    const planned = wanted.kind === 'operate' || wanted.kind === 'blocked' ? wanted.plan : [];
+    expect(decision.kind === 'blocked' && decision.plan).toEqual(planned);
+  });
+
+  const going: readonly [title: string, Observation, Actor, operation: string][] = [
+    [
+      'deletion, although the specification says paused',
+      {
+        ...deletion,
+        cluster: aCluster({ spec: { paused: true }, status: aRunningStatus(), deleting: true }),
+      },
+      {},
+      'deleteCluster',
+    ],
+    [
+      'the aborted operation, when the specification changed since',
+      anObservation({ cluster: aCluster({ generation: 2 }) }),
+      { aborted: { operation: 'createCluster', generation: 1 } },
+      'createCluster',
+    ],
+    [
+      'another operation than the aborted one',
+      deletion,
+      { aborted: { operation: 'createCluster', generation: 1 } },
+      'deleteCluster',
+    ],
+    [
+      'another operation than the failed one',
+      deletion,
+      { failed: { operation: 'createCluster', message: '', retryAt: 0 } },
+      'deleteCluster',
+    ],
+  ];
+  it.each(going)('goes on: %s', (_, observation, actor, operation) => {
+    expect(plan(observation, actor)).toMatchObject({ kind: 'operate', operation });
+  });
+
+  it('is not what a cluster that wants nothing is said to have', () => {
+    expect(plan(aRunningCluster(), { paused: { by: 'me' } })).toEqual({ kind: 'idle', nextLookSeconds: 60 });
+  });
+
+  it('keeps the obstacle that stands in its way anyway', () => {
+    const observation = anObservation({ clientService: FOREIGN });
+    expect(plan(observation, { paused: { by: 'me' } })).toMatchObject({ reason: 'NameTaken' });
+  });
+});
+
+describe('who asked', () => {
+  it.each([
+    [{ by: 'me', reason: 'a typo' }, 'me (a typo)'],
+    [{ by: 'me' }, 'me'],
+    [{ reason: 'a typo' }, 'somebody (a typo)'],
+    [{}, 'somebody'],
+  ])('%j', (request, expected) => {
+    expect(said(request)).toBe(expected);
+  });
+});
+
+describe('a quorum', () => {
+  it.each([
+    [0, 1],
+    [1, 1],
+    [2, 2],
+    [3, 2],
+    [4, 3],
+    [5, 3],
+    [7, 4],
+  ])('of %i voters is %i', (voters, expected) => {
+    expect(quorum(voters)).toBe(expected);
+  });
+});
