@@ -17,7 +17,7 @@ import type { TlsMode } from './tls.ts';
 import { checkVersion } from './versions.ts';
 
 /** The TLS modes that this release builds. A mode that is not here blocks: plain text is no substitute. */
-export const TLS_MODES_BUILT: readonly TlsMode[] = ['static'];
+export const TLS_MODES_BUILT: readonly TlsMode[] = ['static', 'auto'];
 
 export type Validation = {
   /** One finding for each condition type that is decided here, of what is well and of what is not. */

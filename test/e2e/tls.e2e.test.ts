@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { coreosSecrets, staticTls, TestAuthority } from '../support/certificates.ts';
+import { issueLeaf } from '../../src/tls/issue.ts';
+import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../support/certificates.ts';
 import {
   awaitCondition,
   createNamespace,
@@ -118,6 +120,44 @@ async function application(
   return `${done}: ${output.trim()}`;
 }
 
+async function readSecret(name: string): Promise<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>> {
+  const found = await world.kube.get({ apiVersion: 'v1', kind: 'Secret', namespace: NAMESPACE, name });
+  const data = (found?.['data'] ?? {}) as Record<string, string>;
+  const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString();
+  return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') };
+}
+
+/**
+ * Puts a certificate of the same authority and names in the place of the members' own, as it would be after 80 of its 85 days.
+ * Gives its serial number.
+ */
+async function bringNearItsEnd(cluster: string): Promise<string> {
+  const authority = await readSecret(`${cluster}-client-ca`);
+  const current = new X509Certificate((await readSecret(`${cluster}-server-tls`))['tls.crt']);
+  const dnsNames = (current.subjectAltName ?? '')
+    .split(', ')
+    .filter(entry => entry.startsWith('DNS:'))
+    .map(entry => entry.slice('DNS:'.length));
+  const pair = await issueLeaf(
+    { cert: authority['tls.crt'], key: authority['tls.key'] },
+    { commonName: 'near its end', usages: ['server', 'client'], dnsNames, addresses: [] },
+    { now: Date.now() - 80 * DAY_MS, lasts: 85 * DAY_MS },
+  );
+  const texts = { 'tls.crt': pair.cert, 'tls.key': pair.key, 'ca.crt': authority['tls.crt'] };
+  const { data } = secret(NAMESPACE, '', texts) as unknown as { data: object };
+  const ref = { apiVersion: 'v1', kind: 'Secret', namespace: NAMESPACE, name: `${cluster}-server-tls` };
+  await world.kube.patch(ref, { data }, { type: 'merge' });
+  return new X509Certificate(pair.cert).serialNumber;
+}
+
+async function secretsOf(cluster: string): Promise<KubeObject[]> {
+  const { items } = await world.kube.list(
+    { apiVersion: 'v1', kind: 'Secret' },
+    { namespace: NAMESPACE, labelSelector: `etcd_cluster=${cluster}` },
+  );
+  return items;
+}
+
 async function remove(name: string): Promise<void> {
   await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', name, '--timeout=90s');
 }
@@ -169,5 +209,42 @@ describe('TLS.static', () => {
     expect(await lives('careful')).toEqual(before);
     await awaitCondition(world, { namespace: NAMESPACE, name: 'careful' }, { type: 'Healthy' });
     await remove('careful');
+  });
+});
+
+describe('TLS.auto', () => {
+  const at = { namespace: NAMESPACE, name: 'effortless' };
+  const keys = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' };
+
+  test('needs nothing else, and publishes a Secret for applications', async () => {
+    await apply(manifest(NAMESPACE, at.name, { size: 3, version: '3.6.16', TLS: { auto: {} } }));
+    await awaitCondition(world, at, { type: 'Healthy' });
+    await tlsReady(at.name, 'Ready');
+    expect(await application(at.name, { secretName: `${at.name}-client-tls`, keys })).toBe('Succeeded: OK');
+  });
+
+  test('stays secure when it grows', async () => {
+    await apply(manifest(NAMESPACE, at.name, { size: 5, version: '3.6.16', TLS: { auto: {} } }));
+    await poll(async () => (await readCluster(world, NAMESPACE, at.name))?.status?.ready === '5/5', {
+      timeoutMs: 120_000,
+    });
+    await awaitCondition(world, at, { type: 'Healthy' });
+    expect(await shownBy(at.name)).toHaveLength(5);
+  });
+
+  test('renews a certificate that is near its end, without a restart', async () => {
+    const before = await lives(at.name);
+    const old = [...(await shownBy(at.name)), await bringNearItsEnd(at.name)];
+    await poll(
+      async () => {
+        const shown = await shownBy(at.name);
+        return shown.length === 5 && !shown.some(serial => old.includes(serial));
+      },
+      { timeoutMs: 200_000 },
+    );
+    expect(await lives(at.name)).toEqual(before);
+    expect(await application(at.name, { secretName: `${at.name}-client-tls`, keys })).toBe('Succeeded: OK');
+    await remove(at.name);
+    await poll(async () => (await secretsOf(at.name)).length === 0, { timeoutMs: 60_000 });
   });
 });

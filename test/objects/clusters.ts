@@ -91,6 +91,23 @@ export const FULL_POD: EtcdClusterSpec = {
   },
 };
 
+const STATIC_TLS: EtcdClusterSpec = {
+  version: '3.6.16',
+  TLS: {
+    static: { member: { peerSecret: 'peer', serverSecret: 'server' }, operatorSecret: 'operator' },
+  },
+};
+
+/** Status that says which keys the Secrets were seen to have. */
+const CERT_MANAGER_KEYS: EtcdClusterStatus = {
+  tls: {
+    mode: 'static',
+    peer: true,
+    client: false,
+    certificates: [{ role: 'peer', secret: 'peer-certificate', keys: 'Standard' }],
+  },
+};
+
 export const CLUSTERS: readonly { title: string; cluster: EtcdCluster; member: PodMember }[] = [
   { title: 'minimal-3.5.3', cluster: cluster({ size: 3, version: '3.5.3' }), member: member(BOOTSTRAP) },
   { title: 'full-pod-policy', cluster: cluster(FULL_POD), member: member({ state: 'restart' }) },
@@ -103,6 +120,21 @@ export const CLUSTERS: readonly { title: string; cluster: EtcdCluster; member: P
     title: 'development',
     cluster: cluster({ size: 1, profile: 'Development' }),
     member: member({ state: 'new', members: ['example-0'] }, 'EmptyDir'),
+  },
+  { title: 'tls-static-3.6', cluster: cluster(STATIC_TLS), member: member(BOOTSTRAP) },
+  {
+    title: 'tls-peer-only-3.7',
+    cluster: cluster(
+      { version: '3.7.3', TLS: { static: { member: { peerSecret: 'peer-certificate' } } } },
+      'example',
+      CERT_MANAGER_KEYS,
+    ),
+    member: member(BOOTSTRAP),
+  },
+  {
+    title: 'tls-auto-3.5',
+    cluster: cluster({ version: '3.5.35', TLS: { auto: {} }, pod: { ClusterDomain: 'corp.internal' } }),
+    member: member(BOOTSTRAP),
   },
   {
     title: 'learner-3.6',

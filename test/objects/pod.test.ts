@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { memberPod, type PodMember } from '../../src/objects/pod.ts';
-import { BOOTSTRAP, cluster, member } from './clusters.ts';
+import { BOOTSTRAP, cluster, member, TOKEN } from './clusters.ts';
 
 type Container = {
   readonly args: readonly string[];
@@ -171,8 +171,46 @@ describe('the runtime’s view of its limits', () => {
 });
 
 test('a cluster that asks for TLS is not built in plain text', () => {
-  const spec = { TLS: { auto: {} } };
-  expect(() => memberPod(cluster(spec), member(BOOTSTRAP))).toThrow(/shop\/example asks for TLS/);
+  const spec = {
+    TLS: { certManager: { issuerRef: { name: 'ca', kind: 'Issuer', group: 'cert-manager.io' } } },
+  };
+  expect(() => memberPod(cluster(spec), member(BOOTSTRAP))).toThrow(
+    /shop\/example asks for TLS.certManager, which this release does not build/,
+  );
+});
+
+describe('TLS of a pod', () => {
+  const CLIENT_ONLY = { TLS: { static: { member: { serverSecret: 's' }, operatorSecret: 'o' } } };
+
+  test('may be for clients alone', () => {
+    const { args } = container(CLIENT_ONLY);
+    expect(args).toContain('--listen-client-urls=https://0.0.0.0:2379');
+    expect(args).toContain('--client-cert-auth=true');
+    expect(args).toContain('--listen-peer-urls=http://0.0.0.0:2380');
+    expect(args.filter(arg => arg.includes('peer-c'))).toEqual([]);
+    expect(args).toContain('--listen-metrics-urls=http://0.0.0.0:2381');
+  });
+
+  test('is never mounted by subPath, and never the operator’s own', () => {
+    const spec = JSON.stringify(podSpec(CLIENT_ONLY));
+    expect(spec).not.toContain('subPath');
+    expect(spec).not.toContain('"secretName":"o"');
+  });
+
+  test('is not switched: a living cluster in plain text gets no pod that speaks TLS', () => {
+    const living = cluster(CLIENT_ONLY, 'example', { incarnation: { token: TOKEN, members: [] } });
+    expect(() => memberPod(living, member(BOOTSTRAP))).toThrow(/made with plain text/);
+  });
+
+  test.each([
+    ['3.5.35', '--experimental-peer-skip-client-san-verification=true'],
+    ['3.6.16', '--peer-skip-client-san-verification=true'],
+    ['3.7.3', '--peer-skip-client-san-verification=true'],
+  ])('of %s looks peers up in DNS unless their authority is our own', (version, flag) => {
+    expect(container({ version, TLS: { auto: {} } }).args).toContain(flag);
+    const peers = { TLS: { static: { member: { peerSecret: 'p' } } } };
+    expect(container({ version, ...peers }).args.join(' ')).not.toContain('san-verification');
+  });
 });
 
 test('what old clients write for nothing changes nothing', () => {
