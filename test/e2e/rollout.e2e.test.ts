@@ -1,0 +1,244 @@
+/** A changed specification, edited objects, growing volumes and sleep, on real members with a real storage driver. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import {
+  awaitCondition,
+  claimsOf,
+  createNamespace,
+  manifest,
+  podsOf,
+  readCluster,
+  removeNamespace,
+  startWorld,
+  type World,
+} from '../support/e2e.ts';
+import { poll } from '../support/poll.ts';
+
+const NAMESPACE = 'rollout';
+const NAME = 'rolled';
+const AT = { namespace: NAMESPACE, name: NAME };
+const SIZED = claimOf('sized', '256Mi');
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+  await createNamespace(world, NAMESPACE);
+  await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16', storage: SIZED }));
+  await awaitCondition(world, AT, { type: 'Healthy' });
+  await etcdctl('put', 'kept', 'through everything');
+}, 240_000);
+afterAll(async () => {
+  if (world !== undefined) await removeNamespace(world, NAMESPACE);
+}, 240_000);
+
+function claimOf(storageClassName: string, storage: string): NonNullable<EtcdClusterSpec['storage']> {
+  return { volumeClaimTemplate: { spec: { storageClassName, resources: { requests: { storage } } } } };
+}
+
+async function exec(pod: string, ...command: string[]): Promise<string> {
+  return world.stack.kubectl('-n', NAMESPACE, 'exec', pod, '--', ...command);
+}
+
+/** Runs etcdctl in the first ready member, against the client Service. */
+async function etcdctl(...args: string[]): Promise<string> {
+  const [ready = ''] = (await readCluster(world, NAMESPACE, NAME))?.status?.members?.ready ?? [];
+  return exec(ready, 'etcdctl', '--endpoints', `http://${NAME}-client:2379`, ...args);
+}
+
+async function edit(spec: EtcdClusterSpec, name = NAME): Promise<void> {
+  const patch = JSON.stringify({ spec });
+  await world.stack.kubectl('-n', NAMESPACE, 'patch', 'etcd', name, '--type=merge', '-p', patch);
+}
+
+/** Messages of the cluster's events with this reason. */
+async function eventsOf(reason: string): Promise<string[]> {
+  const { items } = await world.kube.list({ apiVersion: 'v1', kind: 'Event' }, { namespace: NAMESPACE });
+  return items.filter(event => event['reason'] === reason).map(event => String(event['message']));
+}
+
+function isReady(pod: KubeObject): boolean {
+  const { conditions = [] } = (pod['status'] ?? {}) as { conditions?: { type: string; status: string }[] };
+  const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return ready && pod.metadata.deletionTimestamp === undefined;
+}
+
+/** The pods' uids, once every one is another than before and the cluster is at rest; also the fewest that were ready. */
+async function rolled(before: readonly (string | undefined)[]): Promise<{ uids: string[]; fewest: number }> {
+  let fewest = before.length;
+  const uids = await poll(
+    async () => {
+      const pods = await podsOf(world, NAMESPACE, NAME);
+      fewest = Math.min(fewest, pods.filter(isReady).length);
+      const found = pods.map(pod => pod.metadata.uid ?? '');
+      const status = (await readCluster(world, NAMESPACE, NAME))?.status;
+      const done = found.length === before.length && !found.some(uid => before.includes(uid));
+      return done && pods.every(isReady) && status?.operation === undefined ? found : undefined;
+    },
+    {
+      timeoutMs: 180_000,
+      intervalMs: 50,
+      otherwise: async () => JSON.stringify((await readCluster(world, NAMESPACE, NAME))?.status, null, 1),
+    },
+  );
+  return { uids, fewest };
+}
+
+async function uidsOf(objects: Promise<KubeObject[]>): Promise<(string | undefined)[]> {
+  return (await objects).map(object => object.metadata.uid).sort();
+}
+
+describe('a changed specification', () => {
+  test('reaches one member at a time, and everybody is told what changed', async () => {
+    const before = await uidsOf(podsOf(world, NAMESPACE, NAME));
+    const claims = await uidsOf(claimsOf(world, NAMESPACE, NAME));
+    const begun = performance.now();
+    await edit({ pod: { resources: { requests: { cpu: '20m' } } }, etcd: { snapshotCount: 20_000 } });
+    const { fewest } = await rolled(before);
+    console.log(`rolled out to three members in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    expect(fewest).toBe(2);
+    for (const pod of await podsOf(world, NAMESPACE, NAME)) {
+      const [container] = (pod['spec'] as { containers: { args: string[]; resources: object }[] }).containers;
+      expect(container?.args).toContain('--snapshot-count=20000');
+      expect(container?.resources).toMatchObject({ requests: { cpu: '20m' } });
+    }
+    expect(await uidsOf(claimsOf(world, NAMESPACE, NAME))).toEqual(claims);
+    await awaitCondition(world, AT, { type: 'Healthy' });
+    const stopped = await poll(async () => {
+      const messages = await eventsOf('MemberStopped');
+      return messages.length >= 3 ? messages : undefined;
+    });
+    expect(stopped.toSorted()).toEqual(
+      [0, 1, 2].map(serial => `stopped ${NAME}-${serial}: spec.containers[0].resources added and 1 more`),
+    );
+    expect(await eventsOf('LeaderMoved')).toHaveLength(1);
+    expect((await etcdctl('get', 'kept', '--print-value-only')).trim()).toBe('through everything');
+  }, 240_000);
+});
+
+describe('a Service and a budget that somebody edited', () => {
+  test('get back what is ours and keep what is not', async () => {
+    const kubectl = (...args: string[]) => world.stack.kubectl('-n', NAMESPACE, ...args);
+    const client = { apiVersion: 'v1', kind: 'Service', namespace: NAMESPACE, name: `${NAME}-client` };
+    const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: NAMESPACE, name: NAME };
+    const edits = JSON.stringify({
+      metadata: { labels: { team: 'theirs' } },
+      spec: { type: 'NodePort', selector: { nobody: 'here' }, sessionAffinity: 'ClientIP' },
+    });
+    await kubectl('patch', 'service', `${NAME}-client`, '--type=merge', '-p', edits);
+    const looser = JSON.stringify({ spec: { maxUnavailable: null, minAvailable: 0 } });
+    await kubectl('patch', 'pdb', NAME, '--type=merge', '-p', looser);
+    const selector = { app: 'etcd', etcd_cluster: NAME };
+    await poll(
+      async () => {
+        const service = await world.kube.get(client);
+        const { spec } = (await world.kube.get(budget)) as unknown as { spec: Record<string, unknown> };
+        expect(service).toMatchObject({
+          metadata: { labels: { team: 'theirs', app: 'etcd' } },
+          spec: { type: 'ClusterIP', sessionAffinity: 'ClientIP' },
+        });
+        expect((service?.['spec'] as { selector: object }).selector).toEqual(selector);
+        expect(spec['maxUnavailable']).toBe(1);
+        expect(spec['minAvailable']).toBeUndefined();
+        return true;
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect((await etcdctl('get', 'kept', '--print-value-only')).trim()).toBe('through everything');
+  }, 60_000);
+});
+
+describe('volumes', () => {
+  /** Megabytes of the file system that a member's data lies on. */
+  const sizeOf = async (pod: string): Promise<number> => {
+    const { items } = await world.kube.list(
+      { apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      { namespace: NAMESPACE },
+    );
+    const claim = items.find(item => item.metadata.name === pod);
+    const { nodeName = '' } = (
+      await world.kube.get({ apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: pod })
+    )?.['spec'] as { nodeName?: string };
+    const stats = await world.kube.raw('GET', `/api/v1/nodes/${nodeName}/proxy/stats/summary`);
+    const summary = JSON.parse(stats.text) as {
+      pods: {
+        podRef: { name: string; namespace: string };
+        volume?: { pvcRef?: { name: string }; capacityBytes: number }[];
+      }[];
+    };
+    const found = summary.pods.find(({ podRef }) => podRef.name === pod && podRef.namespace === NAMESPACE);
+    const volume = found?.volume?.find(({ pvcRef }) => pvcRef?.name === claim?.metadata.name);
+    return (volume?.capacityBytes ?? 0) / 2 ** 20;
+  };
+
+  test('grow under running members, and so do their file systems', async () => {
+    const before = await uidsOf(podsOf(world, NAMESPACE, NAME));
+    const small = await poll(async () => (await sizeOf(`${NAME}-0`)) || undefined, { timeoutMs: 120_000 });
+    expect(small).toBeLessThan(257);
+    await edit({ storage: claimOf('sized', '400Mi') });
+    await awaitCondition(world, AT, { type: 'StorageResized', timeoutMs: 180_000 });
+    for (const claim of await claimsOf(world, NAMESPACE, NAME)) {
+      expect(claim['status']).toMatchObject({ capacity: { storage: '400Mi' } });
+    }
+    // The kubelet measures volumes once a minute.
+    await poll(async () => (await sizeOf(`${NAME}-0`)) > 300, { timeoutMs: 150_000, intervalMs: 1_000 });
+    expect(await uidsOf(podsOf(world, NAMESPACE, NAME))).toEqual(before);
+  }, 480_000);
+
+  test('of a class that cannot grow stay, and the cluster says so', async () => {
+    const fixed = { namespace: NAMESPACE, name: 'fixed' };
+    await world.kube.apply(
+      manifest(NAMESPACE, 'fixed', { size: 1, version: '3.6.16', storage: claimOf('fixed', '256Mi') }),
+    );
+    await awaitCondition(world, fixed, { type: 'Healthy' });
+    await edit({ storage: claimOf('fixed', '300Mi') }, 'fixed');
+    const told = await awaitCondition(world, fixed, { type: 'StorageResized', status: 'False' });
+    const condition = told.status?.conditions?.find(({ type }) => type === 'StorageResized');
+    expect(condition).toMatchObject({
+      reason: 'ExpansionNotAllowed',
+      message: 'fixed-0 cannot grow to 300Mi: StorageClass fixed does not have allowVolumeExpansion',
+    });
+    expect((await claimsOf(world, NAMESPACE, 'fixed'))[0]?.['spec']).toMatchObject({
+      resources: { requests: { storage: '256Mi' } },
+    });
+  }, 240_000);
+});
+
+describe('hibernation', () => {
+  test('takes the pods and keeps the data; waking brings the same members back', async () => {
+    const claims = await uidsOf(claimsOf(world, NAMESPACE, NAME));
+    const before = await readCluster(world, NAMESPACE, NAME);
+    await edit({ hibernated: true });
+    await poll(async () => (await podsOf(world, NAMESPACE, NAME)).length === 0, { timeoutMs: 120_000 });
+    const asleep = await poll(async () => {
+      const found = await readCluster(world, NAMESPACE, NAME);
+      const reasons = found?.status?.conditions?.map(({ type, reason }) => `${type}/${reason}`) ?? [];
+      return reasons.includes('Available/Hibernated') && reasons.includes('Progressing/AsSpecified')
+        ? found
+        : undefined;
+    });
+    expect(asleep?.status).toMatchObject({
+      phase: 'Running',
+      ready: '0/3',
+      clusterID: before?.status?.clusterID,
+      lastOperation: { type: 'hibernateCluster', outcome: 'Succeeded' },
+    });
+    expect(await uidsOf(claimsOf(world, NAMESPACE, NAME))).toEqual(claims);
+    // It stays asleep: a look is asked for, and nothing starts.
+    await world.stack.kubectl('-n', NAMESPACE, 'label', 'etcd', NAME, 'look=again', '--overwrite');
+    const begun = performance.now();
+    const started: string[] = [];
+    await poll(async () => {
+      started.push(...(await podsOf(world, NAMESPACE, NAME)).map(pod => pod.metadata.name));
+      return performance.now() - begun > 5_000;
+    });
+    expect(started).toEqual([]);
+    const woken = performance.now();
+    await edit({ hibernated: false });
+    const awake = await awaitCondition(world, AT, { type: 'Healthy' });
+    console.log(`awake again after ${((performance.now() - woken) / 1000).toFixed(1)} s`);
+    expect(awake.status).toMatchObject({ ready: '3/3', clusterID: before?.status?.clusterID });
+    expect(await uidsOf(claimsOf(world, NAMESPACE, NAME))).toEqual(claims);
+    expect((await etcdctl('get', 'kept', '--print-value-only')).trim()).toBe('through everything');
+  }, 300_000);
+});
