@@ -2,9 +2,12 @@
  * Checks: small named functions that look at what was observed and say what stands in the way, or nothing. Each
  * operation runs its list in order and stops at the first finding.
  */
-import { clientServiceName, disruptionBudgetName, peerServiceName } from '../api/names.ts';
+import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../api/names.ts';
 import { validateCluster } from '../api/validate.ts';
 import type { Observation } from './observation.ts';
+
+/** The highest number that a member's name can hold (serialOf in api/names.ts). */
+const MAX_SERIAL = 999_999_999;
 
 /** What stands in the way: a stable reason for machines, a message for people. */
 export interface Obstacle {
@@ -51,6 +54,17 @@ export const namesAreFree: Check = ({ cluster, peerService, clientService, disru
       message: `${foreign.what} in namespace ${cluster.namespace} belongs to something else; remove it or give the cluster another name`,
     }
   );
+};
+
+/** A pod or claim with an absurd number under the cluster's name would leave no number above it for members. */
+export const serialsAreLeft: Check = ({ cluster, namesSeen }) => {
+  const last = namesSeen.find(name => (serialOf(name) ?? 0) + cluster.config.size > MAX_SERIAL);
+  return last === undefined
+    ? undefined
+    : {
+        reason: 'SerialsExhausted',
+        message: `the pod or claim ${last} in namespace ${cluster.namespace} leaves no number for members, which are numbered above all names seen; remove it or give the cluster another name`,
+      };
 };
 
 /** Every member that answers belongs to the cluster that is recorded. */

@@ -11,6 +11,7 @@ import {
   membersAreOurs,
   namesAreFree,
   type Obstacle,
+  serialsAreLeft,
   specificationIsUsable,
 } from './checks.ts';
 import { operate, blocked } from './answers.ts';
@@ -24,6 +25,7 @@ const BEFORE_RECORDING: readonly Check[] = [
   specificationIsUsable,
   isAwake,
   namesAreFree,
+  serialsAreLeft,
   certificatesAreGood,
 ];
 const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, membersAreOurs];

@@ -4,6 +4,7 @@ import {
   firstObstacle,
   membersAreOurs,
   namesAreFree,
+  serialsAreLeft,
   specificationIsUsable,
 } from '../../src/planner/checks.ts';
 import type { Observation } from '../../src/planner/observation.ts';
@@ -54,6 +55,18 @@ describe('checks', () => {
       'NameTaken',
     ],
     ['a budget of somebody else', namesAreFree, aRunningCluster({ disruptionBudget: FOREIGN }), 'NameTaken'],
+    [
+      'names that leave numbers for members',
+      serialsAreLeft,
+      anObservation({ namesSeen: ['example-999999996'] }),
+      undefined,
+    ],
+    [
+      'a name that leaves none',
+      serialsAreLeft,
+      anObservation({ namesSeen: ['example-3', 'example-999999997'] }),
+      'SerialsExhausted',
+    ],
     ['members of the recorded cluster', membersAreOurs, aRunningCluster(), undefined],
     [
       'a member of another cluster',

@@ -23,6 +23,8 @@ const TOLD = [
 const GOOD_WHEN_TRUE = [
   'Available',
   'Healthy',
+  // Told only when it is blocked.
+  'Progressing',
   'VersionSupported',
   'SpecValid',
   'TLSSupported',
