@@ -1,0 +1,275 @@
+/** What people, nodes and networks do to a cluster. Each answers what it did, or undefined when there was nothing to do. */
+import type { KubeObject } from '../../src/kube/port.ts';
+import { CLUSTER } from './invariants.ts';
+import { PROTECTION } from './sim-kube.ts';
+import { isEphemeral, statusOf } from './sim-kubelet.ts';
+import { newestMembers, type Process, quorumOf, votersOf } from './sim-raft.ts';
+import type { SimWorld } from './sim-world.ts';
+
+type Fault = (world: SimWorld) => string | undefined;
+
+/** Whether this disk may be destroyed and the cluster still be expected to come through: a minority of disks is lost. */
+function mayLose(world: SimWorld, disk: string): boolean {
+  if (world.isHopeless) return true;
+  const members = world.invariants.truth();
+  const { memberId } = world.etcd.disk(disk);
+  if (members === undefined || world.invariants.recordedAt === undefined) return false;
+  const voters = votersOf(members);
+  if (voters.every(row => row.id !== memberId)) return true;
+  const isGone = ({ id }: { id: string }) =>
+    world.invariants.diskOfMember(id)?.lost !== false || doomed.has(id);
+  const doomed = new Set(
+    world.kube
+      .all('PersistentVolumeClaim')
+      .filter(claim => claim.metadata.deletionTimestamp !== undefined)
+      .map(claim => world.etcd.disk(claim.metadata.uid ?? '').memberId ?? ''),
+  );
+  for (const pod of world.kube.all('Pod'))
+    if (isEphemeral(pod) && pod.metadata.deletionTimestamp !== undefined)
+      doomed.add(world.etcd.disk(pod.metadata.uid ?? '').memberId ?? '');
+  const left = voters.filter(row => row.id !== memberId && !isGone(row));
+  return left.length >= quorumOf(voters.length);
+}
+
+function pods(world: SimWorld): KubeObject[] {
+  return world.kube.all('Pod').filter(pod => pod.metadata.deletionTimestamp === undefined);
+}
+
+function process(world: SimWorld): Process | undefined {
+  return world.random.pick([...world.etcd.processes.values()]);
+}
+
+const podDeleted: Fault = world => {
+  const pod = world.random.pick(pods(world));
+  if (pod === undefined || (isEphemeral(pod) && !mayLose(world, pod.metadata.uid ?? ''))) return undefined;
+  world.kube.delete('Pod', pod.metadata.name);
+  return pod.metadata.name;
+};
+
+const everyPodDeleted: Fault = world => {
+  const all = pods(world);
+  if (all.length === 0 || all.some(isEphemeral)) return undefined;
+  for (const pod of all) world.kube.delete('Pod', pod.metadata.name);
+  return 'all';
+};
+
+const claimDeleted: Fault = world => {
+  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+  if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
+  world.kube.delete('PersistentVolumeClaim', claim.metadata.name);
+  return claim.metadata.name;
+};
+
+/** Pod and claim, the protection taken away by force. */
+const memberLost: Fault = world => {
+  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+  if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
+  const { name, uid = '', finalizers = [] } = claim.metadata;
+  world.kube.delete('Pod', name);
+  if (world.random.chance(0.5)) world.kube.delete('PersistentVolumeClaim', name);
+  else {
+    const metadata = { ...claim.metadata, finalizers: finalizers.filter(held => held !== PROTECTION) };
+    world.kube.delete('PersistentVolumeClaim', name);
+    world.kube.remove({ ...claim, metadata });
+    world.etcd.destroy(uid);
+  }
+  return name;
+};
+
+/** A volume that is empty when its pod starts again. */
+const diskWiped: Fault = world => {
+  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+  if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
+  const { name, uid = '' } = claim.metadata;
+  const pod = world.kube.peek('Pod', name);
+  if (pod !== undefined) {
+    const { podIP } = statusOf(pod);
+    if (podIP !== undefined) world.etcd.stop(podIP);
+  }
+  world.etcd.destroy(uid);
+  return name;
+};
+
+const volumeLost: Fault = world => {
+  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+  if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
+  const pod = world.kube.peek('Pod', claim.metadata.name);
+  const podIP = pod && statusOf(pod).podIP;
+  if (podIP !== undefined) world.etcd.stop(podIP);
+  world.kube.delete('Pod', claim.metadata.name);
+  world.kube.change(claim, { status: { phase: 'Lost' } });
+  world.etcd.destroy(claim.metadata.uid ?? '');
+  return claim.metadata.name;
+};
+
+const killed: Fault = world => {
+  const found = process(world);
+  if (found === undefined) return undefined;
+  world.etcd.stop(found.host);
+  return found.name;
+};
+
+const frozen: Fault = world => {
+  const found = process(world);
+  if (found === undefined) return undefined;
+  world.etcd.set(found, { frozen: !found.frozen });
+  return `${found.name} ${found.frozen}`;
+};
+
+const isolated: Fault = world => {
+  const found = process(world);
+  if (found === undefined) return undefined;
+  world.etcd.set(found, { zone: found.zone === 0 ? 1 + world.random.below(2) : 0 });
+  return `${found.name} zone ${found.zone}`;
+};
+
+const hidden: Fault = world => {
+  const found = process(world);
+  if (found === undefined) return undefined;
+  world.etcd.set(found, { hidden: !found.hidden });
+  return `${found.name} ${found.hidden}`;
+};
+
+const healed: Fault = world => {
+  for (const found of world.etcd.processes.values())
+    if (found.frozen || found.zone !== 0 || found.hidden)
+      world.etcd.set(found, { frozen: false, zone: 0, hidden: false });
+  world.kubelet.stuck.clear();
+  return 'all';
+};
+
+const stuck: Fault = world => {
+  const names = [
+    ...world.kube.all('Pod').map(pod => pod.metadata.name),
+    `${CLUSTER}-${world.random.below(9)}`,
+  ];
+  const name = world.random.pick(names) ?? '';
+  if (world.kubelet.stuck.delete(name)) return `${name} no more`;
+  world.kubelet.stuck.add(name);
+  return name;
+};
+
+const resized: Fault = world => {
+  const size = 1 + world.random.below(7);
+  world.edit({ size });
+  return String(size);
+};
+
+const tuned: Fault = world => {
+  const snapshotCount = 1_000 * (1 + world.random.below(20));
+  world.edit({ etcd: { snapshotCount } });
+  return String(snapshotCount);
+};
+
+const grown: Fault = world => {
+  if (world.isEphemeral) return undefined;
+  const storage = `${1 + world.random.below(8)}Gi`;
+  world.edit({ storage: { volumeClaimTemplate: { spec: { resources: { requests: { storage } } } } } });
+  return storage;
+};
+
+const hibernated: Fault = world => {
+  const asked = (world.spec.hibernated ?? false) || world.random.chance(0.5);
+  world.edit({ hibernated: !asked });
+  return String(!asked);
+};
+
+const specPaused: Fault = world => {
+  world.edit({ paused: world.spec.paused !== true && world.random.chance(0.5) });
+  return String(world.spec.paused);
+};
+
+const paused: Fault = world => {
+  world.operator.paused = world.operator.paused === undefined ? { by: 'somebody' } : undefined;
+  world.wake();
+  return String(world.operator.paused !== undefined);
+};
+
+const aborted: Fault = world => {
+  world.operator.abort = true;
+  return '';
+};
+
+const temporalLost: Fault = world => {
+  for (const attempt of world.calls.attempts) {
+    if (world.random.chance(0.5)) world.calls.kill(attempt);
+    else attempt.zombie = true;
+  }
+  world.operator.begin();
+  return '';
+};
+
+const statusWiped: Fault = world => {
+  const { resource } = world;
+  if (resource === undefined || !world.random.chance(0.3)) return undefined;
+  world.kube.change(resource, { status: {} });
+  world.invariants.forgot = true;
+  return '';
+};
+
+const serviceDeleted: Fault = world => {
+  const object = world.random.pick([...world.kube.all('Service'), ...world.kube.all('PodDisruptionBudget')]);
+  if (object === undefined) return undefined;
+  world.kube.delete(object.kind, object.metadata.name);
+  return `${object.kind} ${object.metadata.name}`;
+};
+
+const serviceEdited: Fault = world => {
+  const object = world.random.pick(world.kube.all('Service'));
+  if (object === undefined) return undefined;
+  const spec = { ...(object['spec'] as object), publishNotReadyAddresses: world.random.chance(0.5) };
+  world.kube.change(object, { spec });
+  return object.metadata.name;
+};
+
+const addedByHand: Fault = world => {
+  const leader = [...world.etcd.processes.values()].find(({ isLeader }) => isLeader);
+  if (leader === undefined || !world.etcd.hasQuorum(leader)) return undefined;
+  const { rows } = newestMembers(leader.disk);
+  const foreign = rows.find(row => row.peerUrl.includes('stranger'));
+  try {
+    if (foreign !== undefined) world.etcd.removeByHand(leader, foreign.id);
+    else if (rows.every(row => !row.isLearner)) {
+      world.etcd.addByHand(leader, 'http://stranger.elsewhere:2380', true);
+    }
+  } catch {
+    return undefined;
+  }
+  return foreign === undefined ? 'added' : 'removed';
+};
+
+/** The last four are fates of calls: see SimWorld. */
+const ofCalls: Fault = () => undefined;
+
+export const FAULTS = {
+  podDeleted,
+  everyPodDeleted,
+  claimDeleted,
+  memberLost,
+  diskWiped,
+  volumeLost,
+  killed,
+  frozen,
+  isolated,
+  hidden,
+  healed,
+  stuck,
+  resized,
+  tuned,
+  grown,
+  hibernated,
+  specPaused,
+  paused,
+  aborted,
+  temporalLost,
+  statusWiped,
+  serviceDeleted,
+  serviceEdited,
+  addedByHand,
+  crash: ofCalls,
+  apiErrors: ofCalls,
+  lostAnswers: ofCalls,
+  zombies: ofCalls,
+} satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof FAULTS;

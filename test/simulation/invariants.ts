@@ -1,0 +1,216 @@
+/** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
+import { serialOf } from '../../src/api/names.ts';
+import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { Attempt } from './sim-calls.ts';
+import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
+import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
+import {
+  type Disk,
+  type Members,
+  newestMembers,
+  type Process,
+  quorumOf,
+  type Row,
+  votersOf,
+} from './sim-raft.ts';
+
+/** An invariant is broken. */
+export class Breach extends Error {
+  override readonly name = 'Breach';
+}
+
+/** Log entries of the simulation that a learner may lack when it is promoted: what is written during one look. */
+const MOST_LAG = 12;
+export const CLUSTER = 'example';
+const OURS = new RegExp(`^http://${CLUSTER}-\\d+\\.${CLUSTER}\\.${NAMESPACE}\\.svc:2380$`);
+
+export class Invariants implements EtcdAudit {
+  /** Whose call is being carried out. */
+  acting: Attempt | undefined;
+  /** At which tick the cluster id was first recorded. */
+  recordedAt: number | undefined;
+  /** Whether the status was ever wiped: what it alone knew is lost then. */
+  forgot = false;
+  /** `[tick, size]` of each size that was asked for. */
+  readonly sizes: [number, number][] = [];
+  readonly #kube: SimKube;
+  readonly #etcd: () => SimEtcd;
+  readonly #tick: () => number;
+  readonly #disks = new Map<string, Disk>();
+  readonly #names = new Map<string, string>();
+
+  constructor(world: { kube: SimKube; etcd: () => SimEtcd; tick: () => number }) {
+    this.#kube = world.kube;
+    this.#etcd = world.etcd;
+    this.#tick = world.tick;
+  }
+
+  /** The disk that this member's process last ran on. */
+  diskOfMember(id: string): Disk | undefined {
+    return this.#disks.get(id);
+  }
+
+  /** The membership as the most advanced log tells it. */
+  truth(): Members | undefined {
+    const processes = [...this.#etcd().processes.values()];
+    const leaders = processes.filter(({ isLeader }) => isLeader);
+    const disks = [...(leaders.length > 0 ? leaders.map(({ disk }) => disk) : this.#disks.values())];
+    const living = disks.filter(({ lost, log }) => !lost && log.length > 0);
+    const [best] = living.sort(
+      (a, b) => (b.log.at(-1)?.term ?? 0) - (a.log.at(-1)?.term ?? 0) || b.log.length - a.log.length,
+    );
+    return best && newestMembers(best);
+  }
+
+  // etcd
+
+  elected(leader: Process): void {
+    const acked = this.#etcd().acked.get(leader.clusterId);
+    if (acked === undefined) return;
+    if (leader.disk.log[acked.index - 1] !== acked.entry)
+      throw new Breach(`acknowledged write ${acked.entry.value} is lost: ${leader.name} leads without it`);
+  }
+
+  started(process: Process, empty: boolean): void {
+    const { memberId, name, disk } = process;
+    const before = this.#disks.get(memberId);
+    this.#disks.set(memberId, disk);
+    const known = this.#names.get(name);
+    if (known !== undefined && known !== memberId)
+      throw new Breach(`the name ${name} is used again: it was member ${known}, now it is ${memberId}`);
+    this.#names.set(name, memberId);
+    if (this.recordedAt !== undefined && empty && before !== undefined)
+      throw new Breach(`member ${name} (${memberId}) starts empty under the id that it had data under`);
+  }
+
+  changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {
+    if (row === undefined || this.acting === undefined) return;
+    if (!OURS.test(row.peerUrl)) throw new Breach(`${what} of ${row.peerUrl}, which was added by hand`);
+    if (what === 'promote') this.#promoting(leader, row);
+    if (what === 'remove' && !row.isLearner) this.#removing(row);
+    this.#keepsQuorum(what, leader, row);
+  }
+
+  #promoting(leader: Process, row: Row): void {
+    const since = this.acting?.lookedAt ?? 0;
+    const process = [leader, ...this.#etcd().peersOf(leader)].find(({ memberId }) => memberId === row.id);
+    const disk = this.#disks.get(row.id);
+    const changedAt = process?.changedAt ?? this.#etcd().endedAt.get(row.id) ?? 0;
+    if (changedAt >= since) return;
+    const lag = leader.disk.log.length - (disk?.commit ?? 0);
+    if (process === undefined || lag > MOST_LAG)
+      throw new Breach(
+        `${row.peerUrl} is promoted ${process ? `${lag} entries behind` : 'while it is down'}`,
+      );
+  }
+
+  #removing(row: Row): void {
+    const since = this.acting?.lookedAt ?? 0;
+    const disk = this.#disks.get(row.id);
+    if (disk?.lost === true) return;
+    // An edit that came after the last look cannot be known.
+    const at = this.sizes.findLastIndex(([tick]) => tick < since);
+    const asked = this.sizes.slice(Math.max(0, at)).map(([, size]) => size);
+    const voters = votersOf(this.truth() ?? { rows: [], removed: new Set() }).length;
+    if (voters > Math.min(...asked)) return;
+    throw new Breach(
+      `voter ${row.name} (${row.id}) is removed: its data is there and ${voters} are asked for`,
+    );
+  }
+
+  /** Who was unwell before the operator's last look counts as down, who became so since as up. */
+  #keepsQuorum(what: string, leader: Process, row: Row): void {
+    if (what === 'add' || (what === 'remove' && row.isLearner)) return;
+    const since = this.acting?.lookedAt ?? 0;
+    const etcd = this.#etcd();
+    const members = newestMembers(leader.disk);
+    const reached = new Set([leader, ...etcd.peersOf(leader)].map(({ memberId }) => memberId));
+    const isUp = ({ id }: Row) =>
+      reached.has(id) || (etcd.endedAt.get(id) ?? 0) >= since || this.#cutSince(id, since);
+    const before = votersOf(members);
+    const after = what === 'promote' ? [...before, row] : before.filter(({ id }) => id !== row.id);
+    if (before.filter(isUp).length < quorumOf(before.length)) return;
+    if (after.filter(isUp).length >= quorumOf(after.length)) return;
+    throw new Breach(
+      `${what} of ${row.name} takes quorum away: ${after.filter(isUp).length} of ${after.length} are up`,
+    );
+  }
+
+  #cutSince(id: string, since: number): boolean {
+    return [...this.#etcd().processes.values()].some(
+      ({ memberId, changedAt }) => memberId === id && changedAt >= since,
+    );
+  }
+
+  // Kubernetes
+
+  audit(attempt: Attempt): Audit {
+    return {
+      created: object => this.#created(object, attempt),
+      deleted: object => this.#deleted(object, attempt),
+    };
+  }
+
+  #created(object: KubeObject, attempt: Attempt): void {
+    if (object.kind !== 'Pod' || this.recordedAt === undefined) return;
+    const args = (object['spec'] as { containers: { args: string[] }[] }).containers[0]?.args ?? [];
+    if (args.includes('--initial-cluster-state=new') && attempt.lookedAt > this.recordedAt)
+      throw new Breach(`${object.metadata.name} is bootstrapped after the cluster id was recorded`);
+  }
+
+  #deleted(object: KubeObject, attempt: Attempt): void {
+    const resource = this.#kube.peek('EtcdCluster', CLUSTER);
+    const rows = this.truth()?.rows ?? [];
+    if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
+    const { name, uid = '' } = object.metadata;
+    const row = rows.find(candidate => candidate.peerUrl.startsWith(`http://${name}.`));
+    const { memberId } = this.#etcd().disk(uid);
+    if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId)
+      throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
+    const { hibernated } = resource['spec'] as { hibernated?: boolean };
+    if (
+      object.kind === 'Pod' &&
+      row !== undefined &&
+      !row.isLearner &&
+      hibernated !== true &&
+      this.recordedAt
+    )
+      this.#stopping(row, attempt);
+  }
+
+  #stopping(row: Row, attempt: Attempt): void {
+    const leader = [...this.#etcd().processes.values()].find(({ isLeader }) => isLeader);
+    if (leader === undefined) return;
+    const before = this.acting;
+    this.acting = attempt;
+    const members = newestMembers(leader.disk);
+    const since = attempt.lookedAt;
+    const reached = new Set([leader, ...this.#etcd().peersOf(leader)].map(({ memberId }) => memberId));
+    const up = votersOf(members).filter(
+      ({ id }) =>
+        reached.has(id) || (this.#etcd().endedAt.get(id) ?? 0) >= since || this.#cutSince(id, since),
+    );
+    this.acting = before;
+    const isUp = up.some(({ id }) => id === row.id);
+    const voters = votersOf(members).length;
+    if (isUp && up.length >= quorumOf(voters) && up.length - 1 < quorumOf(voters) && voters > 2)
+      throw new Breach(`the pod of ${row.name} is stopped: ${up.length - 1} of ${voters} would be up`);
+  }
+
+  /** After every tick. */
+  check(): void {
+    const status = this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] as EtcdClusterStatus | undefined;
+    if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();
+    for (const process of this.#etcd().processes.values()) {
+      if (!process.isLeader) continue;
+      const learners = newestMembers(process.disk).rows.filter(row => row.isLearner);
+      if (learners.length > 1) throw new Breach(`${learners.length} learners at once`);
+    }
+  }
+
+  /** The serials of the names that were ever given to a member that started. */
+  get lastSerial(): number {
+    return Math.max(-1, ...[...this.#names.keys()].map(name => serialOf(name) ?? -1));
+  }
+}

@@ -1,0 +1,117 @@
+/** Calls of the operator on the wire, and executions of activities that make them. Nothing arrives until it is delivered. */
+import { createActivities, type Dependencies } from '../../src/activities/index.ts';
+import type { EtcdPort } from '../../src/etcd/port.ts';
+import type { KubeClient } from '../../src/kube/port.ts';
+import { ActivityEnvironment } from '../support/activity-environment.ts';
+
+/** One execution of an activity, by one process. */
+export interface Attempt {
+  readonly activity: string;
+  readonly environment: ActivityEnvironment;
+  dead: boolean;
+  /** Nobody waits for it any more, and it goes on. */
+  zombie: boolean;
+  /** At which tick it last read the resource, with which every look at the world begins. */
+  lookedAt: number;
+  /** Ends the wait of whoever had it executed. */
+  abandon: (how: 'died') => void;
+}
+
+export interface Call {
+  readonly attempt: Attempt;
+  readonly what: string;
+  readonly isEtcd: boolean;
+  readonly run: () => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Dead extends Error {}
+
+export interface Ports {
+  /** Made for one attempt, so that it is known who acts. */
+  readonly kube: (attempt: Attempt) => KubeClient;
+  readonly etcd: (attempt: Attempt) => EtcdPort;
+  readonly rest: Omit<Dependencies, 'kube' | 'etcd'>;
+  readonly tick: () => number;
+}
+
+export class Calls {
+  readonly pending: Call[] = [];
+  readonly attempts = new Set<Attempt>();
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** Has an activity executed; `died` when its process was killed over it or nobody waits any more. */
+  execute(activity: string, ...args: readonly unknown[]): Promise<unknown> {
+    const environment = new ActivityEnvironment();
+    let abandon: Attempt['abandon'] = () => {};
+    const abandoned = new Promise<'died'>(resolve => (abandon = resolve));
+    const lookedAt = this.#ports.tick();
+    const attempt: Attempt = { activity, environment, dead: false, zombie: false, lookedAt, abandon };
+    this.attempts.add(attempt);
+    const activities = createActivities({
+      ...this.#ports.rest,
+      kube: this.#gate(attempt, this.#ports.kube(attempt)),
+      etcd: this.#gatedEtcd(attempt, this.#ports.etcd(attempt)),
+    }) as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>;
+    const run = activities[activity];
+    if (run === undefined) throw new RangeError(`there is no activity ${activity}`);
+    const ended = environment.run(() => run(...args)).finally(() => this.attempts.delete(attempt));
+    ended.catch(() => undefined);
+    return Promise.race([ended, abandoned]);
+  }
+
+  /** Ends an execution as a power cut does: nothing of it arrives any more. */
+  kill(attempt: Attempt): void {
+    attempt.dead = true;
+    attempt.environment.cancel();
+    attempt.abandon('died');
+    for (const call of this.pending.filter(pending => pending.attempt === attempt)) {
+      this.pending.splice(this.pending.indexOf(call), 1);
+      call.reject(new Dead('the process is dead'));
+    }
+  }
+
+  #enter(attempt: Attempt, of: Pick<Call, 'what' | 'isEtcd' | 'run'>): Promise<unknown> {
+    if (attempt.dead) return Promise.reject(new Dead('the process is dead'));
+    return new Promise((resolve, reject) => this.pending.push({ attempt, resolve, reject, ...of }));
+  }
+
+  #gate(attempt: Attempt, kube: KubeClient): KubeClient {
+    const gated: Record<string, unknown> = {};
+    for (const verb of ['get', 'list', 'create', 'apply', 'patch', 'delete'] as const) {
+      const method = kube[verb] as (...args: unknown[]) => Promise<unknown>;
+      gated[verb] = (...args: unknown[]) => {
+        const { kind } = args[0] as { kind: string };
+        const run = () => {
+          if (verb === 'get' && kind === 'EtcdCluster') attempt.lookedAt = this.#ports.tick();
+          return method(...args);
+        };
+        return this.#enter(attempt, { what: `${verb} ${kind}`, isEtcd: false, run });
+      };
+    }
+    return gated as unknown as KubeClient;
+  }
+
+  #gatedEtcd(attempt: Attempt, etcd: EtcdPort): EtcdPort {
+    return {
+      member: target => {
+        const member = etcd.member(target) as unknown as Record<
+          string,
+          (...args: unknown[]) => Promise<unknown>
+        >;
+        const gated: Record<string, unknown> = { close: () => {} };
+        for (const [what, method] of Object.entries(member)) {
+          if (what === 'close') continue;
+          gated[what] = (...args: unknown[]) =>
+            this.#enter(attempt, { what, isEtcd: true, run: () => method(...args) });
+        }
+        return gated as unknown as ReturnType<EtcdPort['member']>;
+      },
+    };
+  }
+}

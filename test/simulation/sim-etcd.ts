@@ -1,0 +1,502 @@
+/**
+ * etcd processes on disks, with the rules that an operator can fall foul of: what a data directory decides and what flags
+ * decide, the strict reconfiguration check, one learner, ids that never return, and members that start empty and vote.
+ */
+import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
+import type { Random } from './random.ts';
+import {
+  catchUp,
+  type Disk,
+  type Entry,
+  emptyDisk,
+  hash,
+  isAsNew,
+  type Members,
+  membersOf,
+  newestMembers,
+  NOBODY,
+  type Process,
+  quorumOf,
+  type Row,
+  votersOf,
+} from './sim-raft.ts';
+
+/** etcd counts a member as connected after this long. */
+const CONNECTED_MS = 5_000;
+/** How many entries of a real log one of the simulation's stands for, so that lag is lag. */
+const ENTRIES = 500;
+/** Entries that a joining member takes at a time. */
+const CHUNK = 6;
+
+/** Told of what must never be, and of what the operator does to the membership. */
+export interface EtcdAudit {
+  elected(leader: Process): void;
+  started(process: Process, empty: boolean): void;
+  /** Before the request is carried out. */
+  changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void;
+}
+
+export interface Clock {
+  readonly now: () => number;
+  readonly tick: () => number;
+}
+
+export class SimEtcd {
+  readonly processes = new Map<string, Process>();
+  readonly disks = new Map<string, Disk>();
+  /** The newest write of each cluster that a client was told of as done, and where. */
+  readonly acked = new Map<string, { readonly entry: Entry; readonly index: number }>();
+  /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
+  strict = true;
+  /** At which tick a member's process last ended, by its id. */
+  readonly endedAt = new Map<string, number>();
+  readonly #first = new Map<string, Entry>();
+  readonly #random: Random;
+  readonly #clock: Clock;
+  readonly #audit: EtcdAudit;
+  #values = 0;
+
+  constructor(random: Random, clock: Clock, audit: EtcdAudit) {
+    this.#random = random;
+    this.#clock = clock;
+    this.#audit = audit;
+  }
+
+  disk(name: string): Disk {
+    let disk = this.disks.get(name);
+    if (disk === undefined) this.disks.set(name, (disk = emptyDisk(name)));
+    return disk;
+  }
+
+  /** Empties a disk for good; a process on it goes on until it is stopped, as one with open files does. */
+  destroy(name: string): void {
+    const old = this.disk(name);
+    old.lost = true;
+    this.disks.set(name, emptyDisk(name));
+  }
+
+  /** Runs etcd. Returns the last line of its log when it ended at once. */
+  start(options: {
+    host: string;
+    args: readonly string[];
+    disk: string;
+    version: string;
+  }): string | undefined {
+    const flags = flagsOf(options.args);
+    const disk = this.disk(options.disk);
+    const empty = disk.memberId === undefined;
+    if (empty) {
+      const failure = this.#identify(disk, flags);
+      if (failure !== undefined) return failure;
+    }
+    const { memberId = '', clusterId = '' } = disk;
+    const process: Process = {
+      host: options.host,
+      name: flags['name'] ?? '',
+      disk,
+      memberId,
+      clusterId,
+      version: options.version,
+      frozen: false,
+      zone: 0,
+      hidden: false,
+      isLeader: false,
+      serves: false,
+      since: this.#clock.now(),
+      changedAt: this.#clock.tick(),
+    };
+    if (this.#isRemoved(process)) return 'the member has been permanently removed from the cluster';
+    this.#audit.started(process, empty);
+    this.processes.set(options.host, process);
+    return undefined;
+  }
+
+  stop(host: string): void {
+    const stopped = this.processes.get(host);
+    if (stopped !== undefined) this.endedAt.set(stopped.memberId, this.#clock.tick());
+    this.processes.delete(host);
+  }
+
+  /** Freezes, isolates or frees a process. */
+  set(process: Process, state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden'>>): void {
+    Object.assign(process, state, { since: this.#clock.now(), changedAt: this.#clock.tick() });
+    if (process.frozen) process.isLeader = false;
+  }
+
+  peersOf(process: Process): Process[] {
+    return [...this.processes.values()].filter(
+      other => other !== process && other.clusterId === process.clusterId && connected(process, other),
+    );
+  }
+
+  leaderSeenBy(process: Process): Process | undefined {
+    if (process.isLeader) return process;
+    const peers = this.peersOf(process).filter(peer => peer.isLeader);
+    return peers.find(peer => newestMembers(peer.disk).rows.some(row => row.id === process.memberId));
+  }
+
+  /** Processes of voters of this membership that `from` reaches, itself included. */
+  reach(from: Process, members: Members): Process[] {
+    const voters = new Set(votersOf(members).map(row => row.id));
+    return [from, ...this.peersOf(from)].filter(process => voters.has(process.memberId));
+  }
+
+  hasQuorum(from: Process, members = newestMembers(from.disk)): boolean {
+    return this.reach(from, members).length >= quorumOf(votersOf(members).length);
+  }
+
+  /** A little of what goes on by itself: leaders step down and are elected, logs grow, members that saw a leader say so. */
+  advance(): void {
+    for (const process of this.processes.values()) {
+      if (process.isLeader && !this.hasQuorum(process)) process.isLeader = false;
+    }
+    const process = this.#random.pick([...this.processes.values()].filter(({ frozen }) => !frozen));
+    if (process === undefined) return;
+    if (this.#isRemoved(process)) {
+      this.stop(process.host);
+      return;
+    }
+    const leader = this.leaderSeenBy(process);
+    if (leader === undefined) this.#campaign(process);
+    else this.#follow(process, leader);
+  }
+
+  /** Takes a lead if a quorum of its own membership lets it. */
+  #campaign(candidate: Process): void {
+    const members = membersOf(candidate.disk);
+    if (!votersOf(members).some(row => row.id === candidate.memberId)) return;
+    const voters = this.reach(candidate, members);
+    const votes = voters.filter(
+      voter =>
+        isAsNew(candidate.disk, voter.disk) &&
+        this.leaderSeenBy(voter) === undefined &&
+        !membersOf(voter.disk).removed.has(candidate.memberId),
+    );
+    if (votes.length < quorumOf(votersOf(members).length)) return;
+    const term = 1 + Math.max(...voters.map(voter => voter.disk.term));
+    for (const voter of votes) voter.disk.term = term;
+    candidate.isLeader = true;
+    this.#audit.elected(candidate);
+    this.#append(candidate, { members: newestMembers(candidate.disk) });
+  }
+
+  #follow(process: Process, leader: Process): void {
+    if (process !== leader) {
+      const isNew = process.disk.log.length + CHUNK < leader.disk.log.length;
+      if (!catchUp(process.disk, leader.disk, isNew ? CHUNK : undefined)) {
+        this.stop(process.host);
+        return;
+      }
+    }
+    this.#commit(leader);
+    process.disk.commit = Math.max(
+      process.disk.commit,
+      Math.min(leader.disk.commit, process.disk.log.length),
+    );
+    const members = newestMembers(leader.disk);
+    const row = members.rows.find(({ id }) => id === process.memberId);
+    if (row === undefined || membersOf(process.disk).rows.every(({ id }) => id !== process.memberId)) return;
+    process.serves = true;
+    if (row.started && row.name === process.name) return;
+    const named = { ...row, name: process.name, started: true };
+    this.propose(leader, { members: withRow(members, named) });
+  }
+
+  /** Appends to the leader's log and brings it to followers; true once it is committed. */
+  propose(leader: Process, what: { readonly members?: Members; readonly value?: number }): boolean {
+    this.#append(leader, what);
+    for (const follower of this.#random.shuffled(this.peersOf(leader))) {
+      // A write reaches a few followers at first, and is told as done as soon as they are enough.
+      if (what.value !== undefined && this.#random.chance(0.3)) continue;
+      if (leader.disk.log.length - follower.disk.log.length <= CHUNK) catchUp(follower.disk, leader.disk);
+    }
+    this.#commit(leader);
+    return leader.disk.commit === leader.disk.log.length;
+  }
+
+  #append(
+    leader: Process,
+    { members, value }: { readonly members?: Members; readonly value?: number },
+  ): Entry {
+    const entry: Entry = { term: leader.disk.term, members: members ?? newestMembers(leader.disk), value };
+    leader.disk.log.push(entry);
+    return entry;
+  }
+
+  /** Only entries of its own term are committed by counting (Raft, 5.4.2). */
+  #commit(leader: Process): void {
+    const { disk } = leader;
+    for (let at = disk.log.length; at > disk.commit; at -= 1) {
+      const entry = disk.log[at - 1] as Entry;
+      if (entry.term !== disk.term) return;
+      const voters = this.reach(leader, disk.log[at - 2]?.members ?? entry.members);
+      const have = voters.filter(voter => voter.disk.log[at - 1] === entry).length;
+      const needed = quorumOf(votersOf(disk.log[at - 2]?.members ?? entry.members).length);
+      if (have < needed) continue;
+      disk.commit = at;
+      return;
+    }
+  }
+
+  /** A client writes through some member. */
+  write(): void {
+    const serving = [...this.processes.values()].filter(process => process.serves && !process.frozen);
+    const asked = this.#random.pick(serving);
+    const leader = asked && this.leaderSeenBy(asked);
+    if (leader === undefined || !this.hasQuorum(leader)) return;
+    this.#values += 1;
+    const done = this.propose(leader, { value: this.#values });
+    const entry = leader.disk.log.at(-1) as Entry;
+    if (done) this.acked.set(leader.clusterId, { entry, index: leader.disk.log.length });
+  }
+
+  #isRemoved(process: Process): boolean {
+    const known = [process, ...this.peersOf(process)].map(({ disk }) => membersOf(disk));
+    return known.some(({ removed }) => removed.has(process.memberId));
+  }
+
+  /** Who an empty disk becomes; a text says why nobody. */
+  #identify(disk: Disk, flags: Readonly<Record<string, string>>): string | undefined {
+    const initial = (flags['initial-cluster'] ?? '').split(',').map(entry => {
+      const [name = '', ...url] = entry.split('=');
+      return { name, peerUrl: url.join('=') };
+    });
+    const own = initial.find(entry => entry.name === flags['name']);
+    if (own === undefined) return "couldn't find local name in the initial cluster configuration";
+    if (flags['initial-cluster-state'] === 'new')
+      return this.#bootstrap(disk, { own, initial, token: flags['initial-cluster-token'] ?? '' });
+    const others = initial.filter(entry => entry !== own).map(entry => entry.peerUrl);
+    const members = this.#askPeers(others)?.members;
+    if (members === undefined)
+      return 'cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs';
+    if (members.rows.length !== initial.length) return 'error validating peerURLs: member count is unequal';
+    const row = members.rows.find(candidate => candidate.peerUrl === own.peerUrl);
+    if (row === undefined) return 'error validating peerURLs: unmatched member';
+    Object.assign(disk, { memberId: row.id, clusterId: this.#askPeers(others)?.clusterId, told: members });
+    return undefined;
+  }
+
+  #bootstrap(
+    disk: Disk,
+    of: { own: { peerUrl: string }; initial: readonly { name: string; peerUrl: string }[]; token: string },
+  ): string | undefined {
+    const rows = of.initial.map(({ name, peerUrl }) => ({
+      id: hash(peerUrl + of.token),
+      name,
+      peerUrl,
+      started: false,
+      isLearner: false,
+    }));
+    const clusterId = hash(
+      rows
+        .map(row => row.id)
+        .toSorted()
+        .join(),
+    );
+    const memberId = hash(of.own.peerUrl + of.token);
+    const seen = this.#askPeers(of.initial.map(entry => entry.peerUrl).filter(url => url !== of.own.peerUrl));
+    const row = seen?.members.rows.find(({ id }) => id === memberId);
+    if (seen !== undefined && (row === undefined || row.started))
+      return `member ${memberId} has already been bootstrapped`;
+    const first = this.#first.get(clusterId) ?? {
+      term: 1,
+      members: { rows, removed: NOBODY.removed },
+      value: undefined,
+    };
+    this.#first.set(clusterId, first);
+    Object.assign(disk, { memberId, clusterId, term: 1, log: [first], commit: 1, told: first.members });
+    return undefined;
+  }
+
+  #askPeers(urls: readonly string[]): { members: Members; clusterId: string } | undefined {
+    for (const process of this.processes.values()) {
+      if (process.frozen || process.zone !== 0) continue;
+      const members = membersOf(process.disk);
+      const own = members.rows.find(row => row.id === process.memberId);
+      if (own !== undefined && urls.includes(own.peerUrl)) return { members, clusterId: process.clusterId };
+    }
+    return undefined;
+  }
+
+  // What the port offers. Each takes effect at once.
+
+  call(host: string, what: string, answer: (asked: Process) => unknown): unknown {
+    const asked = this.processes.get(host);
+    const fail = (code: EtcdErrorCode, text: string) =>
+      new EtcdError(code, `${what} of the member at ${host} failed: ${text}`);
+    if (asked?.hidden === true || asked?.frozen === true) throw fail('timeout', 'Deadline exceeded');
+    if (asked === undefined) throw fail('unreachable', `connect ECONNREFUSED ${host}:2379`);
+    if (!asked.serves) throw fail('timeout', 'Deadline exceeded');
+    return answer(asked);
+  }
+
+  member(host: string): Omit<EtcdMember, 'close'> {
+    const call = async <T>(what: string, answer: (asked: Process) => T): Promise<T> =>
+      this.call(host, what, answer) as T;
+    return {
+      status: () => call('status', asked => this.#status(asked)),
+      memberList: () =>
+        call('memberList', asked => {
+          const { rows } = membersOf(this.#lead(asked).disk);
+          const members = rows.map(row => ({
+            id: row.id,
+            name: row.name,
+            isLearner: row.isLearner,
+            peerUrls: [row.peerUrl],
+            clientUrls: row.started ? [row.peerUrl.replace(/2380$/, '2379')] : [],
+          }));
+          return { clusterId: asked.clusterId, members };
+        }),
+      linearizableRead: () =>
+        call('linearizableRead', asked => ({ revision: String(this.#lead(asked).disk.commit) })),
+      addLearner: url => call('membership', asked => this.#add(asked, url)),
+      promote: id => call('membership', asked => this.#promote(asked, id)),
+      removeMember: id => call('membership', asked => this.#remove(asked, id)),
+      moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
+    };
+  }
+
+  #status(asked: Process) {
+    const { disk } = asked;
+    const leader = this.leaderSeenBy(asked);
+    const row = membersOf(disk).rows.find(({ id }) => id === asked.memberId);
+    return {
+      memberId: asked.memberId,
+      clusterId: asked.clusterId,
+      leaderId: leader?.memberId,
+      isLearner: row?.isLearner ?? false,
+      version: asked.version,
+      raftTerm: String(disk.term),
+      raftIndex: String(disk.log.length * ENTRIES),
+      raftAppliedIndex: String(disk.commit * ENTRIES),
+      dbSize: 20_480,
+      dbSizeInUse: 20_480,
+      errors: leader === undefined ? ['etcdserver: no leader'] : [],
+    };
+  }
+
+  /** The leader behind this member, when a quorum is behind it. */
+  #lead(asked: Process): Process {
+    const row = membersOf(asked.disk).rows.find(({ id }) => id === asked.memberId);
+    if (row?.isLearner === true) throw new EtcdError('learner', 'etcdserver: rpc not supported for learner');
+    const leader = this.leaderSeenBy(asked);
+    if (leader === undefined || !this.hasQuorum(leader))
+      throw new EtcdError('no-leader', 'etcdserver: no leader');
+    return leader;
+  }
+
+  #isActive(from: Process, row: Row): boolean {
+    const process = [from, ...this.peersOf(from)].find(({ memberId }) => memberId === row.id);
+    return process !== undefined && (process === from || this.#clock.now() - process.since >= CONNECTED_MS);
+  }
+
+  #add(asked: Process, peerUrl: string): { readonly id: string } {
+    const leader = this.#lead(asked);
+    const members = newestMembers(leader.disk);
+    this.#audit.changing('add', leader, undefined);
+    if (members.rows.some(row => row.peerUrl === peerUrl))
+      throw new EtcdError('other', 'etcdserver: Peer URLs already exists');
+    if (members.rows.some(row => row.isLearner))
+      throw new EtcdError('refused', 'etcdserver: too many learner members in cluster');
+    return { id: this.addByHand(leader, peerUrl, true) };
+  }
+
+  /** What `etcdctl member add` does: the server's own check included. */
+  addByHand(leader: Process, peerUrl: string, isLearner: boolean): string {
+    const members = newestMembers(leader.disk);
+    const voters = votersOf(members);
+    const active = voters.filter(row => this.#isActive(leader, row)).length;
+    const needed = this.strict ? voters.length : quorumOf(voters.length + 1);
+    if (voters.length > 1 && active < needed) throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
+    const id = hash(`${peerUrl}@${this.#clock.now()}`);
+    const row = { id, name: '', peerUrl, started: false, isLearner };
+    this.#change(leader, { ...members, rows: [...members.rows, row] });
+    return id;
+  }
+
+  /** etcd asks only how much of the log the learner once had. */
+  #promote(asked: Process, id: string): void {
+    const leader = this.#lead(asked);
+    const members = newestMembers(leader.disk);
+    const row = rowOf(members, id);
+    this.#audit.changing('promote', leader, row);
+    if (!row.isLearner) throw new EtcdError('refused', 'etcdserver: can only promote a learner member');
+    const disks = [...this.disks.values()].filter(({ memberId }) => memberId === id);
+    const match = Math.max(0, ...disks.map(({ log }) => log.length));
+    if (match < 0.9 * leader.disk.log.length)
+      throw new EtcdError(
+        'refused',
+        'etcdserver: can only promote a learner member which is in sync with leader',
+      );
+    this.#change(leader, withRow(members, { ...row, isLearner: false }));
+  }
+
+  #remove(asked: Process, id: string): void {
+    const leader = this.#lead(asked);
+    const row = rowOf(newestMembers(leader.disk), id);
+    this.#audit.changing('remove', leader, row);
+    this.removeByHand(leader, id);
+  }
+
+  /** What `etcdctl member remove` does. */
+  removeByHand(leader: Process, id: string): void {
+    const members = newestMembers(leader.disk);
+    const row = rowOf(members, id);
+    const voters = votersOf(members);
+    if (!row.isLearner) {
+      const active = voters.filter(voter => this.#isActive(leader, voter)).length;
+      const started = voters.filter(voter => voter.started && voter.id !== id).length;
+      if (voters.length === 1) throw new EtcdError('refused', 'etcdserver: not enough started members');
+      if (this.#isActive(leader, row) && active - 1 < quorumOf(voters.length - 1))
+        throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
+      if (started < quorumOf(voters.length - 1))
+        throw new EtcdError(
+          'refused',
+          'etcdserver: re-configuration failed due to not enough started members',
+        );
+    }
+    const rows = members.rows.filter(other => other.id !== id);
+    this.#change(leader, { rows, removed: new Set([...members.removed, id]) });
+    if (leader.memberId === id) leader.isLeader = false;
+  }
+
+  /** A change that is not committed at once is one that the caller hears nothing of. */
+  #change(leader: Process, members: Members): void {
+    if (leader.disk.commit < leader.disk.log.length) this.#commit(leader);
+    if (!this.propose(leader, { members })) throw new EtcdError('timeout', 'etcdserver: request timed out');
+  }
+
+  #moveLeader(asked: Process, id: string): void {
+    if (!asked.isLeader) throw new EtcdError('other', 'etcdserver: not leader');
+    const to = this.reach(asked, newestMembers(asked.disk)).find(({ memberId }) => memberId === id);
+    if (to === undefined || !catchUp(to.disk, asked.disk))
+      throw new EtcdError('other', 'etcdserver: bad leader transferee');
+    asked.isLeader = false;
+    to.isLeader = true;
+    to.disk.term += 1;
+    this.#append(to, {});
+  }
+}
+
+function connected(one: Process, other: Process): boolean {
+  return !one.frozen && !other.frozen && one.zone === other.zone;
+}
+
+function withRow(members: Members, row: Row): Members {
+  return { ...members, rows: members.rows.map(other => (other.id === row.id ? row : other)) };
+}
+
+function rowOf(members: Members, id: string): Row {
+  const row = members.rows.find(candidate => candidate.id === id);
+  if (row === undefined) throw new EtcdError('not-found', 'etcdserver: member not found');
+  return row;
+}
+
+function flagsOf(args: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    args.map(arg => {
+      const at = arg.indexOf('=');
+      return [arg.slice(2, at), arg.slice(at + 1)];
+    }),
+  );
+}

@@ -1,0 +1,121 @@
+/** Kubelet, scheduler and volume controller: one thing at a time, in any order. */
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { Random } from './random.ts';
+import type { SimEtcd } from './sim-etcd.ts';
+import { PROTECTION, type SimKube } from './sim-kube.ts';
+
+interface PodStatus {
+  readonly phase?: string;
+  readonly podIP?: string;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  readonly containerStatuses?: readonly object[];
+}
+interface PodSpec {
+  readonly containers: readonly { readonly args?: readonly string[]; readonly image?: string }[];
+  readonly volumes: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+}
+
+export class SimKubelet {
+  /** Pods that are not started for a while, by name. */
+  readonly stuck = new Set<string>();
+  readonly #kube: SimKube;
+  readonly #etcd: SimEtcd;
+  readonly #random: Random;
+  #addresses = 0;
+
+  constructor(kube: SimKube, etcd: SimEtcd, random: Random) {
+    this.#kube = kube;
+    this.#etcd = etcd;
+    this.#random = random;
+  }
+
+  /** One thing that a node or a controller does. */
+  advance(): void {
+    const pod = this.#random.pick(this.#kube.all('Pod'));
+    if (pod !== undefined) this.#look(pod);
+    const claim = this.#random.pick(this.#kube.all('PersistentVolumeClaim'));
+    if (claim !== undefined) this.#tend(claim);
+  }
+
+  /** Where the pod's data lies: the disk of its claim, or its own. */
+  diskOf(pod: KubeObject): string | undefined {
+    const name = (pod['spec'] as PodSpec).volumes[0]?.persistentVolumeClaim?.claimName;
+    if (name === undefined) return pod.metadata.uid;
+    return this.#kube.peek('PersistentVolumeClaim', name)?.metadata.uid;
+  }
+
+  #look(pod: KubeObject): void {
+    const status = statusOf(pod);
+    const { podIP } = status;
+    if (pod.metadata.deletionTimestamp !== undefined) {
+      if (podIP !== undefined) this.#etcd.stop(podIP);
+      this.#kube.remove(pod);
+      if (isEphemeral(pod)) this.#etcd.destroy(pod.metadata.uid ?? '');
+      return;
+    }
+    if (this.stuck.has(pod.metadata.name)) return this.#hold(pod, status);
+    if (podIP === undefined || !this.#etcd.processes.has(podIP)) return this.#start(pod);
+    const process = this.#etcd.processes.get(podIP);
+    const ready =
+      process !== undefined && !process.frozen && process.serves && this.#etcd.leaderSeenBy(process);
+    const is = ready ? 'True' : 'False';
+    if (status.conditions?.[0]?.status !== is)
+      this.#write(pod, { ...status, conditions: [{ type: 'Ready', status: is }] });
+  }
+
+  #hold(pod: KubeObject, status: PodStatus): void {
+    if (status.podIP !== undefined) return;
+    const waiting = { reason: 'ImagePullBackOff', message: 'cannot start' };
+    this.#write(pod, { phase: 'Pending', containerStatuses: [{ image: 'etcd', state: { waiting } }] });
+  }
+
+  #start(pod: KubeObject): void {
+    const spec = pod['spec'] as PodSpec;
+    const disk = this.diskOf(pod);
+    if (disk === undefined) {
+      const message = 'persistentvolumeclaim not found';
+      const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
+      // A pod that ran has its place: only one that never started is unschedulable.
+      if (statusOf(pod).podIP === undefined)
+        this.#write(pod, { phase: 'Pending', conditions: [condition] } as PodStatus);
+      return;
+    }
+    this.#addresses += 1;
+    const host = `10.0.${this.#addresses >> 8}.${this.#addresses & 255}`;
+    const { args = [], image = '' } = spec.containers[0] ?? {};
+    const failure = this.#etcd.start({ host, args, disk, version: image.split(':v')[1] ?? '' });
+    const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
+    const crashed = { state: { waiting }, lastState: { terminated: { message: failure } } };
+    this.#write(pod, {
+      phase: 'Running',
+      podIP: host,
+      conditions: [{ type: 'Ready', status: 'False' }],
+      ...(failure === undefined ? {} : { containerStatuses: [crashed] }),
+    });
+    const claim = this.#kube.peek('PersistentVolumeClaim', pod.metadata.name);
+    if (claim !== undefined && (claim['status'] as { phase?: string } | undefined)?.phase === undefined)
+      this.#kube.change(claim, { status: { phase: 'Bound' } });
+  }
+
+  /** Lets a claim go once nothing uses it, and brings a volume to the size that is asked for. */
+  #tend(claim: KubeObject): void {
+    const { name, deletionTimestamp, uid = '' } = claim.metadata;
+    if (deletionTimestamp === undefined) return;
+    const used = this.#kube.all('Pod').some(pod => pod.metadata.name === name && !isEphemeral(pod));
+    if (used || claim.metadata.finalizers?.includes(PROTECTION) !== true) return;
+    this.#kube.remove(claim);
+    this.#etcd.destroy(uid);
+  }
+
+  #write(pod: KubeObject, status: PodStatus): void {
+    this.#kube.change(pod, { status });
+  }
+}
+
+export function statusOf(pod: KubeObject): PodStatus {
+  return (pod['status'] ?? {}) as PodStatus;
+}
+
+export function isEphemeral(pod: KubeObject): boolean {
+  return (pod['spec'] as PodSpec).volumes[0]?.persistentVolumeClaim === undefined;
+}

@@ -1,0 +1,154 @@
+/**
+ * What the workflows do, without Temporal: the entity looks and starts an operation, the operation has one step after the
+ * other performed and the world looked at in between; steps are tried again, refused and failed as in src/workflows.
+ */
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Assessment, Step } from '../../src/activities/index.ts';
+import type { Actor } from '../../src/planner/observation.ts';
+import type { Calls } from './sim-calls.ts';
+
+type Operate = Extract<Assessment['decision'], { kind: 'operate' }>;
+
+const REFUSALS = 5;
+const ATTEMPTS = 3;
+
+export interface OperatorHooks {
+  readonly now: () => number;
+  /** Resolves after so many milliseconds or when something changed. */
+  readonly wait: (ms: number) => Promise<void>;
+  /** A moment of the workflow's own between two activities. */
+  readonly moment: () => Promise<void>;
+  readonly saw: (assessment: Assessment, actor: Actor) => void;
+  readonly did: (step: Step, outcome: string) => void;
+}
+
+export class SimOperator {
+  readonly #calls: Calls;
+  readonly #hooks: OperatorHooks;
+  readonly #ref: { namespace: string; name: string; uid: string };
+  paused: Actor['paused'];
+  abort = false;
+  aborted: Actor['aborted'];
+  failed: Actor['failed'];
+  gone = false;
+  #failures = 0;
+  #generation = 0;
+
+  constructor(calls: Calls, ref: { namespace: string; name: string; uid: string }, hooks: OperatorHooks) {
+    this.#calls = calls;
+    this.#ref = ref;
+    this.#hooks = hooks;
+  }
+
+  /** Begins anew, as after Temporal lost everything: what runs goes on without anybody who waits for it. */
+  begin(): void {
+    this.#generation += 1;
+    Object.assign(this, { paused: undefined, abort: false, aborted: undefined, failed: undefined });
+    this.#failures = 0;
+    void this.#entity(this.#generation);
+  }
+
+  /** Ends the loop. */
+  end(): void {
+    this.#generation += 1;
+  }
+
+  async #entity(generation: number): Promise<void> {
+    while (generation === this.#generation) {
+      if (this.failed !== undefined && this.#hooks.now() >= this.failed.retryAt) this.failed = undefined;
+      const actor = this.#actor();
+      const assessment = await this.#look(generation, actor);
+      if (assessment === undefined) return;
+      const { decision } = assessment;
+      if (decision.kind === 'gone') {
+        this.gone = true;
+        return;
+      }
+      if (decision.kind === 'operate') await this.#operate(generation, decision, assessment.generation);
+      else await this.#hooks.wait(decision.nextLookSeconds * 1_000);
+    }
+  }
+
+  #actor(): Actor {
+    const { paused, aborted, failed } = this;
+    return { ...(paused && { paused }), ...(aborted && { aborted }), ...(failed && { failed }) };
+  }
+
+  /** Tries until it succeeds; undefined when this run has ended meanwhile. */
+  async #look(generation: number, actor: Actor): Promise<Assessment | undefined> {
+    while (generation === this.#generation) {
+      const result = await this.#calls
+        .execute('assess', this.#ref, { actor, workflowId: 'entity' })
+        .catch(() => 'failed');
+      if (generation !== this.#generation) return undefined;
+      if (typeof result === 'string') {
+        await this.#hooks.moment();
+        continue;
+      }
+      const assessment = JSON.parse(JSON.stringify(result)) as Assessment;
+      this.#hooks.saw(assessment, actor);
+      return assessment;
+    }
+    return undefined;
+  }
+
+  async #operate(generation: number, first: Operate, specGeneration: number): Promise<void> {
+    const { operation } = first;
+    let decision = first;
+    let refusals = 0;
+    while (generation === this.#generation) {
+      if (this.abort) {
+        this.abort = false;
+        this.aborted = { operation, generation: specGeneration, by: 'somebody' };
+        return;
+      }
+      if (this.paused === undefined) {
+        const outcome = await this.#perform(generation, decision.step);
+        if (generation !== this.#generation) return;
+        refusals = outcome.kind === 'changed' ? refusals + 1 : 0;
+        if (outcome.kind === 'failed' || refusals >= REFUSALS) return this.#fail(operation, outcome.message);
+      }
+      const paused = this.paused;
+      const assessment = await this.#look(generation, paused === undefined ? {} : { paused });
+      if (assessment === undefined) return;
+      const next = assessment.decision;
+      if (next.kind !== 'operate' || next.operation !== operation) {
+        this.#failures = 0;
+        if (next.kind === 'gone') this.gone = true;
+        return;
+      }
+      decision = next;
+    }
+  }
+
+  #fail(operation: string, message: string): void {
+    this.#failures += 1;
+    const waitMs = Math.min(5_000 * 2 ** (this.#failures - 1), 300_000);
+    this.failed = { operation, message, retryAt: this.#hooks.now() + waitMs };
+  }
+
+  async #perform(
+    generation: number,
+    step: Step,
+  ): Promise<{ kind: 'done' | 'changed' | 'failed'; message: string }> {
+    let message = 'no attempt ended';
+    for (let attempt = 0; attempt < ATTEMPTS && generation === this.#generation; attempt += 1) {
+      try {
+        const result = await this.#calls.execute(step.kind, this.#ref, step);
+        if (result !== 'died') {
+          this.#hooks.did(step, 'done');
+          return { kind: 'done', message: '' };
+        }
+      } catch (error) {
+        message = error instanceof Error ? error.message : String(error);
+        const { type, nonRetryable } =
+          error instanceof ApplicationFailure ? error : { type: undefined, nonRetryable: false };
+        this.#hooks.did(step, type ?? 'error');
+        if (type === 'PreconditionChanged') return { kind: 'changed', message };
+        if (nonRetryable === true) break;
+      }
+      await this.#hooks.moment();
+    }
+    return { kind: 'failed', message };
+  }
+}

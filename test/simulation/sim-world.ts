@@ -1,0 +1,307 @@
+/** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
+import { time } from '../../src/activities/poll.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { EtcdError } from '../../src/etcd/port.ts';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { FAULTS, type FaultName } from './faults.ts';
+import { CLUSTER, Invariants } from './invariants.ts';
+import { Random } from './random.ts';
+import { type Call, Calls } from './sim-calls.ts';
+import { SimEtcd } from './sim-etcd.ts';
+import { fault, NAMESPACE, SimKube } from './sim-kube.ts';
+import { SimKubelet } from './sim-kubelet.ts';
+import { SimOperator } from './sim-operator.ts';
+import type { Coverage } from './coverage.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Faults that may happen; all when left out. */
+  readonly faults?: readonly FaultName[] | undefined;
+  readonly coverage: Coverage;
+}
+
+/** A fault about this often while there are faults. */
+const FAULTS_PER_TICK = 1 / 90;
+
+export class SimWorld {
+  readonly random: Random;
+  readonly kube: SimKube;
+  readonly etcd: SimEtcd;
+  readonly kubelet: SimKubelet;
+  readonly operator: SimOperator;
+  readonly calls: Calls;
+  readonly invariants: Invariants;
+  /** The last things that happened, for whoever has to understand a failure. */
+  readonly story: string[] = [];
+  /** What happens at all in this world, drawn from the seed. */
+  readonly faults: readonly FaultName[];
+  /** More disks may be destroyed than the cluster can bear. */
+  readonly isHopeless: boolean;
+  readonly isEphemeral: boolean;
+  now = Date.parse('2026-11-21T10:00:00Z');
+  ticks = 0;
+  passes = 0;
+  stormy = true;
+  decision: { kind: string; reason?: string } = { kind: 'none' };
+  #timers: { readonly due: number; readonly wake: () => void }[] = [];
+  #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
+  #seenWrites = 0;
+
+  constructor({ seed, faults, coverage }: WorldOptions) {
+    this.random = new Random(seed);
+    const { random } = this;
+    const known = Object.keys(FAULTS) as FaultName[];
+    // Each world has its own mixture: rare things happen together in some, and alone in others.
+    this.faults = (faults ?? known).filter(() => random.chance(0.6));
+    this.isHopeless = random.chance(0.08);
+    this.isEphemeral = random.chance(0.15);
+    this.kube = new SimKube(() => this.now);
+    const clock = { now: () => this.now, tick: () => this.ticks };
+    this.invariants = new Invariants({ kube: this.kube, etcd: () => this.etcd, tick: clock.tick });
+    this.etcd = new SimEtcd(random, clock, this.invariants);
+    this.etcd.strict = random.chance(0.5);
+    this.kubelet = new SimKubelet(this.kube, this.etcd, random);
+    this.calls = this.#wire();
+    const resource = this.#make();
+    const ref = { namespace: NAMESPACE, name: CLUSTER, uid: resource.metadata.uid ?? '' };
+    this.operator = new SimOperator(this.calls, ref, {
+      now: clock.now,
+      wait: ms => this.#sleep(ms),
+      moment: () => this.#pause(200),
+      saw: ({ decision }, actor) => {
+        this.passes += 1;
+        this.decision = decision;
+        coverage.saw(decision, actor);
+        this.tell(
+          decision.kind === 'operate'
+            ? `plan ${decision.operation}: ${decision.plan[0]?.summary}`
+            : `plan ${decision.kind} ${'reason' in decision ? `${decision.reason}: ${decision.message}` : ''}`,
+        );
+      },
+      did: (step, outcome) => {
+        coverage.did(step, outcome);
+        this.tell(`did ${step.kind} ${'member' in step ? step.member : ''}: ${outcome}`);
+      },
+    });
+  }
+
+  tell(what: string): void {
+    if (this.story.at(-1)?.endsWith(what) === true) return;
+    this.story.push(`${this.ticks} ${what}`);
+    if (this.story.length > 4_000) this.story.splice(0, 2_000);
+  }
+
+  /** Runs the operator until `end`. */
+  begin(): void {
+    time.now = () => this.now;
+    time.pause = ms => this.#pause(ms);
+    this.operator.begin();
+  }
+
+  end(): void {
+    this.operator.end();
+    for (const attempt of this.calls.attempts) this.calls.kill(attempt);
+    for (const { wake } of this.#timers) wake();
+    this.#sleeper?.wake();
+  }
+
+  /** One thing happens. Throws a Breach when an invariant does not hold. */
+  async tick(): Promise<void> {
+    const { random } = this;
+    this.ticks += 1;
+    this.now += 1 + random.below(40);
+    const isBusy = this.calls.pending.length > 0;
+    let moved = this.#fire();
+    if (this.stormy && random.chance(FAULTS_PER_TICK)) this.#fault();
+    const which = random.next();
+    if (which < 0.15) this.kubelet.advance();
+    else if (which < 0.35) this.etcd.advance();
+    else if (which < 0.4) this.etcd.write();
+    else if (isBusy) moved = this.#deliver() || moved;
+    else this.#idle();
+    if (moved) await new Promise(resolve => setImmediate(resolve));
+    if (this.breach !== undefined) throw this.breach;
+    this.invariants.check();
+  }
+
+  /** Nobody waits for an answer: time passes, and the watcher tells of changes. */
+  #idle(): void {
+    const due = Math.min(this.#sleeper?.due ?? Number.POSITIVE_INFINITY, ...this.#timers.map(t => t.due));
+    if (Number.isFinite(due)) this.now += Math.min(Math.max(0, due - this.now), 1 + this.random.below(1_500));
+    if (this.kube.writes !== this.#seenWrites && this.random.chance(0.3)) this.wake();
+  }
+
+  /** The watcher tells the workflow that something changed. */
+  wake(): void {
+    if (this.#sleeper !== undefined) this.#sleeper = { ...this.#sleeper, due: this.now };
+  }
+
+  #fire(): boolean {
+    const due = this.#timers.filter(timer => timer.due <= this.now);
+    if (due.length > 0) this.#timers = this.#timers.filter(timer => timer.due > this.now);
+    if (this.#sleeper !== undefined && this.#sleeper.due <= this.now) {
+      due.push(this.#sleeper);
+      this.#sleeper = undefined;
+      this.#seenWrites = this.kube.writes;
+    }
+    for (const { wake } of due) wake();
+    return due.length > 0;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise(wake => this.#timers.push({ due: this.now + ms, wake }));
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise(wake => (this.#sleeper = { due: this.now + ms, wake }));
+  }
+
+  #fault(): void {
+    const name = this.random.pick(this.faults);
+    if (name === undefined) return;
+    const what = FAULTS[name](this);
+    if (what !== undefined) this.tell(`! ${name} ${what}`);
+  }
+
+  /** One call arrives, or does not, or its answer does not. */
+  #deliver(): boolean {
+    const { random, calls } = this;
+    const [call] = calls.pending.splice(random.below(calls.pending.length), 1);
+    if (call === undefined) return false;
+    const fate = this.stormy ? random.next() : 1;
+    const happens = (name: FaultName, from: number, to: number) =>
+      fate >= from && fate < to && this.faults.includes(name);
+    if (happens('crash', 0, 0.001)) return this.#crash(call, false);
+    if (happens('crash', 0.001, 0.002)) return this.#crash(call, true);
+    if (happens('apiErrors', 0.002, 0.006)) return this.#refuse(call);
+    if (happens('lostAnswers', 0.006, 0.009)) return this.#lose(call);
+    if (happens('zombies', 0.009, 0.011) && !call.attempt.zombie) {
+      call.attempt.zombie = true;
+      this.tell(`! zombie ${call.attempt.activity} at ${call.what}`);
+      call.attempt.abandon('died');
+    }
+    this.#run(call).then(call.resolve, error => {
+      this.#note(error);
+      call.reject(error);
+    });
+    return true;
+  }
+
+  #run(call: Call): Promise<unknown> {
+    this.invariants.acting = call.attempt;
+    try {
+      return call.run();
+    } finally {
+      this.invariants.acting = undefined;
+    }
+  }
+
+  #crash(call: Call, arrives: boolean): boolean {
+    this.tell(`! crash ${arrives ? 'after' : 'before'} ${call.what} of ${call.attempt.activity}`);
+    if (arrives) this.#run(call).catch(error => this.#note(error));
+    call.reject(new Error('the process is dead'));
+    for (const attempt of this.calls.attempts) this.calls.kill(attempt);
+    return true;
+  }
+
+  #refuse(call: Call): boolean {
+    const { random } = this;
+    const kind = random.below(3);
+    this.tell(`! error ${kind} to ${call.what} of ${call.attempt.activity}`);
+    if (call.isEtcd) {
+      const code = (['timeout', 'unreachable', 'no-leader'] as const)[kind] ?? 'timeout';
+      call.reject(new EtcdError(code, `${call.what} failed: simulated`));
+    } else {
+      const errors = [fault(500, 'InternalError'), fault(409, 'Conflict'), fault(0, 'Timeout')];
+      call.reject(errors[kind]);
+    }
+    return true;
+  }
+
+  #lose(call: Call): boolean {
+    this.tell(`! lost answer of ${call.what} of ${call.attempt.activity}`);
+    this.#run(call).catch(error => this.#note(error));
+    call.reject(
+      call.isEtcd ? new EtcdError('timeout', `${call.what} failed: Deadline exceeded`) : fault(0, 'Timeout'),
+    );
+    return true;
+  }
+
+  /** A breach that nobody hears of otherwise. */
+  breach: Error | undefined;
+
+  #note(error: unknown): void {
+    if (error instanceof Error && error.name === 'Breach') this.breach ??= error;
+  }
+
+  // What the world is.
+
+  get resource(): KubeObject | undefined {
+    return this.kube.peek('EtcdCluster', CLUSTER);
+  }
+
+  get spec(): EtcdClusterSpec & { size: number } {
+    return { size: 3, ...(this.resource?.['spec'] as EtcdClusterSpec) };
+  }
+
+  /** Somebody edits the specification. */
+  edit(spec: EtcdClusterSpec): void {
+    if (this.resource === undefined) return;
+    this.kube.merge('EtcdCluster', CLUSTER, { spec });
+    this.#noteSize();
+  }
+
+  #noteSize(): void {
+    this.invariants.sizes.push([this.ticks, this.spec.size]);
+  }
+
+  #make(): KubeObject {
+    const { random } = this;
+    if (!this.isEphemeral) this.kube.create(STORAGE_CLASS as WritableObject);
+    const retain = random.chance(0.3) ? 'Retain' : 'Delete';
+    const spec = {
+      size: 1 + random.below(5),
+      version: '3.6.16',
+      repair: { maxReplacementsPerHour: 3 + random.below(20) },
+      ...(this.isEphemeral
+        ? {}
+        : {
+            storage: {
+              retain,
+              volumeClaimTemplate: { spec: { resources: { requests: { storage: '1Gi' } } } },
+            },
+          }),
+    };
+    const resource = this.kube.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name: CLUSTER, namespace: NAMESPACE },
+      spec,
+    } as WritableObject);
+    this.#noteSize();
+    return resource;
+  }
+
+  #wire(): Calls {
+    return new Calls({
+      kube: attempt => this.kube.client(this.invariants.audit(attempt)),
+      etcd: () => ({ member: ({ host }) => ({ ...this.etcd.member(host), close: () => {} }) }),
+      rest: {
+        recordEvent: () => {},
+        logger: { info: () => {}, warn: () => {} },
+        onPass: () => {},
+        now: () => this.now,
+      },
+      tick: () => this.ticks,
+    });
+  }
+}
+
+const STORAGE_CLASS = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: 'example.com/disk',
+  allowVolumeExpansion: true,
+};

@@ -1,0 +1,142 @@
+/** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
+import { Coverage } from './coverage.ts';
+import { FAULTS, type FaultName } from './faults.ts';
+import { Breach, CLUSTER } from './invariants.ts';
+import { newestMembers, votersOf } from './sim-raft.ts';
+import { SimWorld } from './sim-world.ts';
+
+/** Ticks of one storm, on average. */
+const STORM = 1_500;
+/** A calm that takes more than this many ticks, or passes, does not converge. */
+const MOST_TICKS = 40_000;
+const MOST_PASSES = 400;
+/** Storms of one world. */
+const STORMS = 4;
+
+export interface Result {
+  readonly ticks: number;
+  readonly passes: number;
+  readonly coverage: Coverage;
+  /** Undefined when every invariant held. */
+  readonly failure: { readonly message: string; readonly story: readonly string[] } | undefined;
+}
+
+/** One world from a seed. Reproducible: the same seed and faults give the same world. */
+export async function simulate(
+  seed: number,
+  options: { readonly faults?: readonly FaultName[] | undefined; readonly coverage?: Coverage } = {},
+): Promise<Result> {
+  const coverage = options.coverage ?? new Coverage();
+  const world = new SimWorld({ seed, faults: options.faults, coverage });
+  world.begin();
+  let failure: Result['failure'];
+  try {
+    for (let storm = 0; storm < STORMS && !world.operator.gone; storm += 1) {
+      world.stormy = true;
+      const end = world.ticks + world.random.below(2 * STORM);
+      while (world.ticks < end) await world.tick();
+      if (world.isHopeless) continue;
+      calm(world);
+      await settle(world);
+    }
+    if (!world.isHopeless) await destroy(world);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const message = error instanceof Breach ? error.message : (error.stack ?? error.message);
+    failure = { message, story: world.story };
+  } finally {
+    world.end();
+  }
+  await new Promise(resolve => setImmediate(resolve));
+  return { ticks: world.ticks, passes: world.passes, coverage, failure };
+}
+
+/** The faults of the failure that are needed for it: as few as dropping one after the other leaves. */
+export async function shrink(seed: number): Promise<FaultName[]> {
+  let needed = Object.keys(FAULTS) as FaultName[];
+  for (const fault of [...needed]) {
+    const without = needed.filter(name => name !== fault);
+    if ((await simulate(seed, { faults: without })).failure !== undefined) needed = without;
+  }
+  return needed;
+}
+
+/** Faults end, and people let the operator work. */
+function calm(world: SimWorld): void {
+  world.stormy = false;
+  world.tell('calm');
+  for (const process of world.etcd.processes.values())
+    world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
+  world.kubelet.stuck.clear();
+  Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });
+  world.edit({ paused: false, hibernated: world.spec.hibernated === true && world.random.chance(0.5) });
+  world.wake();
+}
+
+/** Whoever added a member by hand takes it away again, as soon as there is a leader to ask. */
+function expel(world: SimWorld): void {
+  for (const process of world.etcd.processes.values()) {
+    if (!process.isLeader || !world.etcd.hasQuorum(process)) continue;
+    const stranger = newestMembers(process.disk).rows.find(row => row.peerUrl.includes('stranger'));
+    if (stranger === undefined) continue;
+    world.etcd.removeByHand(process, stranger.id);
+    world.wake();
+  }
+}
+
+/** Until the cluster is as asked for and the operator says so. */
+async function settle(world: SimWorld): Promise<void> {
+  const firstPass = world.passes;
+  const firstTick = world.ticks;
+  let restedAt: number | undefined;
+  for (;;) {
+    const complaint = complaintOf(world);
+    restedAt = complaint === undefined ? (restedAt ?? world.ticks) : undefined;
+    if (restedAt !== undefined && world.ticks - restedAt > 200) return;
+    if (world.ticks - firstTick > MOST_TICKS || world.passes - firstPass > MOST_PASSES) {
+      throw new Breach(
+        `does not converge after ${world.passes - firstPass} passes: ${complaint}; ${JSON.stringify(world.decision).slice(0, 300)}`,
+      );
+    }
+    await world.tick();
+    expel(world);
+  }
+}
+
+/** What is not as it was asked for; undefined when all is. */
+function complaintOf(world: SimWorld): string | undefined {
+  const { decision } = world;
+  if (decision.kind !== 'idle') return 'not idle';
+  const { size, hibernated } = world.spec;
+  const pods = world.kube.all('Pod');
+  if (hibernated === true && !world.isEphemeral)
+    return pods.length === 0 ? undefined : 'pods while hibernated';
+  const leader = [...world.etcd.processes.values()].find(({ isLeader }) => isLeader);
+  if (leader === undefined) return 'no leader';
+  const { rows } = newestMembers(leader.disk);
+  if (votersOf({ rows, removed: new Set() }).length !== size || rows.length !== size)
+    return `${rows.length} members instead of ${size}`;
+  if (world.etcd.reach(leader, newestMembers(leader.disk)).length !== size) return 'members are down';
+  const names = rows.map(row => row.name).toSorted();
+  if (JSON.stringify(pods.map(pod => pod.metadata.name).toSorted()) !== JSON.stringify(names))
+    return 'pods are not the members';
+  world.invariants.elected(leader);
+  return undefined;
+}
+
+/** The resource is deleted: nothing of it may stay but what was to be kept. */
+async function destroy(world: SimWorld): Promise<void> {
+  world.tell('deleted');
+  world.kube.delete('EtcdCluster', CLUSTER);
+  world.wake();
+  const end = world.ticks + 20_000;
+  while (!world.operator.gone) {
+    await world.tick();
+    if (world.ticks > end)
+      throw new Breach(`is not deleted: ${JSON.stringify(world.decision).slice(0, 300)}`);
+  }
+  for (let tick = 0; tick < 500; tick += 1) await world.tick();
+  const left = [...world.kube.all('Pod'), ...world.kube.all('Service'), ...world.kube.all('EtcdCluster')];
+  if (left.length > 0)
+    throw new Breach(`left behind: ${left.map(({ metadata }) => metadata.name).join(', ')}`);
+}
