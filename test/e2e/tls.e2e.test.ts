@@ -194,9 +194,10 @@ describe('TLS.static', () => {
   test('lets applications in through the Service with a certificate, and nobody without one', async () => {
     const keys = { ca: 'etcd-client-ca.crt', cert: 'etcd-client.crt', key: 'etcd-client.key' };
     expect(await application('careful', { secretName: 'careful-operator', keys })).toBe('Succeeded: OK');
-    const [pod] = await podsOf(world, NAMESPACE, 'careful');
-    const { podIP } = pod?.['status'] as { podIP: string };
-    await expect(fetch(`http://${podIP}:2379/health`)).rejects.toThrow();
+    const pods = await podsOf(world, NAMESPACE, 'careful');
+    const addresses = pods.map(pod => (pod['status'] as { podIP: string }).podIP);
+    expect(addresses).toHaveLength(3);
+    for (const ip of addresses) await expect(fetch(`http://${ip}:2379/health`)).rejects.toThrow();
   });
 
   test('takes renewed certificates up without a restart', async () => {

@@ -109,3 +109,10 @@ test('no label of any metric is finer than a resource', () => {
     ].sort(),
   );
 });
+
+test('the first expiry of a certificate is told where there is one', async () => {
+  metrics.pass(pass());
+  expect((await ofCluster()).join()).not.toContain('certificate');
+  metrics.pass(pass({ figures: { ...well, certificateExpiry: 1_800_000_000 } }));
+  expect(await ofCluster()).toContain('certificate_expiry_timestamp_seconds{} 1800000000');
+});
