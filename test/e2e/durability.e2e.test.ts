@@ -99,6 +99,7 @@ describe('a pause sent to the workflow', () => {
     }
     expect(resourceVersion).toBeDefined();
     await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'resume', '-i', '{"by":"ana"}');
+    await awaitCondition(world, at(name), { type: 'Available' });
     const resumed = await awaitCondition(world, at(name), { type: 'Healthy' });
     expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
     await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', name, '--timeout=120s');
@@ -119,7 +120,7 @@ describe('a living cluster', () => {
     // A new server knows no namespace, no search attribute and no workflow until the operator made them again.
     await poll(
       async () =>
-        (await world.temporal('workflow', 'describe', '-w', workflow, '-o', 'json')).includes('Running'),
+        (await world.temporal('workflow', 'describe', '-w', workflow, '-o', 'json')).includes('RUNNING'),
       { timeoutMs: 120_000 },
     );
     await poll(
