@@ -1,6 +1,6 @@
 /** TLS Secrets → the facts that the planner knows: names, dates and faults. Pure translation. */
 import { withDefaults } from '../api/defaults.ts';
-import { memberName } from '../api/names.ts';
+import { memberName, serialOf } from '../api/names.ts';
 import {
   type ClusterNames,
   clientServiceNames,
@@ -79,10 +79,14 @@ function bearerNames(names: ClusterNames, hosts: readonly string[]): readonly st
   return [service, `*.${full}`, full, ...hosts];
 }
 
-/** The members that are, or those that a new cluster begins with. */
+/** The members that are, with the next one while the cluster is to grow, or those that a new cluster begins with. */
 function membersOf(cluster: EtcdCluster): readonly string[] {
-  const details = cluster.status?.members?.details ?? [];
-  if (details.length > 0) return details.map(({ name }) => name);
+  const names = cluster.status?.members?.details?.map(({ name }) => name) ?? [];
+  if (cluster.status?.clusterID !== undefined && names.length > 0) {
+    if (withDefaults(cluster.spec).size <= names.length) return names;
+    const serials = [cluster.status.lastSerial ?? -1, ...names.map(name => serialOf(name) ?? -1)];
+    return [...names, memberName(cluster.metadata.name, Math.max(...serials) + 1)];
+  }
   const initial = cluster.status?.incarnation?.members ?? [];
   if (initial.length > 0) return initial.map(({ name }) => name);
   const { size } = withDefaults(cluster.spec);

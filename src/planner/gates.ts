@@ -6,6 +6,7 @@
 import type { Obstacle } from './checks.ts';
 import { type Seat, seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
+import { certificatesAreGood } from './tls.ts';
 
 /** Entries of the log that a member may lack, or have and not have applied, and still count as level with the others. */
 const MOST_LAG = 1_000;
@@ -15,6 +16,8 @@ const MOST_LAG = 1_000;
  * cure of.
  */
 export function nextMemberMayGo(observation: Observation, tolerated?: RegExp): Obstacle | undefined {
+  const uncertified = certificatesAreGood(observation);
+  if (uncertified !== undefined) return uncertified;
   const { membership } = observation;
   if (!membership.known) return { reason: 'NoQuorum', message: `no quorum answers: ${membership.message}` };
   const seats = seatsOf(observation);

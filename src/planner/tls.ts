@@ -15,7 +15,7 @@ interface Complaint {
   readonly message: string;
 }
 
-/** Nothing is made for a cluster whose members could not talk to each other, or to anyone. */
+/** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
 export const certificatesAreGood: Check = ({ tls, cluster }) => {
   const [complaint] = (tls?.certificates ?? []).flatMap(entry => complaintsAbout(entry, cluster.namespace));
   return complaint;

@@ -93,6 +93,27 @@ describe('a cluster with TLS.static', () => {
     expect(tlsReady(world)?.status).toBe('True');
   });
 
+  test('does not grow by a member that its certificates do not know', async () => {
+    const world = secured();
+    const made = await secretsAt(world);
+    const authority = await TestAuthority.create('strict', world.now);
+    const hosts = [0, 1, 2].map(serial => `example-${serial}.example.shop.svc`);
+    const { cert, key } = await authority.issue({ dnsNames: hosts });
+    const peer = { 'peer.crt': cert, 'peer.key': key, 'peer-ca.crt': authority.pair.cert };
+    await putSecret(world, secret('shop', 'example-peer', peer));
+    await putSecret(world, made.server);
+    await putSecret(world, made.operator);
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'True' });
+    await world.kube.as('kubectl').patch(world.resource, { spec: { size: 4 } }, { type: 'merge' });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'WrongNames' });
+    expect(tlsReady(world)?.message).toContain('not valid for example-3.example.shop.svc');
+    expect(world.names('Pod')).toHaveLength(3);
+    await putSecret(world, made.peer);
+    await world.run();
+    expect(world.names('Pod')).toContain('example-3');
+  });
+
   test('is not switched to plain text or back while it lives', async () => {
     const world = secured();
     for (const object of Object.values(await secretsAt(world))) await putSecret(world, object);

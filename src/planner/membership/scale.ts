@@ -3,6 +3,7 @@ import { serialOf } from '../../api/names.ts';
 import { blocked, operate } from '../answers.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { certificatesAreGood } from '../tls.ts';
 import { operationOf } from './learner.ts';
 import { everyVoterHealthy, onlyOurs, restHasQuorum } from './preflight.ts';
 import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
@@ -24,7 +25,7 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
     { kind: 'createMember', token, member, id: 'as added' },
     { kind: 'promoteLearner', member, id: 'as added' },
   ];
-  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(seats);
+  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(seats) ?? certificatesAreGood(observation);
   return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
 }
 
