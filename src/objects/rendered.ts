@@ -36,9 +36,11 @@ export function readStamp(stamp: string | undefined): Parts | undefined {
  * `argument --snapshot-count added`. None for an object without a stamp: what it was made of is not known.
  */
 export function differences(stamp: string | undefined, wanted: ManifestObject): string[] {
+  const wantedStamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? stampOf(wanted);
+  if (stamp === wantedStamp) return [];
   const before = readStamp(stamp);
-  if (before === undefined) return [];
-  const now = partsOf(wanted);
+  const now = readStamp(wantedStamp);
+  if (before === undefined || now === undefined) return [];
   const names = [...new Set([...Object.keys(now), ...Object.keys(before)])];
   return names.filter(name => now[name] !== before[name]).map(name => `${name} ${change(name, before, now)}`);
 }
@@ -98,20 +100,21 @@ function withoutOwn(annotations: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !own(key)));
 }
 
-/** JSON with the keys of objects in order: equal for equal values. */
+/** JSON with the keys of objects in order: equal for equal values. Every pass computes many, hence by hand. */
 export function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, entry: unknown) =>
-      typeof entry === 'object' && entry !== null && !Array.isArray(entry)
-        ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : entry,
-    ) ?? ''
-  );
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(fields).filter(key => fields[key] !== undefined);
+  return `{${keys
+    .sort()
+    .map(key => `${JSON.stringify(key)}:${canonical(fields[key])}`)
+    .join(',')}}`;
 }
 
 /** 64 bits in hexadecimal, as two rounds of FNV-1a: it tells parts apart and guards nothing. */
 function hash(text: string): string {
-  return [0x811c9dc5, 0x01000193].map(seed => fnv1a(text, seed).toString(16).padStart(8, '0')).join('');
+  return [0x811c9dc5, 0x7ee3623b].map(seed => fnv1a(text, seed).toString(16).padStart(8, '0')).join('');
 }
 
 function fnv1a(text: string, seed: number): number {

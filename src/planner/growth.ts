@@ -1,5 +1,6 @@
 /** Growth of volumes: claims that are smaller than the specification asks for are enlarged, where their class allows it. */
 import { parseBytes } from '../api/quantity.ts';
+import type { StorageStatus } from '../api/types.ts';
 import { requestedSize } from '../objects/storage.ts';
 import { operate } from './answers.ts';
 import type { Decision, Step } from './decision.ts';
@@ -29,6 +30,14 @@ export function isSmaller(size: string | undefined, than: string | undefined): b
   if (size === undefined || than === undefined) return false;
   const [bytes, wanted] = [parseBytes(size), parseBytes(than)];
   return bytes !== undefined && wanted !== undefined && bytes < wanted;
+}
+
+/** The recorded storage, with the size that every member's claim asks for by now. */
+export function recordedStorage(observation: Observation): StorageStatus | undefined {
+  const { storage } = observation.cluster.status;
+  const size = askedSize(observation);
+  if (storage === undefined || size === undefined || smallClaims(observation).length > 0) return storage;
+  return isSmaller(storage.size, size) ? { ...storage, size } : storage;
 }
 
 /** What growth does next; undefined when no claim can be enlarged. Kubernetes resizes bound claims only. */

@@ -11,7 +11,7 @@ import { planMembership } from './membership/index.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { planRepair, planWaiting } from './repair.ts';
-import { continueRollout, planRollout } from './rollout.ts';
+import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planCertificates, planSecurity } from './tls.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
@@ -24,6 +24,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   continueRollout,
   planRepair,
   planMembership,
+  waitInRollout,
   planWaiting,
   planGrowth,
   planRollout,

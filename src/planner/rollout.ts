@@ -40,6 +40,17 @@ export function continueRollout(observation: Observation): Decision | undefined 
   return operate('rolloutCluster', [{ kind: 'awaitMembers', members }, ...later]);
 }
 
+/** A member that a rollout stopped and whose pod takes its time to end: the rollout goes on when it is gone. */
+export function waitInRollout(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
+  const ending = unreadyPods(observation).filter(pod => pod.deleting);
+  if (ending.length === 0) return undefined;
+  const names = ending.map(pod => pod.name);
+  const steps = names.flatMap(name => restart(observation, name));
+  const message = `waiting for ${names.join(', ')} to be gone before it is started again`;
+  return blocked({ reason: 'PodTerminating', message }, steps);
+}
+
 /** What a rollout does next; undefined when every pod is as it would be made now. */
 export function planRollout(observation: Observation): Decision | undefined {
   const members = outdated(observation);

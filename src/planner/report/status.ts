@@ -4,6 +4,7 @@ import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '.
 import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
 import type { Decision } from '../decision.ts';
 import type { ClusterFacts } from '../observation.ts';
+import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
@@ -21,7 +22,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
-  const { incarnation, clusterID, storage, lastSerial, targetVersion, replacements } = previous;
+  const { incarnation, clusterID, lastSerial, targetVersion, replacements } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
@@ -43,7 +44,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     incarnation,
     clusterID,
     tls: tlsStatus(findings.observation),
-    storage,
+    storage: recordedStorage(findings.observation),
     lastSerial,
     replacements,
   });
