@@ -5,12 +5,13 @@
  */
 import {
   CancellationScope,
+  condition,
   getExternalWorkflowHandle,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Actor, Assessment, Decision, Operation } from '../activities/index.ts';
+import type { Actor, Assessment, Decision, Operation, Step } from '../activities/index.ts';
 import { operationDetails } from './details.ts';
 import { type Control, controlSignal, type Ending, progressSignal, type ResourceRef } from './messages.ts';
 import { assess, perform } from './perform.ts';
@@ -28,7 +29,7 @@ export interface OperationInput {
 /** How it ended, and what the last pass saw, if there was one. */
 export type OperationResult = Ending & { readonly assessment?: Assessment };
 
-/** A plan whose first step the world refuses this often in a row is not getting anywhere. */
+/** A plan whose first step the world refuses, or leaves as it is, this often in a row is not getting anywhere. */
 const REFUSALS = 5;
 const LONG_HISTORY = 1_000;
 
@@ -60,16 +61,21 @@ async function run(
   let decision = input.decision;
   let assessment: Assessment | undefined;
   let refusals = 0;
+  let repeats = 0;
   for (;;) {
     const { abort, paused } = control();
     if (abort !== undefined) return { outcome: 'aborted', by: abort, ...(assessment && { assessment }) };
     setCurrentDetails(operationDetails(decision));
+    const summary = decision.plan[0]?.summary ?? decision.step.kind;
+    // A step that was done and is planned again took none; one that has waited may wait again.
+    let tookEffect = true;
     if (paused === undefined) {
-      const step = await perform(input.ref, decision.step, decision.plan[0]?.summary ?? decision.step.kind);
+      const step = await perform(input.ref, decision.step, summary);
       if (step.kind === 'failed') return { outcome: 'failed', message: step.message };
       refusals = step.kind === 'changed' ? refusals + 1 : 0;
       if (step.kind === 'changed' && refusals >= REFUSALS)
         return { outcome: 'failed', message: step.message };
+      tookEffect = step.kind !== 'done' || step.hasWaited;
     }
     assessment = await assess(input.ref, actorOf(control()), input.entity);
     const next = assessment.decision;
@@ -77,8 +83,20 @@ async function run(
       return { outcome: 'ended', assessment };
     if (workflowInfo().historyLength > LONG_HISTORY) return { outcome: 'handedBack', assessment };
     void tellEntity(input.entity, { assessment });
+    repeats = !tookEffect && isSame(next.step, decision.step) ? repeats + 1 : 0;
+    if (repeats >= REFUSALS) return { outcome: 'failed', message: standstill(summary, repeats), assessment };
+    // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
+    if (repeats > 0) await condition(() => control().abort !== undefined, repeats * 1_000);
     decision = next;
   }
+}
+
+function isSame(a: Step, b: Step): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function standstill(summary: string, times: number): string {
+  return `"${summary}" was done ${times} times and is still to be done`;
 }
 
 function actorOf({ paused }: Control): Pick<Actor, 'paused'> {

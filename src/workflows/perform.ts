@@ -59,7 +59,8 @@ export async function assess(ref: ResourceRef, actor: Actor, workflowId: string)
 
 /** How a step went: done, the world had moved, or it failed with this message. */
 export type StepOutcome =
-  | { readonly kind: 'done' }
+  /** `hasWaited`: it waits, and has waited as long as a step does for something that is still to come. */
+  | { readonly kind: 'done'; readonly hasWaited: boolean }
   | { readonly kind: 'changed' | 'failed'; readonly message: string };
 
 /** Performs one step. Its failures are outcomes: a new plan decides what becomes of them. */
@@ -73,8 +74,8 @@ export async function perform(
     Record<Step['kind'], (ref: ResourceRef, step: Step) => Promise<unknown>>
   >({ ...options, summary });
   try {
-    await activities[step.kind](ref, step);
-    return { kind: 'done' };
+    const outcome = await activities[step.kind](ref, step);
+    return { kind: 'done', hasWaited: outcome === 'notYet' };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const { cause } = error;

@@ -95,6 +95,32 @@ describe('an operation', () => {
   });
 });
 
+describe('a step that takes no effect', () => {
+  it('is not done again and again without end: it fails, with what is planned', async () => {
+    const script = creation();
+    script.stubborn.add('ensureObjects');
+    const entity = await bench.follow(script);
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    expect(script.actors.at(-1)?.failed?.message).toBe(
+      '"create the client Service" was done 5 times and is still to be done',
+    );
+    expect(script.started.filter(kind => kind === 'ensureObjects')).toHaveLength(5);
+    script.stubborn.clear();
+    await entity.handle.signal('resync');
+    await until(() => script.remaining.length === 0);
+  });
+
+  it('may be done as often as it likes when it waits each time as long as a step does', async () => {
+    const script = creation();
+    script.stubborn.add('awaitQuorum');
+    const entity = await bench.follow(script);
+    await until(() => script.started.filter(kind => kind === 'awaitQuorum').length > 8);
+    script.stubborn.clear();
+    expect(await entity.ended()).toMatchObject({ outcome: 'ended' });
+    expect(script.actors.some(actor => actor.failed !== undefined)).toBe(false);
+  });
+});
+
 describe('a step that fails for good', () => {
   it('is shown as failed and tried again by itself after a pause that grows', async () => {
     const script = creation();
@@ -188,7 +214,7 @@ describe('pause', () => {
     for (let delay = 0; delay <= 240; delay += 40) {
       const script = new Script();
       // An operation without end: only a pause that arrives can stop it.
-      script.plan('repairCluster', Array(400).fill(REPAIR[0]));
+      script.plan('repairCluster', Array.from({ length: 150 }, () => REPAIR).flat());
       const entity = await bench.follow(script);
       await new Promise(resolve => setTimeout(resolve, delay));
       await entity.handle.signal('pause', { by: 'me' });

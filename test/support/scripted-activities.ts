@@ -13,6 +13,7 @@ import {
   type Operation,
   type Step,
 } from '../../src/activities/index.ts';
+import type { WaitOutcome } from '../../src/activities/poll.ts';
 import { beating } from '../../src/activities/beating.ts';
 import { planned } from '../../src/planner/step-summary.ts';
 
@@ -65,6 +66,8 @@ export class Script {
   readonly performed: Step['kind'][] = [];
   /** What the workflows said that people asked for, one entry a pass. */
   readonly actors: Actor[] = [];
+  /** Steps that are still to be done after they were performed. */
+  readonly stubborn = new Set<Step['kind']>();
   readonly behaviours = new Map<Step['kind'], Behaviour>();
   /** Runs before every pass. */
   beforeLook: Behaviour = async () => {};
@@ -138,9 +141,10 @@ export const refused = (message: string) => ApplicationFailure.nonRetryable(mess
 
 /** All activities there are, over a script, with the heartbeats of the real ones. */
 export function scriptedActivities(script: Script): Activities {
-  const perform = async (kind: Step['kind']): Promise<'done'> => {
+  const perform = async (kind: Step['kind']): Promise<WaitOutcome> => {
     script.started.push(kind);
     await script.behaviours.get(kind)?.();
+    if (script.stubborn.has(kind)) return kind.startsWith('await') ? 'notYet' : 'done';
     if (script.remaining[0]?.kind === kind) script.remaining.shift();
     script.performed.push(kind);
     if (kind === 'removeFinalizer') script.gone = true;

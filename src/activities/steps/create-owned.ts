@@ -3,6 +3,7 @@ import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { preconditionChanged } from '../failures.ts';
+import { CLAIM } from '../observe.ts';
 import { isControlledBy } from '../pod-facts.ts';
 
 /**
@@ -33,6 +34,8 @@ export async function createOwned(
   );
 }
 
+/** A copy that somebody made of a pod or Service of ours has the token too, and is not ours. */
 function hasToken(object: KubeObject, token: string | undefined): boolean {
+  if (object.kind !== CLAIM.kind) return false;
   return token !== undefined && object.metadata.annotations?.[ANNOTATION_INCARNATION] === token;
 }
