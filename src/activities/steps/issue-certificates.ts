@@ -69,9 +69,7 @@ async function makeLeaf(deps: Dependencies, cluster: EtcdCluster, leaf: Leaf): P
 }
 
 /** Loaded when it is first needed: most clusters never do, and the library is large. */
-function issuer(): Promise<typeof import('../../tls/issue.ts')> {
-  return import('../../tls/issue.ts');
-}
+const issuer = async () => import('../../tls/issue.ts');
 
 async function readPair(kube: KubeClient, at: { namespace: string; name: string }): Promise<Pair> {
   const object = await kube.get({ ...SECRET, ...at });
