@@ -37,4 +37,5 @@ const seconds = (performance.now() - begun) / 1000;
 console.log(
   `${steps} steps (${passes} passes, ${worlds} worlds, ${failures} failed) in ${seconds.toFixed(1)} s: ${Math.round(steps / seconds)} steps/s`,
 );
-for (const [what, count] of [...coverage.counts].sort()) console.log(`${String(count).padStart(8)} ${what}`);
+for (const [what, count] of [...coverage.counts].sort(([a], [b]) => a.localeCompare(b)))
+  console.log(`${String(count).padStart(8)} ${what}`);

@@ -6,7 +6,6 @@ import { imageRecipes } from './recipes.ts';
 
 export type { Image } from './archive.ts';
 export { ensureOperatorImage, type OperatorImageOptions } from './operator.ts';
-export { busyboxImage, etcdImage, pauseImage, temporalImage } from './recipes.ts';
 
 export interface ImageOptions {
   /** Default: a view on standard error. */

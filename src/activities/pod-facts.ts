@@ -138,17 +138,18 @@ function troubleOf(status: PodStatus): PodTrouble | undefined {
   if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
   if (status.phase === 'Failed') return trouble(status, 'Failed');
   const container = status.containerStatuses?.[0];
-  const waiting = container?.state?.waiting;
+  return container === undefined ? undefined : waitingTrouble(container);
+}
+
+function waitingTrouble({ image, state, lastState }: ContainerStatus): PodTrouble | undefined {
+  const waiting = state?.waiting;
   if (waiting?.reason === undefined || STARTING.includes(waiting.reason)) return undefined;
   // The kubelet takes turns between two reasons and several texts for the one fact.
   if (/ImagePull/.test(waiting.reason)) {
-    return { reason: 'ImagePullBackOff', message: `the image ${container?.image} cannot be pulled` };
+    return { reason: 'ImagePullBackOff', message: `the image ${image} cannot be pulled` };
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
-  return trouble(
-    { ...waiting, message: container?.lastState?.terminated?.message ?? waiting.message },
-    waiting.reason,
-  );
+  return trouble({ ...waiting, message: lastState?.terminated?.message ?? waiting.message }, waiting.reason);
 }
 
 const MAX_MESSAGE = 400;

@@ -79,7 +79,7 @@ describe('scaling', LONG, () => {
   it('is not begun while a member is not seen healthy', async () => {
     const world = await created();
     const pod = world.kube.peek(world.pod('example-1'));
-    world.etcd.set((pod?.['status'] as { podIP: string }).podIP, 'isolated');
+    world.etcd.set((pod!['status'] as { podIP: string }).podIP, 'isolated');
     await edit(world, { size: 5 });
     const { decision } = await world.look();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });

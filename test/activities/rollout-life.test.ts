@@ -130,7 +130,7 @@ describe('a changed specification', LONG, () => {
 
   it('waits while a member is not well, and goes on when it is', async () => {
     const world = await created();
-    const host = (world.kube.peek(world.pod('example-2'))?.['status'] as { podIP: string }).podIP;
+    const host = (world.kube.peek(world.pod('example-2'))!['status'] as { podIP: string }).podIP;
     world.etcd.set(host, 'isolated');
     const before = uids(world);
     await edit(world, { etcd: { logLevel: 'warn' } });

@@ -137,7 +137,7 @@ describe('a Service and a budget that somebody edited', () => {
           metadata: { labels: { team: 'theirs', app: 'etcd' } },
           spec: { type: 'ClusterIP', sessionAffinity: 'ClientIP' },
         });
-        expect((service?.['spec'] as { selector: object }).selector).toEqual(selector);
+        expect((service!['spec'] as { selector: object }).selector).toEqual(selector);
         expect(spec['maxUnavailable']).toBe(1);
         expect(spec['minAvailable']).toBeUndefined();
         return true;
@@ -158,7 +158,7 @@ describe('volumes', () => {
     const claim = items.find(item => item.metadata.name === pod);
     const { nodeName = '' } = (
       await world.kube.get({ apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: pod })
-    )?.['spec'] as { nodeName?: string };
+    )!['spec'] as { nodeName?: string };
     const stats = await world.kube.raw('GET', `/api/v1/nodes/${nodeName}/proxy/stats/summary`);
     const summary = JSON.parse(stats.text) as {
       pods: {
