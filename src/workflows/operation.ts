@@ -14,7 +14,7 @@ import {
 import type { Actor, Assessment, Decision, Operation, Step } from '../activities/index.ts';
 import { operationDetails } from './details.ts';
 import { type Control, controlSignal, type Ending, progressSignal, type ResourceRef } from './messages.ts';
-import { assess, perform } from './perform.ts';
+import { assess, perform, type StepOutcome } from './perform.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 
@@ -30,7 +30,7 @@ export interface OperationInput {
 export type OperationResult = Ending & { readonly assessment?: Assessment };
 
 /** A plan whose first step the world refuses, or leaves as it is, this often in a row is not getting anywhere. */
-const REFUSALS = 5;
+const TRIES = 5;
 const LONG_HISTORY = 1_000;
 
 async function interpret(input: OperationInput): Promise<OperationResult> {
@@ -60,43 +60,54 @@ async function run(
 ): Promise<Omit<OperationResult, 'operation'>> {
   let decision = input.decision;
   let assessment: Assessment | undefined;
-  let refusals = 0;
-  let repeats = 0;
+  const patience = new Patience();
   for (;;) {
     const { abort, paused } = control();
     if (abort !== undefined) return { outcome: 'aborted', by: abort, ...(assessment && { assessment }) };
     setCurrentDetails(operationDetails(decision));
-    const summary = decision.plan[0]?.summary ?? decision.step.kind;
-    // A step that was done and is planned again took none; one that has waited may wait again.
-    let tookEffect = true;
-    if (paused === undefined) {
-      const step = await perform(input.ref, decision.step, summary);
-      if (step.kind === 'failed') return { outcome: 'failed', message: step.message };
-      refusals = step.kind === 'changed' ? refusals + 1 : 0;
-      if (step.kind === 'changed' && refusals >= REFUSALS)
-        return { outcome: 'failed', message: step.message };
-      tookEffect = step.kind !== 'done' || step.hasWaited;
-    }
+    const done =
+      paused === undefined ? await perform(input.ref, decision.step, summaryOf(decision)) : undefined;
+    const failure = patience.failureOf(done);
+    if (failure !== undefined) return { outcome: 'failed', message: failure };
     assessment = await assess(input.ref, actorOf(control()), input.entity);
     const next = assessment.decision;
     if (next.kind !== 'operate' || next.operation !== input.decision.operation)
       return { outcome: 'ended', assessment };
     if (workflowInfo().historyLength > LONG_HISTORY) return { outcome: 'handedBack', assessment };
     void tellEntity(input.entity, { assessment });
-    repeats = !tookEffect && isSame(next.step, decision.step) ? repeats + 1 : 0;
-    if (repeats >= REFUSALS) return { outcome: 'failed', message: standstill(summary, repeats), assessment };
+    const repeats = patience.repeatsOf(done, decision.step, next.step);
+    if (repeats >= TRIES) {
+      const message = `"${summaryOf(decision)}" was done ${repeats} times and is still to be done`;
+      return { outcome: 'failed', message, assessment };
+    }
     // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
     if (repeats > 0) await condition(() => control().abort !== undefined, repeats * 1_000);
     decision = next;
   }
 }
 
-function isSame(a: Step, b: Step): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+/** Counts what is not getting anywhere. */
+class Patience {
+  #refusals = 0;
+  #repeats = 0;
+
+  /** Why the operation is given up: a step failed, or the world has moved away from the plan again and again. */
+  failureOf(done: StepOutcome | undefined): string | undefined {
+    if (done?.kind === 'failed') return done.message;
+    this.#refusals = done?.kind === 'changed' ? this.#refusals + 1 : 0;
+    return done?.kind === 'changed' && this.#refusals >= TRIES ? done.message : undefined;
+  }
+
+  /** How often in a row a step was done and is planned again all the same. One that has waited may wait again. */
+  repeatsOf(done: StepOutcome | undefined, step: Step, next: Step): number {
+    const hasEnded = done?.kind === 'done' && !done.hasWaited;
+    this.#repeats = hasEnded && JSON.stringify(step) === JSON.stringify(next) ? this.#repeats + 1 : 0;
+    return this.#repeats;
+  }
 }
 
-function standstill(summary: string, times: number): string {
-  return `"${summary}" was done ${times} times and is still to be done`;
+function summaryOf({ plan, step }: Operate): string {
+  return plan[0]?.summary ?? step.kind;
 }
 
 function actorOf({ paused }: Control): Pick<Actor, 'paused'> {
