@@ -1,5 +1,5 @@
-import { DEFAULT_CLAIM_SIZE } from '../api/defaults.ts';
 import type { StorageStatus } from '../api/types.ts';
+import { requestedSize } from '../objects/storage.ts';
 import type { Observation } from './observation.ts';
 
 /**
@@ -18,7 +18,7 @@ export function storageFor({ cluster, defaultStorageClass }: Observation): Stora
   return {
     kind: 'PersistentVolumeClaim',
     ...(storageClassName === undefined ? {} : { storageClassName }),
-    size: String(claim?.resources?.requests?.['storage'] ?? DEFAULT_CLAIM_SIZE),
+    size: requestedSize(claim),
     decidedBy: claim === undefined ? 'DefaultStorageClass' : 'Spec',
   };
 }

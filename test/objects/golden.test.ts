@@ -6,14 +6,12 @@ import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { clientService, peerService } from '../../src/objects/services.ts';
 import type { EtcdCluster } from '../../src/api/types.ts';
-import { storageFor } from '../../src/objects/storage.ts';
 import type { PodMember } from '../../src/objects/pod.ts';
 import { CLUSTERS } from './clusters.ts';
 
 /** Everything that a cluster of one member is made of. */
 function objectsOf(cluster: EtcdCluster, member: PodMember): readonly ManifestObject[] {
-  const { storageClassName } = storageFor(cluster.spec, true);
-  const claim = memberClaim(cluster, { ...member, storageClassName });
+  const claim = memberClaim(cluster, member);
   return [
     peerService(cluster),
     clientService(cluster),

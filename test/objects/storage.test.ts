@@ -1,38 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memberClaim } from '../../src/objects/claim.ts';
-import { storageFor } from '../../src/objects/storage.ts';
 import { cluster, FULL_POD, TOKEN } from './clusters.ts';
-
-describe('where the data goes', () => {
-  test('nothing asked: a claim of the default class, or else an ephemeral member', () => {
-    expect(storageFor({}, true)).toEqual({
-      kind: 'PersistentVolumeClaim',
-      size: '8Gi',
-      decidedBy: 'DefaultStorageClass',
-    });
-    expect(storageFor({}, false)).toEqual({ kind: 'EmptyDir', decidedBy: 'NoDefaultStorageClass' });
-    expect(storageFor({ storage: { retain: 'Retain' } }, true).kind).toBe('PersistentVolumeClaim');
-  });
-
-  test.each([true, false])('what is asked for is given, default class or not (%s)', hasDefault => {
-    expect(storageFor({ storage: { emptyDir: {} } }, hasDefault)).toEqual({
-      kind: 'EmptyDir',
-      decidedBy: 'Spec',
-    });
-    expect(storageFor(FULL_POD, hasDefault)).toEqual({
-      kind: 'PersistentVolumeClaim',
-      size: '40Gi',
-      storageClassName: 'fast',
-      decidedBy: 'Spec',
-    });
-    const old = { pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: '1Gi' } } } } };
-    expect(storageFor(old, hasDefault)).toEqual({
-      kind: 'PersistentVolumeClaim',
-      size: '1Gi',
-      decidedBy: 'Spec',
-    });
-  });
-});
 
 describe('a member’s claim', () => {
   const claim = (spec: Parameters<typeof cluster>[0], storageClassName?: string) =>

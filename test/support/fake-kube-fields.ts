@@ -35,8 +35,25 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether two values are the same JSON: fields that are undefined count as absent. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((entry, index) => sameJson(entry, b[index]));
+  }
+  if (!isJson(a) || !isJson(b)) return false;
+  const fields = new Set([...Object.keys(a), ...Object.keys(b)]);
+  for (const field of fields) if (!sameJson(a[field], b[field])) return false;
+  return true;
+}
+
+/** A copy in depth of what came through JSON; several times as fast as structuredClone, on which sweeps spend their time. */
+export function cloneJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cloneJson) as T;
+  const copy: Json = {};
+  for (const field of Object.keys(value)) copy[field] = cloneJson((value as Json)[field]);
+  return copy as T;
 }
 
 function canonical(value: unknown): string {
@@ -47,7 +64,8 @@ function canonical(value: unknown): string {
   );
 }
 
-const keyOf = (path: Path): string => canonical(path);
+/** The keys of items are in the order of `listKeys`, so equal paths are equal texts. */
+const keyOf = (path: Path): string => JSON.stringify(path);
 export const pathOfKey = (key: string): Path => JSON.parse(key) as Path;
 
 function itemKey(field: string, item: unknown): Json | undefined {
@@ -124,18 +142,14 @@ export function setAt(root: Json, path: Path, value: unknown): void {
     const next = path[index + 1];
     if ('field' in segment) {
       if (!isJson(at)) return;
-      if (isLast) at[segment.field] = structuredClone(value);
+      if (isLast) at[segment.field] = cloneJson(value);
       else at[segment.field] ??= next !== undefined && 'field' in next ? {} : [];
       at = at[segment.field];
     } else if (Array.isArray(at)) {
       let entry: unknown = at.find(candidate => matches(candidate, segment));
       if (entry === undefined) {
         entry =
-          'element' in segment
-            ? structuredClone(segment.element)
-            : 'item' in segment
-              ? { ...segment.item }
-              : {};
+          'element' in segment ? cloneJson(segment.element) : 'item' in segment ? { ...segment.item } : {};
         at.push(entry);
       }
       at = entry;
@@ -183,7 +197,7 @@ export interface Applied {
 
 /** Server-side apply of `config` onto `current` by `manager` (key of the ownership map). */
 export function applyConfig(current: Json, owners: Ownership, config: Json, manager: string): Applied {
-  const object = structuredClone(current);
+  const object = cloneJson(current);
   const nextOwners: Ownership = new Map([...owners].map(([name, keys]) => [name, new Set(keys)]));
   const wanted = leaves(config);
   const before = owners.get(manager) ?? new Set<string>();

@@ -1,4 +1,4 @@
-import { isJson, type Json, sameJson } from './fake-kube-fields.ts';
+import { cloneJson, isJson, type Json, sameJson } from './fake-kube-fields.ts';
 
 /** Label selectors as kubectl writes them: a=b, a==b, a!=b, a in (b,c), a notin (b,c), a, !a; joined by commas. */
 export function matchesLabels(
@@ -43,7 +43,7 @@ export function matchesFields(object: Json, selector: string | undefined): boole
 
 /** RFC 7386. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isJson(patch)) return structuredClone(patch);
+  if (!isJson(patch)) return cloneJson(patch);
   const result: Json = isJson(target) ? { ...target } : {};
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) delete result[field];
@@ -54,7 +54,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 
 /** RFC 6902 with add, replace, remove and test. @throws Error with the text of the failing operation. */
 export function jsonPatch(target: Json, operations: readonly unknown[]): Json {
-  const root: Json = structuredClone(target);
+  const root: Json = cloneJson(target);
   for (const operation of operations) {
     if (!isJson(operation) || typeof operation['path'] !== 'string') throw new Error('not an operation');
     const path = operation['path']
@@ -74,7 +74,7 @@ function operate(parent: unknown, last: string, operation: Json): void {
   const failed = new Error(
     `the ${String(operation['op'])} operation does not apply: ${String(operation['path'])}`,
   );
-  const value = structuredClone(operation['value']);
+  const value = cloneJson(operation['value']);
   if (Array.isArray(parent)) {
     const index = last === '-' ? parent.length : Number(last);
     if (operation['op'] === 'add') parent.splice(index, 0, value);

@@ -1,7 +1,7 @@
 import { KubeError } from '../../src/kube/errors.ts';
 import type { KindRef, KubeObject, ListOptions, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import { ResourcePaths } from '../../src/kube/resources.ts';
-import { type Json, type Ownership, sameJson } from './fake-kube-fields.ts';
+import { cloneJson, type Json, type Ownership, sameJson } from './fake-kube-fields.ts';
 import { matchesFields, matchesLabels } from './fake-kube-match.ts';
 
 export interface Stored {
@@ -65,26 +65,26 @@ export class FakeStorage {
     const key = this.#paths.object(refOf(object));
     if (before !== undefined && sameJson(before, object)) {
       this.#objects.set(key, { object: before, owners });
-      return structuredClone(before);
+      return cloneJson(before);
     }
     this.revision += 1;
     object.metadata.resourceVersion = String(this.revision);
     if (before !== undefined && !sameJson(desiredPart(before), desiredPart(object))) {
       object.metadata.generation = (before.metadata.generation ?? 1) + 1;
     }
-    const stored = structuredClone(object);
+    const stored = cloneJson(object);
     this.#objects.set(key, { object: stored, owners });
     this.#announce({ revision: this.revision, before, after: stored });
     const { deletionTimestamp, finalizers = [] } = object.metadata;
     const held = finalizers.length > 0 || this.options.gracefulKinds.includes(object.kind);
     if (deletionTimestamp !== undefined && !held) this.remove(stored);
-    return structuredClone(object);
+    return cloneJson(object);
   }
 
   remove(object: KubeObject): void {
     this.#objects.delete(this.#paths.object(refOf(object)));
     this.revision += 1;
-    this.#announce({ revision: this.revision, before: structuredClone(object), after: undefined });
+    this.#announce({ revision: this.revision, before: cloneJson(object), after: undefined });
     if (this.options.collectGarbage) this.#collectChildren(object);
   }
 
@@ -102,7 +102,7 @@ export class FakeStorage {
 
   /** Starts the deletion of an object, and ends it too when neither a finalizer nor a grace period holds it. */
   beginDeletion(found: Stored, gracePeriodSeconds: number | undefined): void {
-    const object = structuredClone(found.object);
+    const object = cloneJson(found.object);
     const graceful = this.options.gracefulKinds.includes(object.kind) && gracePeriodSeconds !== 0;
     if (!graceful && (object.metadata.finalizers ?? []).length === 0) {
       this.remove(found.object);

@@ -1,3 +1,4 @@
+import { cloneJson } from './fake-kube-fields.ts';
 import type { KindRef, KubeObject, WatchEvent, WatchOptions } from '../../src/kube/port.ts';
 import { type Change, type FakeStorage, fault, isOfKind, selects } from './fake-kube-storage.ts';
 
@@ -40,9 +41,9 @@ function eventOf(change: Change, kind: KindRef, options: WatchOptions): WatchEve
   const before = seen(change.before);
   const after = seen(change.after);
   if (after !== undefined)
-    return { type: before === undefined ? 'ADDED' : 'MODIFIED', object: structuredClone(after) };
+    return { type: before === undefined ? 'ADDED' : 'MODIFIED', object: cloneJson(after) };
   if (before === undefined) return undefined;
-  const last = structuredClone(change.after ?? before);
+  const last = cloneJson(change.after ?? before);
   last.metadata.resourceVersion = String(change.revision);
   return { type: 'DELETED', object: last };
 }

@@ -7,7 +7,7 @@ import type {
   WritableObject,
   WriteOptions,
 } from '../../src/kube/port.ts';
-import { applyConfig, type Json, ownAfterUpdate } from './fake-kube-fields.ts';
+import { applyConfig, cloneJson, type Json, ownAfterUpdate } from './fake-kube-fields.ts';
 import { jsonPatch, mergePatch } from './fake-kube-match.ts';
 import { type FakeStorage, fault, nameOf, refOf } from './fake-kube-storage.ts';
 
@@ -37,7 +37,7 @@ export function createObject(
   given: WritableObject,
   options: WriteOptions,
 ): KubeObject {
-  const object = structuredClone(given) as unknown as KubeObject;
+  const object = cloneJson(given) as unknown as KubeObject;
   if (object.metadata.resourceVersion !== undefined) throw fault(400, 'BadRequest', 'resourceVersion is set');
   const uid = storage.newUid();
   object.metadata.name ??= `${object.metadata.generateName ?? ''}${uid.slice(-5)}`;
@@ -70,7 +70,7 @@ export function applyObject(
 
 /** The fields that an apply can touch: status alone, or everything else. */
 function appliedPart(given: WritableObject, subresource: 'status' | undefined): KubeObject {
-  const config = structuredClone(given) as unknown as KubeObject;
+  const config = cloneJson(given) as unknown as KubeObject;
   if (subresource === undefined) {
     if (hasStatus(config)) delete config['status'];
     return config;
@@ -111,7 +111,7 @@ export function patchObject(
   patch: { value: unknown; options: PatchOptions },
 ): KubeObject {
   const { value, options } = patch;
-  const current = structuredClone(writer.storage.require(ref).object);
+  const current = cloneJson(writer.storage.require(ref).object);
   if (options.type === 'merge')
     return updateObject(writer, mergePatch(current, value) as KubeObject, options);
   try {
@@ -132,9 +132,9 @@ export function updateObject(
   const found = storage.require(refOf(wanted));
   const current = found.object;
   checkPreconditions(current, wanted.metadata);
-  const object = structuredClone(options.subresource === 'status' ? current : wanted);
+  const object = cloneJson(options.subresource === 'status' ? current : wanted);
   const statusFrom = options.subresource === 'status' || !hasStatus(current) ? wanted : current;
-  object['status'] = structuredClone(statusFrom['status']);
+  object['status'] = cloneJson(statusFrom['status']);
   if (object['status'] === undefined) delete object['status'];
   const { uid, creationTimestamp, deletionTimestamp, generation, resourceVersion } = current.metadata;
   // Through JSON, so that absent fields stay absent.

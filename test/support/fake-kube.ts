@@ -1,3 +1,4 @@
+import { cloneJson } from './fake-kube-fields.ts';
 import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import { FakeStorage, fault, refOf } from './fake-kube-storage.ts';
 import { watchStorage } from './fake-kube-watch.ts';
@@ -75,7 +76,7 @@ export class FakeKube implements KubeClient {
           namespace: at.namespace,
           name: at.name,
           subresource: options.subresource,
-          body: structuredClone(body),
+          body: cloneJson(body),
         },
         options.signal,
       );
@@ -87,7 +88,7 @@ export class FakeKube implements KubeClient {
       list: async (kind, options = {}) => {
         await enter('list', { ...kind, namespace: options.namespace }, options);
         const { slim = object => object } = options;
-        const items = this.#storage.select(kind, options).map(object => slim(structuredClone(object)));
+        const items = this.#storage.select(kind, options).map(object => slim(cloneJson(object)));
         return { items, resourceVersion: String(this.#storage.revision) };
       },
       create: async (object, options = {}) => {
@@ -104,7 +105,7 @@ export class FakeKube implements KubeClient {
       },
       replace: async (object, options = {}) => {
         await enter('replace', refOf(object), options, object);
-        return updateObject(writer(), structuredClone(object) as unknown as KubeObject, options);
+        return updateObject(writer(), cloneJson(object) as unknown as KubeObject, options);
       },
       delete: async (ref, options = {}) => {
         const { signal, ...body } = options;
@@ -128,7 +129,7 @@ export class FakeKube implements KubeClient {
   /** Stores objects as they are, status and deletionTimestamp included; fills in what every stored object has. */
   seed<T extends WritableObject>(...objects: readonly T[]): KubeObject[] {
     return objects.map(given => {
-      const object = structuredClone(given) as unknown as KubeObject;
+      const object = cloneJson(given) as unknown as KubeObject;
       object.metadata.uid ??= this.#storage.newUid();
       object.metadata.creationTimestamp ??= this.#storage.timestamp();
       object.metadata.generation ??= 1;
@@ -139,19 +140,19 @@ export class FakeKube implements KubeClient {
 
   /** What is stored, without a call. */
   peek(ref: ObjectRef): KubeObject | undefined {
-    return structuredClone(this.#storage.find(ref)?.object);
+    return cloneJson(this.#storage.find(ref)?.object);
   }
 
   /** Every stored object of a kind, ordered by namespace and name, without a call. */
   all(kind: string, namespace?: string): KubeObject[] {
     const objects = this.#storage.select(undefined, { namespace }).filter(object => object.kind === kind);
-    return structuredClone(objects);
+    return cloneJson(objects);
   }
 
   /** Changes a stored object as another party would, e.g. a kubelet its pod's status. */
   mutate(ref: ObjectRef, change: (object: KubeObject) => void): KubeObject {
     const stored = this.#storage.require(ref);
-    const object = structuredClone(stored.object);
+    const object = cloneJson(stored.object);
     change(object);
     return this.#storage.store(object, stored.owners, stored.object);
   }
