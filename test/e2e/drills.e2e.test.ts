@@ -12,7 +12,7 @@ import {
   startWorld,
   type World,
 } from '../support/e2e.ts';
-import { processesWith } from '../support/operator-processes.ts';
+import { killOperators, processesWith } from '../support/operator-processes.ts';
 import { poll } from '../support/poll.ts';
 
 const NAMESPACE = 'drills';
@@ -31,8 +31,11 @@ afterAll(async () => {
   if (world !== undefined) await removeNamespace(world, NAMESPACE);
 });
 
-const drill = (title: string, disturb: (drill: Drill) => Promise<void>) =>
-  runDrill({ world, at, size: SIZE, title }, disturb);
+const drill = (
+  title: string,
+  disturb: (drill: Drill) => Promise<void>,
+  { size = SIZE, silent = false } = {},
+) => runDrill({ world, at, size, title, silent }, disturb);
 
 const uidsOf = async (): Promise<string[]> =>
   (await podsOf(world, NAMESPACE, at.name)).map(pod => pod.metadata.uid ?? '').sort();
@@ -139,4 +142,30 @@ test('Temporal is away, and a pod is deleted meanwhile', async () => {
   await poll(async () => !holds(await readCluster(world, NAMESPACE, at.name), 'TemporalUnavailable'), {
     timeoutMs: 60_000,
   });
+});
+
+test('both operators are killed, and a pod is deleted before they are back', async () => {
+  const pods = await uidsOf();
+  const { member } = await leaderOf(world, at);
+  await drill(
+    'operators killed',
+    async () => {
+      expect(killOperators(world)).toBeGreaterThan(0);
+      await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', member, '--wait=false');
+      await poll(async () => (await uidsOf()).join() !== pods.join(), { timeoutMs: 60_000 });
+    },
+    { silent: true },
+  );
+  expect((await uidsOf()).filter(uid => pods.includes(uid))).toHaveLength(SIZE - 1);
+});
+
+test.each([5, 3, 5, 3])('the size is changed to %i', async size => {
+  const { verdict } = await drill(
+    `size changed to ${size}`,
+    async () => {
+      await world.kube.apply(manifest(NAMESPACE, at.name, { size, version: '3.6.16' }));
+    },
+    { size },
+  );
+  expect(verdict.longestStallMs).toBeLessThan(10_000);
 });

@@ -35,12 +35,16 @@ export function dial(endpoint: string): Etcd3 {
   });
 }
 
+/** How long an address is kept at least: dialling on every failed call would cost more than the calls. */
+const STAY_MS = 100;
+
 export class DrillConnection {
   readonly #endpoints: Endpoints;
   readonly #callMs: number;
   readonly #retired = new Set<Etcd3>();
   #turn: number;
   #current: Etcd3 | undefined;
+  #dialledAt = 0;
 
   /**
    * @param options.first which of the members to begin with
@@ -75,12 +79,13 @@ export class DrillConnection {
     const endpoint = endpoints[this.#turn % endpoints.length];
     if (endpoint === undefined) throw new Error('no member is known');
     this.#current = dial(endpoint);
+    this.#dialledAt = performance.now();
     return this.#current;
   }
 
   /** The next call goes elsewhere; what is under way here may still be answered. */
   #leave(etcd: Etcd3): void {
-    if (this.#current !== etcd) return;
+    if (this.#current !== etcd || performance.now() - this.#dialledAt < STAY_MS) return;
     this.#current = undefined;
     this.#turn += 1;
     this.#retired.add(etcd);

@@ -14,6 +14,8 @@ export interface Write {
   readonly outcome: 'ok' | 'unknown';
   /** The revision that it was acknowledged with; undefined when unknown. */
   readonly revision: number | undefined;
+  /** What was said instead of an acknowledgement. */
+  readonly error?: string;
 }
 
 /** One linearizable read of one key that was answered. */
