@@ -151,14 +151,8 @@ describe('a Service and a budget that somebody edited', () => {
 describe('volumes', () => {
   /** Megabytes of the file system that a member's data lies on. */
   const sizeOf = async (pod: string): Promise<number> => {
-    const { items } = await world.kube.list(
-      { apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
-      { namespace: NAMESPACE },
-    );
-    const claim = items.find(item => item.metadata.name === pod);
-    const { nodeName = '' } = (
-      await world.kube.get({ apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: pod })
-    )!['spec'] as { nodeName?: string };
+    const found = (await podsOf(world, NAMESPACE, NAME)).find(({ metadata }) => metadata.name === pod);
+    const { nodeName = '' } = (found?.['spec'] ?? {}) as { nodeName?: string };
     const stats = await world.kube.raw('GET', `/api/v1/nodes/${nodeName}/proxy/stats/summary`);
     const summary = JSON.parse(stats.text) as {
       pods: {
@@ -166,8 +160,8 @@ describe('volumes', () => {
         volume?: { pvcRef?: { name: string }; capacityBytes: number }[];
       }[];
     };
-    const found = summary.pods.find(({ podRef }) => podRef.name === pod && podRef.namespace === NAMESPACE);
-    const volume = found?.volume?.find(({ pvcRef }) => pvcRef?.name === claim?.metadata.name);
+    const measured = summary.pods.find(({ podRef }) => podRef.name === pod && podRef.namespace === NAMESPACE);
+    const volume = measured?.volume?.find(({ pvcRef }) => pvcRef?.name === pod);
     return (volume?.capacityBytes ?? 0) / 2 ** 20;
   };
 
