@@ -143,6 +143,28 @@ describe('a changed specification', LONG, () => {
     expectRolled(world, '--log-level=warn');
   });
 
+  it('stops nobody when the world moved between plan and step', async () => {
+    const world = await created();
+    await edit(world, { etcd: { logLevel: 'warn' } });
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate' || decision.step.kind !== 'stopMember') throw new Error('not a rollout');
+    const { step } = decision;
+    const other = MEMBERS.find(name => name !== step.member) ?? '';
+    const host = (world.kube.peek(world.pod(other))?.['status'] as { podIP: string }).podIP;
+    const before = uids(world);
+    world.etcd.set(host, 'isolated');
+    await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    world.etcd.set(host, 'running');
+    await edit(world, { etcd: { logLevel: 'info' } });
+    await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    const handOver = { kind: 'moveLeader', from: step.member, to: other, toId: 'a' } as const;
+    await expect(world.perform(handOver)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(uids(world)).toEqual(before);
+    // One that is gone already, or was made anew, is nothing to do.
+    await world.perform({ ...step, uid: 'another' });
+    expect(uids(world)).toEqual(before);
+  });
+
   it('halts at the first member that does not come up, and mends that one first', async () => {
     const world = await created();
     await edit(world, { pod: { resources: { requests: { cpu: '1k' } } } });
