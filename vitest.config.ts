@@ -14,6 +14,8 @@ export default defineConfig({
           exclude: ['test/{replay,integration,e2e}/**'],
           pool: 'forks',
           maxWorkers: 2,
+          // For what hangs; a machine that is busy with builds is no failure.
+          testTimeout: 30_000,
           sequence: { groupOrder: 1 },
         },
       },
