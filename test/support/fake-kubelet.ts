@@ -29,6 +29,8 @@ export class FakeKubelet {
   readonly #kube: FakeKube;
   readonly #etcd: FakeEtcd;
   #addresses = 0;
+  /** While true nothing starts, ends or changes. */
+  asleep = false;
   /** Pods that never start, as when their image cannot be pulled: name → reason. */
   readonly stuck = new Map<string, string>();
   /** Arguments with which each container was started, in order. */
@@ -42,6 +44,7 @@ export class FakeKubelet {
 
   /** Brings every pod and claim as far as it can come now. */
   settle(): void {
+    if (this.asleep) return;
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');

@@ -141,7 +141,7 @@ export class OperatorWorld {
   }
 
   /** A new process takes over from one that was killed. */
-  #reboot(): void {
+  reboot(): void {
     this.#kill = undefined;
     this.#process = this.#boot();
   }
@@ -180,7 +180,7 @@ export class OperatorWorld {
         if (assessment.decision.kind !== 'operate') return assessment;
         seen.push(assessment.decision.step.kind);
       } catch (error) {
-        if (error instanceof Killed) this.#reboot();
+        if (error instanceof Killed) this.reboot();
         seen.push(error instanceof Error ? error.message : String(error));
       }
     }
@@ -200,7 +200,7 @@ export class OperatorWorld {
       while ((await this.step()).decision.kind === 'operate') this.kubelet.settle();
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
-      this.#reboot();
+      this.reboot();
     }
   }
 

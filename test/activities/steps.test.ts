@@ -1,0 +1,126 @@
+/** Each step on a world in memory: performed twice it gives the same world, also when it was killed half-way. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { Step } from '../../src/planner/decision.ts';
+import { Killed, OperatorWorld } from '../support/operator-world.ts';
+
+const SPEC = { size: 3, version: '3.6.16' };
+
+/** A world that has come to the point at which this step is planned. */
+interface Scene {
+  readonly world: OperatorWorld;
+  readonly step: Step;
+}
+
+async function until(kind: Step['kind'], world: OperatorWorld): Promise<Scene> {
+  for (let pass = 0; pass < 20; pass += 1) {
+    world.kubelet.settle();
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate') break;
+    if (decision.step.kind === kind) return { world, step: decision.step };
+    await world.perform(decision.step);
+  }
+  throw new Error(`${kind} was never planned`);
+}
+
+async function living(): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: SPEC });
+  await world.run();
+  await world.run();
+  return world;
+}
+
+async function dying(): Promise<OperatorWorld> {
+  const world = await living();
+  await world.deleteCluster();
+  return world;
+}
+
+const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
+  recordIncarnation: async () => until('recordIncarnation', new OperatorWorld({ spec: SPEC })),
+  'recordIncarnation of a lost status': async () => {
+    const world = await living();
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    return until('recordIncarnation', world);
+  },
+  bootstrapMembers: async () => until('bootstrapMembers', new OperatorWorld({ spec: SPEC })),
+  recordClusterId: async () => until('recordClusterId', new OperatorWorld({ spec: SPEC })),
+  'ensureObjects of the client Service': async () =>
+    until('ensureObjects', new OperatorWorld({ spec: SPEC })),
+  'ensureObjects of everything': async () => {
+    const world = await living();
+    const kubectl = world.kube.as('kubectl');
+    for (const { apiVersion, kind, metadata } of [
+      ...world.kube.all('Service'),
+      ...world.kube.all('PodDisruptionBudget'),
+    ]) {
+      await kubectl.delete({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
+    }
+    return until('ensureObjects', world);
+  },
+  restartMember: async () => {
+    const world = await living();
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    return until('restartMember', world);
+  },
+  deletePods: async () => until('deletePods', await dying()),
+  releaseClaims: async () => until('releaseClaims', await dying()),
+  removeFinalizer: async () => until('removeFinalizer', await dying()),
+};
+
+/** What there is, without what time and the order of creation decide. */
+function snapshot(world: OperatorWorld): unknown[] {
+  world.kubelet.settle();
+  const kinds = ['EtcdCluster', 'Pod', 'PersistentVolumeClaim', 'Service', 'PodDisruptionBudget'];
+  return kinds.flatMap(kind => world.kube.all(kind)).map(lasting);
+}
+
+function lasting(object: KubeObject): unknown {
+  const { name, annotations, labels, finalizers, ownerReferences, deletionTimestamp } = object.metadata;
+  const kept = {
+    name,
+    annotations,
+    labels,
+    finalizers,
+    ownerReferences,
+    deleting: deletionTimestamp !== undefined,
+  };
+  if (object.kind !== 'Pod') return { ...object, metadata: kept };
+  const { nodeName: _, ...spec } = object['spec'] as { nodeName?: string };
+  return { kind: 'Pod', metadata: kept, spec };
+}
+
+describe.each(Object.entries(SCENES))('%s', (_, scene) => {
+  it('performed twice gives the same world as performed once', async () => {
+    const { world, step } = await scene();
+    await world.perform(step);
+    const once = snapshot(world);
+    await world.perform(step).catch((error: unknown) => {
+      // It may find that the world has moved on, by its own doing.
+      expect(error).toMatchObject({ type: 'PreconditionChanged', nonRetryable: true });
+    });
+    expect(snapshot(world)).toEqual(once);
+  });
+
+  it('killed at any of its API calls and tried again gives the same world', { timeout: 30_000 }, async () => {
+    const whole = await scene();
+    const before = whole.world.calls;
+    await whole.world.perform(whole.step);
+    const calls = whole.world.calls - before;
+    const expected = snapshot(whole.world);
+    for (let call = 1; call <= calls; call += 1) {
+      for (const arrives of [false, true]) {
+        const { world, step } = await scene();
+        world.kill({ at: world.calls + call, arrives: () => arrives });
+        await expect(world.perform(step)).rejects.toBeInstanceOf(Killed);
+        world.reboot();
+        await world.perform(step).catch((error: unknown) => {
+          expect(error).toMatchObject({ type: 'PreconditionChanged' });
+        });
+        expect(snapshot(world), `killed at call ${call} of ${calls}, which arrives: ${arrives}`).toEqual(
+          expected,
+        );
+      }
+    }
+  });
+});

@@ -1,0 +1,129 @@
+/** Steps that wait: how a wait ends, and that it beats while it lasts. */
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { beating } from '../../src/activities/beating.ts';
+import { waitUntil } from '../../src/activities/poll.ts';
+import { ActivityEnvironment } from '../support/activity-environment.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const MEMBERS = ['example-0', 'example-1', 'example-2'];
+const AWAIT_QUORUM = { kind: 'awaitQuorum', token: 'unused', members: MEMBERS } as const;
+const AWAIT_MEMBERS = { kind: 'awaitMembers', members: MEMBERS } as const;
+
+/** A world whose pods were made and not yet started. */
+async function made(): Promise<OperatorWorld> {
+  const world = new OperatorWorld();
+  world.kubelet.asleep = true;
+  await world.step();
+  await world.step();
+  expect(world.names('Pod')).toEqual(MEMBERS);
+  return world;
+}
+
+describe('waiting for members', () => {
+  it.each([AWAIT_QUORUM, AWAIT_MEMBERS])('$kind ends when it has come true', async step => {
+    const world = await made();
+    const waiting = world.perform(step);
+    setTimeout(() => (world.kubelet.asleep = false), 150);
+    expect(await waiting).toBe('done');
+  });
+
+  it.each([AWAIT_QUORUM, AWAIT_MEMBERS])('$kind ends at once when a pod cannot start', async step => {
+    const world = await made();
+    world.kubelet.asleep = false;
+    for (const name of MEMBERS) world.kubelet.stuck.set(name, 'CreateContainerConfigError');
+    expect(await world.perform(step)).toBe('trouble');
+  });
+
+  it('awaitQuorum ends with a quorum, whatever the trouble of the others', async () => {
+    const world = await made();
+    world.kubelet.asleep = false;
+    world.kubelet.stuck.set('example-2', 'CreateContainerConfigError');
+    expect(await world.perform(AWAIT_QUORUM)).toBe('done');
+    expect(await world.perform(AWAIT_MEMBERS)).toBe('trouble');
+  });
+
+  it('bears errors of single looks', async () => {
+    const world = await made();
+    let looks = 0;
+    world.kube.intercept(call => {
+      if (call.verb !== 'list') return;
+      looks += 1;
+      if (looks <= 2) throw new Error('connection reset');
+      world.kubelet.asleep = false;
+    });
+    expect(await world.perform(AWAIT_MEMBERS)).toBe('done');
+    expect(looks).toBeGreaterThan(2);
+  });
+
+  it('of a cluster that is gone or going is refused', async () => {
+    const world = await made();
+    await world.deleteCluster();
+    for (const step of [AWAIT_QUORUM, AWAIT_MEMBERS]) {
+      await expect(world.perform(step)).rejects.toMatchObject({
+        type: 'PreconditionChanged',
+        message: 'EtcdCluster shop/example is being deleted',
+      });
+    }
+  });
+});
+
+describe('a wait', () => {
+  it('that is cancelled ends soon', async () => {
+    const environment = new ActivityEnvironment();
+    const begun = performance.now();
+    const waiting = environment.run(() => waitUntil(async () => 'notYet'));
+    setTimeout(() => environment.cancel(), 50);
+    // The SDK reports an activity that was cancelled and ended with this error as cancelled.
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
+  it.concurrent.each([
+    ['not yet, when nothing else was seen', async () => 'notYet' as const, 'notYet'],
+    [
+      'the last error, when that was all that was seen',
+      () => Promise.reject(new Error('connection reset')),
+      new Error('connection reset'),
+    ],
+  ])('that lasts its ten seconds ends with: %s', { timeout: 15_000 }, async (_, look, expected) => {
+    const begun = performance.now();
+    const ended = await new ActivityEnvironment().run(() => waitUntil(look)).catch((error: unknown) => error);
+    expect(ended).toEqual(expected);
+    expect(performance.now() - begun).toBeGreaterThan(9_900);
+  });
+});
+
+describe('an activity', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('beats every second for as long as it runs, and no longer', async () => {
+    vi.useFakeTimers();
+    const environment = new ActivityEnvironment();
+    let end = (): void => {};
+    const activity = beating(
+      () => new Promise<void>(resolve => (end = resolve)),
+      error => error,
+    );
+    const running = environment.run(activity);
+    await vi.advanceTimersByTimeAsync(3_500);
+    expect(environment.heartbeats).toBe(3);
+    end();
+    await running;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(environment.heartbeats).toBe(3);
+  });
+
+  it('stops to beat when it fails, with a failure that has a retry intent', async () => {
+    vi.useFakeTimers();
+    const environment = new ActivityEnvironment();
+    const failure = ApplicationFailure.nonRetryable('no');
+    const activity = beating(
+      () => Promise.reject(new Error('raw')),
+      () => failure,
+    );
+    await expect(environment.run(activity)).rejects.toBe(failure);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(environment.heartbeats).toBe(0);
+  });
+});
