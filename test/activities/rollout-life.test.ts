@@ -150,7 +150,7 @@ describe('a changed specification', LONG, () => {
     if (decision.kind !== 'operate' || decision.step.kind !== 'stopMember') throw new Error('not a rollout');
     const { step } = decision;
     const other = MEMBERS.find(name => name !== step.member) ?? '';
-    const host = (world.kube.peek(world.pod(other))?.['status'] as { podIP: string }).podIP;
+    const host = (world.kube.peek(world.pod(other))!['status'] as { podIP: string }).podIP;
     const before = uids(world);
     world.etcd.set(host, 'isolated');
     await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
