@@ -20,7 +20,8 @@ const REFUSALS = [400, 403, 422];
 export function stepFailure(error: unknown): unknown {
   if (!(error instanceof KubeError)) return error;
   const { reason, message, code } = error;
-  if (code === 409) return preconditionChanged(message);
+  // What was to be changed is another one by now (409), or gone (404).
+  if (code === 409 || code === 404) return preconditionChanged(message);
   const nonRetryable = error.retry === 'never' || REFUSALS.includes(code);
   return ApplicationFailure.create({ message, type: reason, nonRetryable });
 }

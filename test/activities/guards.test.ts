@@ -159,6 +159,7 @@ describe('the identity of a cluster', () => {
     );
     world.etcd.set('10.0.0.1', 'isolated');
     world.etcd.set('10.0.0.2', 'isolated');
+    world.kubelet.settle();
     await expectRefused(world, step, `no quorum of cluster ${clusterID} answers any more`);
     expect(world.cluster.status.clusterID).toBeUndefined();
   });

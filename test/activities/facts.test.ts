@@ -1,0 +1,295 @@
+/** What is read from the raw objects of Kubernetes, and what is asked of etcd. */
+import { describe, expect, it } from 'vitest';
+import { decline } from '../../src/activities/decline.ts';
+import { observe } from '../../src/activities/observe.ts';
+import { claimFacts, podFacts } from '../../src/activities/pod-facts.ts';
+import { probeMembers } from '../../src/activities/probe.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import { aPod } from '../support/builders.ts';
+import { FakeEtcd } from '../support/fake-etcd.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+function pod(status: object, metadata: Partial<KubeObject['metadata']> = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'example-0', ...metadata }, status };
+}
+
+const waiting = (reason: string, message?: string, lastWords?: string) => ({
+  phase: 'Running',
+  containerStatuses: [
+    {
+      image: 'etcd:v3.6.16',
+      state: { waiting: { reason, ...(message === undefined ? {} : { message }) } },
+      ...(lastWords === undefined ? {} : { lastState: { terminated: { message: lastWords } } }),
+    },
+  ],
+});
+
+describe('why a pod does not start', () => {
+  const cases: readonly [title: string, status: object, trouble: unknown][] = [
+    ['nothing is known yet', {}, undefined],
+    ['it runs', { phase: 'Running', containerStatuses: [{ state: { running: {} } }] }, undefined],
+    ['its container is being created', waiting('ContainerCreating'), undefined],
+    ['its images are being pulled', waiting('PodInitializing'), undefined],
+    [
+      'no node takes it',
+      {
+        phase: 'Pending',
+        conditions: [
+          {
+            type: 'PodScheduled',
+            status: 'False',
+            reason: 'Unschedulable',
+            message: '0/3 nodes are available',
+          },
+        ],
+      },
+      { reason: 'Unschedulable', message: '0/3 nodes are available' },
+    ],
+    [
+      'no node takes it, and the scheduler gives no reason',
+      { conditions: [{ type: 'PodScheduled', status: 'False' }] },
+      { reason: 'Unschedulable', message: '' },
+    ],
+    [
+      'it was evicted',
+      { phase: 'Failed', reason: 'Evicted', message: 'the node was low on memory' },
+      { reason: 'Evicted', message: 'the node was low on memory' },
+    ],
+    ['it failed without a word', { phase: 'Failed' }, { reason: 'Failed', message: '' }],
+    [
+      'its image cannot be pulled: one text, whatever turn the kubelet is at',
+      waiting('ErrImagePull', 'rpc error: code = NotFound desc = ...'),
+      { reason: 'ImagePullBackOff', message: 'the image etcd:v3.6.16 cannot be pulled' },
+    ],
+    [
+      'etcd ended: its last words, not the kubelet’s back-off',
+      waiting('CrashLoopBackOff', 'back-off 40s', ' panic: no space left on device \n'),
+      { reason: 'CrashLoopBackOff', message: 'panic: no space left on device' },
+    ],
+    [
+      'etcd ended and nothing is left of its words',
+      waiting('CrashLoopBackOff', 'back-off 40s'),
+      { reason: 'CrashLoopBackOff', message: 'back-off 40s' },
+    ],
+    [
+      'etcd said more than fits: the end counts',
+      waiting('CrashLoopBackOff', '', `${'x'.repeat(900)}the cause`),
+      { reason: 'CrashLoopBackOff', message: `…${'x'.repeat(391)}the cause` },
+    ],
+  ];
+  it.each(cases)('%s', (_, status, trouble) => {
+    expect(podFacts(pod(status), 'u').trouble).toEqual(trouble);
+  });
+});
+
+describe('the facts of a pod', () => {
+  it('are those of an unknown pod when nothing is said', () => {
+    expect(podFacts({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'example-0' } }, 'u')).toMatchObject({
+      name: 'example-0',
+      uid: '',
+      owned: false,
+      token: undefined,
+      phase: 'Unknown',
+      ready: false,
+      deleting: false,
+      ip: undefined,
+      node: undefined,
+      isRestart: false,
+    });
+  });
+
+  it('hold no address while it has none', () => {
+    expect(podFacts(pod({ podIP: '' }), 'u').ip).toBeUndefined();
+  });
+
+  it.each([
+    ['True', true],
+    ['False', false],
+    ['Unknown', false],
+  ])('are ready when the kubelet says %s', (status, ready) => {
+    expect(podFacts(pod({ conditions: [{ type: 'Ready', status }] }), 'u').ready).toBe(ready);
+  });
+
+  it('of a claim tell by its token whose it is', () => {
+    const claim = (token?: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name: 'example-0',
+        ...(token === undefined ? {} : { annotations: { 'etcd.database.coreos.com/incarnation': token } }),
+      },
+    });
+    const cluster = { name: 'example', uid: '0b7e6e34-55a2' };
+    expect(claimFacts(claim('example-0b7e6e34-1'), cluster)).toMatchObject({ owned: true, phase: 'Pending' });
+    expect(claimFacts(claim('example-99999999-1'), cluster).owned).toBe(false);
+    expect(claimFacts(claim('example-0b7e6e34'), cluster).owned).toBe(false);
+    expect(claimFacts(claim(), cluster).owned).toBe(false);
+  });
+});
+
+describe('what etcd is asked', () => {
+  const cluster = { name: 'example', namespace: 'default', domain: '' };
+  const hosts = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+  const pods = hosts.map((ip, serial) => aPod({ name: `example-${serial}`, ip }));
+
+  function bootstrapped(): FakeEtcd {
+    const etcd = new FakeEtcd();
+    etcd.bootstrap({ name: 'example', hosts });
+    return etcd;
+  }
+
+  it('is answered by every member, and the list by a quorum', async () => {
+    const etcd = bootstrapped();
+    const { probes, membership } = await probeMembers(etcd, cluster, pods);
+    const rows = etcd.clusters[0]?.rows ?? [];
+    expect(Object.values(probes).map(probe => probe.answered && probe.memberId)).toEqual(
+      rows.map(row => row.id),
+    );
+    expect(membership).toMatchObject({
+      known: true,
+      clusterId: etcd.clusters[0]?.id,
+      members: rows.map(({ id, name }) => ({ id, name, isLearner: false, started: true })),
+    });
+    expect(etcd.open).toBe(0);
+  });
+
+  it('of pods without an address is nothing', async () => {
+    const { probes, membership } = await probeMembers(bootstrapped(), cluster, [aPod({ ip: undefined })]);
+    expect(probes).toEqual({});
+    expect(membership).toEqual({ known: false, message: 'no member answers a linearizable read' });
+  });
+
+  it('and not answered says why, and leaves no connection open', async () => {
+    const etcd = bootstrapped();
+    etcd.stop('10.0.0.1');
+    etcd.set('10.0.0.2', 'frozen');
+    const { probes, membership } = await probeMembers(etcd, cluster, pods);
+    expect(probes['example-0']).toEqual({
+      answered: false,
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(probes['example-1']).toEqual({ answered: false, message: expect.stringContaining('Deadline') });
+    expect(probes['example-2']).toMatchObject({
+      answered: true,
+      leaderId: undefined,
+      read: { ok: false, message: expect.stringContaining('no leader') },
+    });
+    expect(membership.known).toBe(false);
+    expect(etcd.open).toBe(0);
+  });
+
+  it('of a member that is cut off from its peers does not count as the list', async () => {
+    const etcd = bootstrapped();
+    etcd.set('10.0.0.1', 'isolated');
+    const { probes, membership } = await probeMembers(etcd, cluster, pods);
+    expect(probes['example-0']).toMatchObject({ answered: true, read: { ok: false } });
+    expect(membership.known).toBe(true);
+  });
+
+  it('tells a member that was bootstrapped and never started from one that has', async () => {
+    const etcd = new FakeEtcd();
+    const peers = [0, 1, 2].map(serial => `example-${serial}=http://example-${serial}:2380`).join(',');
+    for (const [serial, host] of hosts.slice(0, 2).entries()) {
+      const args = [
+        `--name=example-${serial}`,
+        `--initial-cluster=${peers}`,
+        '--initial-cluster-state=new',
+        '--initial-cluster-token=t',
+      ];
+      expect(etcd.start({ host, args, disk: host })).toBeUndefined();
+    }
+    const { membership } = await probeMembers(etcd, cluster, pods);
+    const started = membership.known && membership.members.map(({ name, started: is }) => [name, is]);
+    expect(started).toEqual([
+      ['example-0', true],
+      ['example-1', true],
+      ['example-2', false],
+    ]);
+  });
+});
+
+describe('an observation', () => {
+  it('looks for names and for the default class only until the incarnation is recorded', async () => {
+    const world = new OperatorWorld();
+    world.kubelet.asleep = true;
+    for (const name of ['example-3', 'example-x', 'example-03', 'another-9', 'example-1-2']) {
+      world.kube.seed({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop' } });
+    }
+    world.kube.seed({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'example-7', namespace: 'elsewhere' },
+    });
+    const first = await observe(world.deps, world.ref);
+    expect(first?.observation).toMatchObject({ namesSeen: ['example-3'], defaultStorageClass: 'standard' });
+    await world.step();
+    const second = await observe(world.deps, world.ref);
+    expect(second?.observation).toMatchObject({ namesSeen: [], defaultStorageClass: undefined });
+  });
+
+  it('asks no member of a cluster that is being deleted, and no pod of others', async () => {
+    const world = new OperatorWorld();
+    await world.run();
+    world.kubelet.asleep = true;
+    world.kube.seed({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'stranger', namespace: 'shop', labels: { etcd_cluster: 'example' } },
+      status: { podIP: '10.9.9.9' },
+    } as never);
+    const seen = await observe(world.deps, world.ref);
+    expect(seen?.observation.pods.map(({ name, owned }) => [name, owned])).toContainEqual([
+      'stranger',
+      false,
+    ]);
+    expect(Object.keys(seen?.observation.probes ?? {})).toEqual(['example-0', 'example-1', 'example-2']);
+    await world.deleteCluster();
+    expect((await observe(world.deps, world.ref))?.observation.probes).toEqual({});
+  });
+});
+
+describe('a kind that this release does not carry out', () => {
+  const ref = { namespace: 'shop', name: 'nightly', uid: 'u-1' };
+  const where = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: 'shop', name: 'nightly' };
+
+  async function declined(metadata: object = {}): Promise<OperatorWorld> {
+    const world = new OperatorWorld();
+    world.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      metadata: { name: 'nightly', namespace: 'shop', uid: 'u-1', ...metadata },
+    });
+    await decline(world.deps, ref, { kind: 'EtcdBackup' });
+    return world;
+  }
+
+  it('says so on the resource and in an event, once', async () => {
+    const world = await declined();
+    const status = world.kube.peek(where)?.['status'];
+    expect(status).toMatchObject({
+      conditions: [{ type: 'Succeeded', status: 'False', reason: 'NotActedOnYet', observedGeneration: 1 }],
+    });
+    world.now += 60_000;
+    await decline(world.deps, ref, { kind: 'EtcdBackup' });
+    expect(world.kube.peek(where)?.['status']).toEqual(status);
+    expect(world.events).toEqual([
+      { type: 'Warning', reason: 'NotActedOnYet', message: 'EtcdBackup is not carried out by this release' },
+    ]);
+  });
+
+  it.each([
+    ['another one of its name', { uid: 'u-2' }],
+    ['being deleted', { deletionTimestamp: '2026-11-21T10:00:00Z', finalizers: ['example.com/x'] }],
+  ])('is left alone when it is %s', async (_, metadata) => {
+    const world = await declined(metadata);
+    expect(world.kube.peek(where)?.['status']).toBeUndefined();
+    expect(world.events).toEqual([]);
+  });
+
+  it('is done when it is gone', async () => {
+    const world = new OperatorWorld();
+    await decline(world.deps, ref, { kind: 'EtcdBackup' });
+    expect(world.events).toEqual([]);
+  });
+});
