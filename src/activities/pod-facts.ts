@@ -137,20 +137,33 @@ function troubleOf(status: PodStatus): PodTrouble | undefined {
   );
   if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
   if (status.phase === 'Failed') return trouble(status, 'Failed');
-  return containerTrouble(status.containerStatuses?.[0]);
+  const container = status.containerStatuses?.[0];
+  return container === undefined ? undefined : waitingTrouble(container);
 }
 
-/** Why the container waits, when it does not just start. */
-function containerTrouble(container: ContainerStatus | undefined): PodTrouble | undefined {
-  const waiting = container?.state?.waiting;
+function waitingTrouble({ image, state, lastState }: ContainerStatus): PodTrouble | undefined {
+  const waiting = state?.waiting;
   if (waiting?.reason === undefined || STARTING.includes(waiting.reason)) return undefined;
   // The kubelet takes turns between two reasons and several texts for the one fact.
   if (/ImagePull/.test(waiting.reason)) {
-    return { reason: 'ImagePullBackOff', message: `the image ${container?.image} cannot be pulled` };
+    return { reason: 'ImagePullBackOff', message: `the image ${image} cannot be pulled` };
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
-  const message = container?.lastState?.terminated?.message ?? waiting.message;
-  return trouble({ ...waiting, message }, waiting.reason);
+  return trouble(
+    { ...waiting, message: lastWords(lastState?.terminated) ?? waiting.message },
+    waiting.reason,
+  );
+}
+
+/**
+ * The end of a container's log, without the lines in which etcd quotes its environment, values and all (pkg/flags/flag.go
+ * of etcd): values may come from Secrets, and this text goes into status, events and histories.
+ */
+function lastWords(terminated: StateReason | undefined): string | undefined {
+  const message = terminated?.message;
+  // The kubelet keeps 2 KiB of a log: the first line of as much has lost its beginning.
+  const lines = message?.split('\n').slice(message.length < 2_000 ? 0 : 1);
+  return lines?.filter(line => !/environment[- ]variable/.test(line)).join('\n');
 }
 
 const MAX_MESSAGE = 400;
