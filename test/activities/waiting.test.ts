@@ -2,9 +2,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { beating } from '../../src/activities/beating.ts';
-import { waitUntil } from '../../src/activities/poll.ts';
+import { time, waitUntil } from '../../src/activities/poll.ts';
 import { ActivityEnvironment } from '../support/activity-environment.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
+
+/** Worlds put a time of their own in its place. */
+const realTime = { ...time };
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
 const AWAIT_QUORUM = { kind: 'awaitQuorum', token: 'unused', members: MEMBERS } as const;
@@ -23,9 +26,14 @@ async function made(): Promise<OperatorWorld> {
 describe('waiting for members', () => {
   it.each([AWAIT_QUORUM, AWAIT_MEMBERS])('$kind ends when it has come true', async step => {
     const world = await made();
-    const waiting = world.perform(step);
-    setTimeout(() => (world.kubelet.asleep = false), 150);
-    expect(await waiting).toBe('done');
+    let looks = 0;
+    world.kube.intercept(call => {
+      if (call.verb !== 'list') return;
+      looks += 1;
+      world.kubelet.asleep = looks < 3;
+    });
+    expect(await world.perform(step)).toBe('done');
+    expect(looks).toBeGreaterThanOrEqual(3);
   });
 
   it.each([AWAIT_QUORUM, AWAIT_MEMBERS])('$kind ends at once when a pod cannot start', async step => {
@@ -69,7 +77,10 @@ describe('waiting for members', () => {
 });
 
 describe('a wait', () => {
+  afterEach(() => void Object.assign(time, realTime));
+
   it('that is cancelled ends soon', async () => {
+    Object.assign(time, realTime);
     const environment = new ActivityEnvironment();
     const begun = performance.now();
     const waiting = environment.run(() => waitUntil(async () => 'notYet'));
@@ -79,18 +90,36 @@ describe('a wait', () => {
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
-  it.concurrent.each([
+  it.each([
     ['not yet, when nothing else was seen', async () => 'notYet' as const, 'notYet'],
     [
       'the last error, when that was all that was seen',
       () => Promise.reject(new Error('connection reset')),
       new Error('connection reset'),
     ],
-  ])('that lasts its ten seconds ends with: %s', { timeout: 15_000 }, async (_, look, expected) => {
-    const begun = performance.now();
-    const ended = await new ActivityEnvironment().run(() => waitUntil(look)).catch((error: unknown) => error);
+  ])('lasts ten seconds, looks ten times a second and ends with: %s', async (_, look, expected) => {
+    let now = 0;
+    let looks = 0;
+    time.now = () => now;
+    time.pause = async ms => void (now += ms);
+    const counted = () => {
+      looks += 1;
+      return look();
+    };
+    const environment = new ActivityEnvironment();
+    const ended = await environment.run(() => waitUntil(counted)).catch((error: unknown) => error);
     expect(ended).toEqual(expected);
-    expect(performance.now() - begun).toBeGreaterThan(9_900);
+    expect([now, looks]).toEqual([10_000, 100]);
+  });
+
+  it('takes real time between two looks', async () => {
+    Object.assign(time, realTime);
+    const looked: number[] = [];
+    await new ActivityEnvironment().run(() =>
+      waitUntil(async () => (looked.push(performance.now()) < 2 ? 'notYet' : 'done')),
+    );
+    const [first = 0, second = 0] = looked;
+    expect(second - first).toBeGreaterThan(90);
   });
 });
 

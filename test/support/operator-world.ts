@@ -2,6 +2,7 @@
  * A whole world in memory: Kubernetes, its kubelet, etcd, and an operator process whose real planner and activities are
  * driven by a plain loop instead of Temporal. The process can be killed at any API call.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Activities,
   type Assessment,
@@ -9,6 +10,7 @@ import {
   type Dependencies,
 } from '../../src/activities/index.ts';
 import type { PassReport } from '../../src/activities/pass-report.ts';
+import { time } from '../../src/activities/poll.ts';
 import type { ClusterRef } from '../../src/activities/resource.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
@@ -92,6 +94,8 @@ export class OperatorWorld {
   now = Date.parse('2026-11-21T10:00:00Z');
   /** API calls of the operator since the world began. */
   calls = 0;
+  /** Milliseconds that activities have waited: pauses pass at once. Of the world that was made last. */
+  #waited = 0;
   #kill: Kill | undefined;
   #process: OperatorProcess;
 
@@ -122,6 +126,12 @@ export class OperatorWorld {
       this.kubelet.settle();
       this.now += 1_000;
     });
+    time.now = () => this.#waited;
+    time.pause = async (ms, signal) => {
+      this.#waited += ms;
+      await turn();
+      signal.throwIfAborted();
+    };
     this.#process = this.#boot();
   }
 
