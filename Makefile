@@ -31,6 +31,5 @@ clean: ## Removes what was built into the checkout (the cache folder stays)
 	rm -rf dist node_modules
 
 node_modules/.package-lock.json: package-lock.json package.json
-	@$(NODE) --version > /dev/null
-	npm ci --ignore-scripts --no-audit --no-fund
+	PATH="$$(dirname "$$($(NODE) -p process.execPath)"):$$PATH" npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@

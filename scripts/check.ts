@@ -8,7 +8,7 @@ const step = (name: string, args: readonly string[], options: RunOptions = {}): 
 });
 
 const steps: readonly Step[] = [
-  // One worker: the other core takes the steps below meanwhile.
+  // The longest; the others are done meanwhile.
   step('tests', [tool.vitest, 'run', '--project', 'unit', '--project', 'replay', '--reporter=dot']),
   step('generated files', ['scripts/generate.ts', '--check']),
   step('format', [tool.biome, 'format', '.']),

@@ -38,8 +38,13 @@ export function runNode(args: readonly string[], options: RunOptions = {}): Prom
     let output = '';
     const child = spawn(node, args, {
       cwd: options.cwd ?? root,
-      // Tools that start `node` by name find ours.
-      env: { ...process.env, PATH: `${dirname(node)}:${process.env['PATH'] ?? ''}`, ...options.env },
+      // Tools that start `node` by name find ours. What Node compiled is kept: tests start hundreds of processes.
+      env: {
+        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile'),
+        ...process.env,
+        PATH: `${dirname(node)}:${process.env['PATH'] ?? ''}`,
+        ...options.env,
+      },
       stdio: options.inherit === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
