@@ -93,7 +93,11 @@ async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Ow
     kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
   const seenPods = pods.items.map(pod => podFacts(pod, uid));
-  const seenClaims = claims.items.map(object => ({ object, facts: claimFacts(object, cluster) }));
+  const unlabelled = await claimsByName(kube, cluster, claims.items);
+  const seenClaims = [...claims.items, ...unlabelled].map(object => ({
+    object,
+    facts: claimFacts(object, cluster),
+  }));
   return {
     pods: seenPods,
     claims: await withExpandable(kube, cluster, await withHomes(kube, seenClaims, seenPods)),
@@ -101,6 +105,22 @@ async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Ow
     clientService: objectFacts(client, uid, buildClientService(cluster.object)),
     disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),
   };
+}
+
+/**
+ * Claims of members that the list does not show, looked for by their names: a claim that is gone proves that a member
+ * is lost, one whose labels somebody took off proves nothing.
+ */
+async function claimsByName(
+  kube: KubeClient,
+  { namespace, status }: ClusterFacts,
+  listed: readonly KubeObject[],
+): Promise<KubeObject[]> {
+  if (status.storage?.kind !== 'PersistentVolumeClaim' || status.clusterID === undefined) return [];
+  const members = (status.members?.details ?? []).map(({ name }) => name);
+  const missing = members.filter(name => !listed.some(claim => claim.metadata.name === name));
+  const found = await Promise.all(missing.map(name => kube.get({ ...CLAIM, namespace, name })));
+  return found.filter(claim => claim !== undefined);
 }
 
 /** Whether claims can grow, asked only when one of them is too small. */

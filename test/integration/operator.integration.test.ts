@@ -154,12 +154,12 @@ describe('the manifests on a real apiserver', () => {
   });
 
   test.each([
-    ['default', 'get', 'secrets'],
-    ['default', 'create', 'secrets'],
+    ['default', 'delete', 'secrets'],
     ['default', 'delete', 'etcdclusters.etcd.database.coreos.com'],
     ['default', 'create', 'etcdclusters.etcd.database.coreos.com'],
     ['default', 'delete', 'services'],
-    ['default', 'patch', 'services'],
+    ['default', 'update', 'services'],
+    ['default', 'delete', 'nodes'],
     ['default', 'get', 'leases.coordination.k8s.io'],
     ['etcd-operator', 'delete', 'leases.coordination.k8s.io/etcd-operator-watcher'],
     ['default', 'list', 'nodes'],

@@ -8,7 +8,9 @@ import type { Observation } from '../observation.ts';
 import type { Seat } from './seats.ts';
 
 /** etcd's last words when it was told to be alone and found no log on its volume. */
-const EMPTY_VOLUME = /cannot fetch cluster info from peer urls|discovery failed/;
+const EMPTY_ALONE = /cannot fetch cluster info from peer urls|discovery failed/;
+/** Its last words when it was told who the others are; it asks them only when it finds no log. */
+const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal/;
 
 /**
  * Why the member can never come back, in words for people; undefined while it may. A Node that is gone is proof, but
@@ -19,15 +21,23 @@ export function lossOf(observation: Observation, seat: Seat): string | undefined
   if (observation.cluster.status.storage?.kind === 'EmptyDir') {
     return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : undefined;
   }
-  if (seat.claim === undefined) return isRunning(seat) ? undefined : 'its claim is gone';
+  if (seat.claim === undefined) {
+    // A claim that lost its labels or stamps is still there: no proof of anything.
+    const isThere = observation.claims.some(claim => claim.name === seat.name);
+    return isThere || isRunning(seat) ? undefined : 'its claim is gone';
+  }
   if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
   const { pod } = seat;
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
-  if (pod?.isRestart === true && pod.trouble !== undefined && EMPTY_VOLUME.test(pod.trouble.message)) {
-    return 'etcd found its volume empty';
-  }
-  return undefined;
+  return pod?.trouble !== undefined && saysEmpty(pod.trouble.message, pod.isRestart, seat.started)
+    ? 'etcd found its volume empty'
+    : undefined;
+}
+
+/** A member that never started has every right to find its volume empty. */
+function saysEmpty(message: string, isRestart: boolean, started: boolean): boolean {
+  return isRestart ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
 }
 
 /** A pod that runs holds its volume, whatever became of the claim's object. */

@@ -51,7 +51,11 @@ function finish(observation: Observation, learner: Seat, operation: Operation): 
 function hopelessness({ cluster, now }: Observation, { pod, claim, started }: Seat): string | undefined {
   const onClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
   // What a started learner had is on its volume; without it it would come back empty under an old id.
-  if (started && pod === undefined && (!onClaims || claim === undefined))
+  if (
+    started &&
+    pod === undefined &&
+    (!onClaims || claim === undefined || claim.deleting || claim.phase === 'Lost')
+  )
     return 'it lost its data before it caught up';
   if (pod !== undefined && now - pod.createdAt > PATIENCE_MS) return 'it did not catch up within ten minutes';
   return undefined;

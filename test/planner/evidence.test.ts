@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { lossOf } from '../../src/planner/membership/evidence.ts';
+import { seatsOf } from '../../src/planner/membership/seats.ts';
+import type { Observation, PodFacts } from '../../src/planner/observation.ts';
+import { aClaim, aPod, aRunningCluster } from '../support/builders.ts';
+
+/** A cluster of three whose second member does not answer, with what is known of its pod and claim. */
+function silent(given: { pod?: Partial<PodFacts>; claims?: Observation['claims'] }): Observation {
+  const whole = aRunningCluster();
+  const name = 'example-1';
+  const probes = { ...whole.probes, [name]: { answered: false as const, message: 'refused' } };
+  const pods = whole.pods.filter(pod => pod.name !== name);
+  return {
+    ...whole,
+    probes,
+    pods: given.pod === undefined ? pods : [...pods, aPod({ ...whole.pods[1], name, ...given.pod })],
+    claims: given.claims ?? whole.claims,
+  };
+}
+
+function verdict(observation: Observation): string | undefined {
+  const seat = seatsOf(observation).find(({ name }) => name === 'example-1');
+  return seat && lossOf(observation, seat);
+}
+
+const crashed = (message: string) => ({ ready: false, trouble: { reason: 'CrashLoopBackOff', message } });
+const withoutClaim = aRunningCluster().claims.filter(claim => claim.name !== 'example-1');
+
+describe('a member that does not answer', () => {
+  it.each([
+    ['whose pod runs is not lost', silent({ pod: { ready: false } }), undefined],
+    ['without a pod is not lost while its claim is there', silent({}), undefined],
+    ['without pod and claim is lost', silent({ claims: withoutClaim }), 'its claim is gone'],
+    [
+      'whose claim lost its stamps is not lost',
+      silent({ claims: [...withoutClaim, aClaim({ name: 'example-1', owned: false })] }),
+      undefined,
+    ],
+    [
+      'that was told to be alone and found no log is lost',
+      silent({ pod: { ...crashed('discovery failed'), isRestart: true } }),
+      'etcd found its volume empty',
+    ],
+    [
+      'that bootstrapped, has started and is refused by its peers is lost',
+      silent({ pod: { ...crashed('member 8e9e05c5 has already been bootstrapped'), isRestart: false } }),
+      'etcd found its volume empty',
+    ],
+    [
+      'that joined, has started and is refused by its peers is lost',
+      silent({ pod: { ...crashed('error validating peerURLs: member count is unequal'), isRestart: false } }),
+      'etcd found its volume empty',
+    ],
+    [
+      'that crashes for another reason is not lost',
+      silent({ pod: { ...crashed('wal: crc mismatch'), isRestart: true } }),
+      undefined,
+    ],
+  ])('%s', (_, observation, expected) => {
+    expect(verdict(observation)).toBe(expected);
+  });
+});
