@@ -15,7 +15,7 @@ const AVAILABLE = rows('Available', {
   NoQuorum: [
     'False',
     'Members answer, but too few of them to elect a leader.',
-    'Bring back nodes and volumes; see the runbook on lost quorum before anything is deleted.',
+    'Bring back nodes and volumes. Delete nothing: what is on the volumes decides whether the cluster comes back.',
   ],
   NoMembers: [
     'False',
@@ -60,7 +60,7 @@ const HEALTHY = rows('Healthy', {
   AlarmRaised: [
     'False',
     'etcd raised NOSPACE or CORRUPT.',
-    'Read the message; see the runbook of that alarm.',
+    'NOSPACE: raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment, and disarm the alarm. CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
   ],
   NoQuorum: ['False', 'The members that answer have no leader.', 'See condition Available.'],
   Hibernated: ['False', 'The cluster sleeps as asked.', 'Set spec.hibernated to false to wake it.'],
