@@ -121,6 +121,9 @@ export function renderKubelet(context: StackContext, index: number): string {
     nodeStatusUpdateFrequency: '2s',
     nodeStatusReportFrequency: '10s',
     nodeLeaseDurationSeconds: 8,
+    // Changed Secrets reach their pods, and grown volumes are measured, six times as often as by default.
+    syncFrequency: '10s',
+    volumeStatsAggPeriod: '10s',
   });
 }
 
