@@ -1,5 +1,6 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
 import { isDeepStrictEqual } from 'node:util';
+import { WATCHER_CONDITIONS } from '../api/conditions.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import { isConflict } from '../kube/errors.ts';
 import type { Decision } from '../planner/decision.ts';
@@ -95,11 +96,9 @@ async function report(deps: Dependencies, cluster: EtcdCluster, status: EtcdClus
 
 /** The status without the conditions that the watcher keeps under a field manager of its own. */
 function ours(status: EtcdClusterStatus): EtcdClusterStatus {
-  const conditions = status.conditions?.filter(({ type }) => !WATCHERS.includes(type));
+  const conditions = status.conditions?.filter(({ type }) => !WATCHER_CONDITIONS.includes(type));
   return conditions === undefined ? status : { ...status, conditions };
 }
-
-const WATCHERS = ['TemporalUnavailable', 'WorkflowStuck'];
 
 function summaryOf({ cluster }: Observation, status: EtcdClusterStatus): ClusterSummary {
   const details = status.members?.details ?? [];

@@ -1,9 +1,9 @@
 /** Talking to the leader of a cluster: membership changes are asked of it, and of nobody else. */
-import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import type { EtcdMember } from '../etcd/port.ts';
 import type { Observation } from '../planner/observation.ts';
 import type { Dependencies } from './dependencies.ts';
 import { preconditionChanged } from './failures.ts';
+import { dial } from './probe.ts';
 import { clientAccess, readTlsSecrets } from './tls-secrets.ts';
 
 /** Dials the leader that was observed, and closes the connection afterwards. Fails when none was. */
@@ -19,11 +19,10 @@ export async function onLeader<T>(
   });
   if (leading?.ip === undefined) throw preconditionChanged('no leader is seen');
   const { name, namespace, config } = cluster;
-  const address = { member: leading.name, cluster: name, namespace, domain: config.pod.ClusterDomain };
   const access = clientAccess(await readTlsSecrets(deps.kube, cluster.object));
   if ('unusable' in access) throw preconditionChanged(access.unusable);
-  const target = { host: leading.ip, port: CLIENT_PORT, serverName: memberHost(address), tls: access.tls };
-  const leader = deps.etcd.member(target);
+  const address = { name, namespace, domain: config.pod.ClusterDomain, access };
+  const leader = dial(deps.etcd, address, { name: leading.name, ip: leading.ip });
   try {
     return await ask(leader);
   } finally {

@@ -53,7 +53,8 @@ function unaskable(pods: readonly PodFacts[], message: string): EtcdFacts {
   return { probes: Object.fromEntries(probes), membership: { known: false, message } };
 }
 
-function dial(
+/** The member that this pod runs; to be closed. */
+export function dial(
   etcd: EtcdPort,
   cluster: ClusterAddress,
   { name, ip }: { name: string; ip: string },

@@ -35,6 +35,12 @@ export type ConditionFinding = {
   readonly message: string;
 };
 
+/** What the watcher writes by itself, under a field manager of its own; all others are the workflows'. */
+export const WATCHER_CONDITIONS: readonly string[] = [
+  'TemporalUnavailable',
+  'WorkflowStuck',
+] satisfies ConditionType[];
+
 /** The longest message that metav1.Condition allows. */
 const MAX_MESSAGE_LENGTH = 32768;
 

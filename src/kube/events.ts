@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { timestamp } from '../api/time.ts';
 import { errorFields, isAlreadyExists, isNamespaceTerminating, isNotFound, KubeError } from './errors.ts';
 import {
   type KubeClient,
@@ -146,7 +147,7 @@ class Recorder implements EventRecorder {
         message: 'an event about nothing',
         retry: 'never',
       });
-    const at = (this.#options.now?.() ?? new Date()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const at = timestamp((this.#options.now?.() ?? new Date()).getTime());
     const component = this.#options.component ?? 'etcd-operator';
     const { type, reason } = content;
     const message = content.message.slice(0, longestMessage);

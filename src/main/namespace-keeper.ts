@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Logger } from '../telemetry/logger.ts';
-import { grpcCode } from './temporal-connection.ts';
+import { grpcCode } from '../watcher/temporal.ts';
 import {
   currentNamespaceId,
   ensureNamespace,

@@ -1,6 +1,6 @@
 /** Connections to Temporal, and what its errors mean. */
 import { readFileSync } from 'node:fs';
-import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { Config, TemporalTls } from './config.ts';
 
@@ -41,9 +41,3 @@ export const grpcStatus = {
   unimplemented: 12,
   unauthenticated: 16,
 } as const;
-
-/** The gRPC status of a failed call; the client wraps gRPC's errors, sometimes more than once. */
-export function grpcCode(error: unknown): number | undefined {
-  if (isGrpcServiceError(error)) return error.code;
-  return error instanceof Error && error.cause !== undefined ? grpcCode(error.cause) : undefined;
-}

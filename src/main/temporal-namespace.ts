@@ -2,7 +2,8 @@
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { retryUntilDone } from './retry.ts';
-import { grpcCode, grpcStatus } from './temporal-connection.ts';
+import { grpcCode } from '../watcher/temporal.ts';
+import { grpcStatus } from './temporal-connection.ts';
 
 /** temporal.api.enums.v1.IndexedValueType */
 const valueTypes = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 } as const;

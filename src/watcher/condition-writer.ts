@@ -1,13 +1,13 @@
 /** Writes the watcher's own conditions into the status of resources, beside the operator's and never over them. */
-import type { Condition } from '../api/conditions.ts';
+import { type Condition, WATCHER_CONDITIONS } from '../api/conditions.ts';
+import { timestamp } from '../api/time.ts';
 import { isNotFound, KubeError } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/port.ts';
 import { listAt } from './json.ts';
 import { isCondition, type KnownResource, type KnownResources } from './known-resources.ts';
-import { type OwnFinding, rfc3339 } from './own-conditions.ts';
+import type { OwnFinding } from './own-conditions.ts';
 import { type Backoff, backoffMs } from './pace.ts';
 import type { Clock, WatcherLogger } from './ports.ts';
-import { OWN_CONDITION_TYPES } from './slim.ts';
 
 /**
  * Who these conditions belong to. Not the operator's own field manager: with server-side apply an entry that a
@@ -70,7 +70,7 @@ export class ConditionWriter {
     const unchanged = before?.status === finding.status;
     const condition: Condition = {
       ...finding,
-      lastTransitionTime: unchanged ? before.lastTransitionTime : rfc3339(clock.date()),
+      lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(clock.date().getTime()),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     };
     const others = ownConditions.filter(({ type }) => type !== finding.type);
@@ -87,7 +87,7 @@ export class ConditionWriter {
     );
     return listAt(stored, 'status', 'conditions')
       .filter(isCondition)
-      .filter(({ type }) => OWN_CONDITION_TYPES.includes(type));
+      .filter(({ type }) => WATCHER_CONDITIONS.includes(type));
   }
 }
 

@@ -1,5 +1,6 @@
 /** The two conditions that the watcher writes by itself, because no workflow can: what they say. Pure. */
 import type { ConditionStatus } from '../api/conditions.ts';
+import { timestamp } from '../api/time.ts';
 import type { Undelivered } from './coalescing-queue.ts';
 import type { WorkflowProblem } from './temporal.ts';
 
@@ -17,7 +18,7 @@ export function temporalUnavailable(undelivered: Pick<Undelivered, 'code'>, sinc
     status: 'True',
     reason: 'Unreachable',
     message:
-      `Since ${rfc3339(since)} Temporal has not taken the news of a change of this resource (${undelivered.code}). ` +
+      `Since ${timestamp(since.getTime())} Temporal has not taken the news of a change of this resource (${undelivered.code}). ` +
       'Running members go on running, but nothing is created, changed or repaired. ' +
       'Bring Temporal back, or correct the address, namespace or credentials that the operator has for it; ' +
       'the operator retries by itself.',
@@ -52,8 +53,3 @@ export const workflowGoesOn: OwnFinding = {
   reason: 'WorkflowTasksSucceed',
   message: 'The tasks of the workflows of this resource succeed.',
 };
-
-/** RFC 3339 in UTC with whole seconds, the form of metav1.Time. */
-export function rfc3339(date: Date): string {
-  return date.toISOString().replace(/\.\d+Z$/, 'Z');
-}

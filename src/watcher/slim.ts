@@ -2,12 +2,10 @@
  * What the watcher remembers of an object: enough to tell its owner and a change that matters, and no more.
  * Applied before an object is stored, so nothing else is ever held. Pure.
  */
+import { WATCHER_CONDITIONS } from '../api/conditions.ts';
 import type { KubeObject, ObjectMeta } from '../kube/port.ts';
 import { at, canonical, listAt, pick } from './json.ts';
 import { secretReferences } from './secret-references.ts';
-
-/** Conditions that the watcher itself writes on resources. */
-export const OWN_CONDITION_TYPES: readonly string[] = ['TemporalUnavailable', 'WorkflowStuck'];
 
 /** kubectl keeps the whole applied object here: for a Secret that is its data in plain text. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -18,7 +16,7 @@ export function slimResource(object: KubeObject): KubeObject {
     ...bare(object),
     secrets: secretReferences(object),
     ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
-      OWN_CONDITION_TYPES.includes(String(at(condition, 'type'))),
+      WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
     ),
   };
 }

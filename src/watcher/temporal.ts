@@ -71,7 +71,7 @@ export function temporalPort(client: Client, options: TemporalPortOptions): Temp
       try {
         return await call(abort, () => listProblems(client, options.taskQueue));
       } catch (error) {
-        if (codeOf(error) === INVALID_ARGUMENT) return 'unsupported';
+        if (grpcCode(error) === INVALID_ARGUMENT) return 'unsupported';
         throw error;
       }
     },
@@ -145,16 +145,16 @@ const ABOUT_THE_CALL = [
  */
 export function failedDelivery(error: unknown): Exclude<Delivery, { outcome: 'delivered' }> {
   if (isNamespaceNotFound(error)) return { outcome: 'unavailable', code: 'NAMESPACE_NOT_FOUND' };
-  const code = codeOf(error);
+  const code = grpcCode(error);
   const name = code === undefined ? undefined : CODE_NAMES[code];
   if (name === undefined) return { outcome: 'refused', code: error instanceof Error ? error.name : 'Error' };
   return { outcome: ABOUT_THE_CALL.includes(name) ? 'refused' : 'unavailable', code: name };
 }
 
-/** The client wraps gRPC's errors in its own, sometimes more than once. */
-function codeOf(error: unknown): number | undefined {
+/** The gRPC status of a failed call; the client wraps gRPC's errors in its own, sometimes more than once. */
+export function grpcCode(error: unknown): number | undefined {
   if (isGrpcServiceError(error)) return error.code;
-  return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : undefined;
+  return error instanceof Error && error.cause !== undefined ? grpcCode(error.cause) : undefined;
 }
 
 function isNamespaceNotFound(error: unknown): boolean {
