@@ -163,9 +163,16 @@ export function temporalRecipe(): Recipe {
   };
 }
 
-/** The command that runs pip on this machine. */
+/**
+ * The command that runs pip on this machine. Python itself first, by the path that it gives: under pyenv, pip and python3
+ * are scripts that make all shims anew after every install, and fail when that fails, though everything is installed.
+ */
 async function findPip(): Promise<[string, ...string[]]> {
-  const candidates: [string, ...string[]][] = [['pip3'], ['pip'], ['python3', '-m', 'pip']];
+  const python = await runCommand('python3', ['-c', 'import sys; print(sys.executable)']).then(
+    output => output.trim(),
+    () => 'python3',
+  );
+  const candidates: [string, ...string[]][] = [[python, '-m', 'pip'], ['pip3'], ['pip']];
   for (const candidate of candidates) {
     const [program, ...args] = candidate;
     const works = await runCommand(program, [...args, '--version']).then(
