@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeByHand, timeByHand, timeToAvailable } from '../support/creation.ts';
 import {
   awaitCondition,
+  awaitRunning,
   claimsOf,
   createNamespace,
   holds,
@@ -31,7 +32,7 @@ afterAll(async () => {
 describe('the sample resource, unchanged', () => {
   test('becomes three ready members of version 3.5.3 on three nodes', async () => {
     await world.kube.apply(sample(NAMESPACE));
-    const cluster = await awaitCondition(world, EXAMPLE, { type: 'Healthy' });
+    const cluster = await awaitRunning(world, EXAMPLE);
     expect(holds(cluster, 'Available')).toBe(true);
     expect(cluster.status).toMatchObject({
       phase: 'Running',
@@ -117,12 +118,12 @@ describe('a cluster that cannot be created', () => {
   test('says why, creates nothing, and goes on once it is corrected', async () => {
     await world.kube.apply(manifest(NAMESPACE, 'old', { size: 1, version: '3.2.13' }));
     const at = { namespace: NAMESPACE, name: 'old' };
-    const refused = await awaitCondition(world, at, { type: 'VersionSupported', status: 'False' });
+    const refused = await awaitRunning(world, at, { type: 'VersionSupported', status: 'False' });
     expect(refused.status).toMatchObject({ phase: 'Failed' });
     expect(holds(refused, 'Available', 'False')).toBe(true);
     expect(await podsOf(world, NAMESPACE, 'old')).toEqual([]);
     await world.kube.apply(manifest(NAMESPACE, 'old', { size: 1, version: '3.6.16' }));
-    expect((await awaitCondition(world, at, { type: 'Healthy' })).status).toMatchObject({
+    expect((await awaitCondition(world, at)).status).toMatchObject({
       phase: 'Running',
       currentVersion: '3.6.16',
     });
@@ -169,11 +170,11 @@ describe('volumes', () => {
     await world.kube.apply(
       manifest(NAMESPACE, 'kept', { size: 1, version: '3.6.16', storage: { retain: 'Retain' } }),
     );
-    await awaitCondition(world, { namespace: NAMESPACE, name: 'kept' }, { type: 'Healthy' });
+    await awaitRunning(world, { namespace: NAMESPACE, name: 'kept' });
     await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', 'kept', '--timeout=90s');
     expect((await claimsOf(world, NAMESPACE, 'kept')).map(claim => claim.metadata.name)).toEqual(['kept-0']);
     await world.kube.apply(manifest(NAMESPACE, 'kept', { size: 1, version: '3.6.16' }));
-    await awaitCondition(world, { namespace: NAMESPACE, name: 'kept' }, { type: 'Healthy' });
+    await awaitRunning(world, { namespace: NAMESPACE, name: 'kept' });
     expect((await podsOf(world, NAMESPACE, 'kept')).map(pod => pod.metadata.name)).toEqual(['kept-1']);
     await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', 'kept', '--timeout=90s');
   });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   awaitCondition,
+  awaitRunning,
   claimsOf,
   createNamespace,
   holds,
@@ -49,7 +50,7 @@ describe('the operator killed with -9 in the middle of a creation', () => {
       const begun = performance.now();
       await poll(async () => performance.now() - begun >= moment, { intervalMs: 5 });
       expect(killOperators(world)).toBeGreaterThan(0);
-      await awaitCondition(world, at(name), { type: 'Healthy', timeoutMs: 120_000 });
+      await awaitRunning(world, at(name));
       const expected = [0, 1, 2].map(serial => `${name}-${serial}`);
       expect((await podsOf(world, NAMESPACE, name)).map(pod => pod.metadata.name).sort()).toEqual(expected);
       expect((await claimsOf(world, NAMESPACE, name)).map(claim => claim.metadata.name).sort()).toEqual(
@@ -83,7 +84,7 @@ describe('a pause sent to the workflow', () => {
         (await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'pause', '-i', request)) !==
         undefined,
     );
-    const held = await awaitCondition(world, at(name), { type: 'Paused' });
+    const held = await awaitRunning(world, at(name), { type: 'Paused' });
     expect(held.status?.conditions?.find(({ type }) => type === 'Paused')?.message).toBe(
       'paused by ana (maintenance)',
     );
@@ -99,8 +100,7 @@ describe('a pause sent to the workflow', () => {
     }
     expect(resourceVersion).toBeDefined();
     await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'resume', '-i', '{"by":"ana"}');
-    await awaitCondition(world, at(name), { type: 'Available' });
-    const resumed = await awaitCondition(world, at(name), { type: 'Healthy' });
+    const resumed = await awaitCondition(world, at(name));
     expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
     await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', name, '--timeout=120s');
   });
@@ -110,7 +110,7 @@ describe('a living cluster', () => {
   const name = 'lasting';
   beforeAll(async () => {
     await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version: '3.6.16' }));
-    await awaitCondition(world, at(name), { type: 'Healthy' });
+    await awaitRunning(world, at(name));
   });
 
   test('is taken over with no change to its pods after Temporal lost its database', async () => {
@@ -154,7 +154,7 @@ describe('a living cluster', () => {
       const uids = await uidsOf(name);
       return uids.length === 3 && uids.filter(uid => before.includes(uid)).length === 2;
     });
-    await awaitCondition(world, at(name), { type: 'Healthy' });
+    await awaitRunning(world, at(name));
     expect((await claimsOf(world, NAMESPACE, name)).map(claim => claim.metadata.uid).sort()).toEqual(claims);
     const value = await world.stack.kubectl(
       '-n',
@@ -189,7 +189,7 @@ describe('a living cluster', () => {
     );
     expect(value.trim()).toBe('on the volume');
     world = await startWorld();
-    await awaitCondition(world, at(name), { type: 'Healthy' });
+    await awaitRunning(world, at(name));
     expect(await uidsOf(name)).toEqual(before);
   });
 

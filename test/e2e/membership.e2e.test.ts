@@ -1,7 +1,7 @@
 /** Scaling and replacement on real members, with their times. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  awaitCondition,
+  awaitRunning,
   claimsOf,
   createNamespace,
   manifest,
@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await startWorld();
   await createNamespace(world, NAMESPACE);
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16' }));
-  await awaitCondition(world, AT, { type: 'Healthy' });
+  await awaitRunning(world, AT);
   await inMember('put', 'kept', 'through everything');
 });
 afterAll(async () => {

@@ -111,6 +111,16 @@ export async function awaitCondition(
   );
 }
 
+/** Waits until clients are served and every member is well. Healthy may come first: the client Service opens last. */
+export async function awaitRunning(
+  world: World,
+  at: { readonly namespace: string; readonly name: string },
+  timeoutMs = 120_000,
+): Promise<EtcdCluster> {
+  await awaitCondition(world, at, { type: 'Available', timeoutMs });
+  return awaitCondition(world, at, { type: 'Healthy', timeoutMs });
+}
+
 export async function podsOf(world: World, namespace: string, name: string): Promise<KubeObject[]> {
   const { items } = await world.kube.list(
     { apiVersion: 'v1', kind: 'Pod' },
