@@ -118,12 +118,12 @@ describe('a cluster that cannot be created', () => {
   test('says why, creates nothing, and goes on once it is corrected', async () => {
     await world.kube.apply(manifest(NAMESPACE, 'old', { size: 1, version: '3.2.13' }));
     const at = { namespace: NAMESPACE, name: 'old' };
-    const refused = await awaitRunning(world, at, { type: 'VersionSupported', status: 'False' });
+    const refused = await awaitCondition(world, at, { type: 'VersionSupported', status: 'False' });
     expect(refused.status).toMatchObject({ phase: 'Failed' });
     expect(holds(refused, 'Available', 'False')).toBe(true);
     expect(await podsOf(world, NAMESPACE, 'old')).toEqual([]);
     await world.kube.apply(manifest(NAMESPACE, 'old', { size: 1, version: '3.6.16' }));
-    expect((await awaitCondition(world, at)).status).toMatchObject({
+    expect((await awaitRunning(world, at)).status).toMatchObject({
       phase: 'Running',
       currentVersion: '3.6.16',
     });

@@ -84,7 +84,7 @@ describe('a pause sent to the workflow', () => {
         (await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'pause', '-i', request)) !==
         undefined,
     );
-    const held = await awaitRunning(world, at(name), { type: 'Paused' });
+    const held = await awaitCondition(world, at(name), { type: 'Paused' });
     expect(held.status?.conditions?.find(({ type }) => type === 'Paused')?.message).toBe(
       'paused by ana (maintenance)',
     );
@@ -100,7 +100,7 @@ describe('a pause sent to the workflow', () => {
     }
     expect(resourceVersion).toBeDefined();
     await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'resume', '-i', '{"by":"ana"}');
-    const resumed = await awaitCondition(world, at(name));
+    const resumed = await awaitRunning(world, at(name));
     expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
     await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', name, '--timeout=120s');
   });
