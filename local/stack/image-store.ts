@@ -42,6 +42,9 @@ export function writeImageRecord(folder: string, record: ImageRecord): void {
   writeFileSync(join(folder, 'images.json'), `${JSON.stringify(record, null, 2)}\n`);
 }
 
+/** How often an import is tried. */
+const TRIES = 3;
+
 /**
  * Imports one image into the containerd at `socket`; it is unpacked and ready to run afterwards. Layers that are
  * there already are not sent again.
@@ -53,8 +56,18 @@ export async function importImage(toolchain: Toolchain, socket: string, image: I
   const scratch = mkdtempSync(join(tmpdir(), 'image-'));
   const thin = join(scratch, 'image.tar');
   try {
-    const archive = (await writeThinArchive(image.archive, present, thin)) ? thin : image.archive;
-    await ctr('images', 'import', archive);
+    let archive = (await writeThinArchive(image.archive, present, thin)) ? thin : image.archive;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await ctr('images', 'import', archive);
+        return;
+      } catch (error) {
+        // containerd may collect the layers of the image that this one takes the name of while they are built upon.
+        const collected = error instanceof Error && error.message.includes('not found');
+        if (!collected || attempt === TRIES) throw error;
+        archive = image.archive;
+      }
+    }
   } finally {
     rmSync(scratch, { recursive: true });
   }

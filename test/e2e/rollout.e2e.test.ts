@@ -4,6 +4,7 @@ import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import {
   awaitCondition,
+  awaitRunning,
   claimsOf,
   createNamespace,
   manifest,
@@ -25,7 +26,7 @@ beforeAll(async () => {
   world = await startWorld();
   await createNamespace(world, NAMESPACE);
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16', storage: SIZED }));
-  await awaitCondition(world, AT, { type: 'Healthy' });
+  await awaitRunning(world, AT);
   await etcdctl('put', 'kept', 'through everything');
 }, 240_000);
 afterAll(async () => {
