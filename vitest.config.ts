@@ -13,8 +13,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/{replay,integration,e2e}/**'],
           pool: 'forks',
-          // One more than cores: several files wait for real time rather than compute.
-          maxWorkers: 3,
+          // Twice the cores: many files wait for real time rather than compute.
+          maxWorkers: 4,
           // For what hangs; a machine that is busy with builds is no failure.
           testTimeout: 30_000,
           sequence: { groupOrder: 1 },
