@@ -11,6 +11,7 @@ import { firstEdit, type StoredObject } from '../objects/edited.ts';
 import type { ManifestObject } from '../objects/manifest.ts';
 import { tokenPrefix } from '../planner/identity.ts';
 import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
+import { lastWords } from './last-words.ts';
 
 interface ContainerStatus {
   readonly image?: string;
@@ -150,20 +151,9 @@ function waitingTrouble({ image, state, lastState }: ContainerStatus): PodTroubl
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
   return trouble(
-    { ...waiting, message: lastWords(lastState?.terminated) ?? waiting.message },
+    { ...waiting, message: lastWords(lastState?.terminated?.message) ?? waiting.message },
     waiting.reason,
   );
-}
-
-/**
- * The end of a container's log, without the lines in which etcd quotes its environment, values and all (pkg/flags/flag.go
- * of etcd): values may come from Secrets, and this text goes into status, events and histories.
- */
-function lastWords(terminated: StateReason | undefined): string | undefined {
-  const message = terminated?.message;
-  // The kubelet keeps 2 KiB of a log: the first line of as much has lost its beginning.
-  const lines = message?.split('\n').slice(message.length < 2_000 ? 0 : 1);
-  return lines?.filter(line => !/environment[- ]variable/.test(line)).join('\n');
 }
 
 const MAX_MESSAGE = 400;

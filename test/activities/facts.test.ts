@@ -25,6 +25,15 @@ const waiting = (reason: string, message?: string, lastWords?: string) => ({
   ],
 });
 
+/** A log of etcd's, and the line that the kubelet cut through before it. */
+const CUT_SHORT = `${'x'.repeat(1_990)}"}\n`;
+const LOG = [
+  '{"level":"info","msg":"bootstrapping cluster"}',
+  '{"level":"error","msg":"bootstrap failed","error":"no log","stacktrace":"a\\n\\tb"}',
+  '{"level":"info","msg":"closed etcd server"}',
+  '{"level":"fatal","msg":"discovery failed","error":"no log","stacktrace":"a\\n\\tb"}',
+];
+
 describe('why a pod does not start', () => {
   const cases: readonly [title: string, status: object, trouble: unknown][] = [
     ['nothing is known yet', {}, undefined],
@@ -66,6 +75,14 @@ describe('why a pod does not start', () => {
       'etcd ended: its last words, not the kubelet’s back-off',
       waiting('CrashLoopBackOff', 'back-off 40s', ' panic: no space left on device \n'),
       { reason: 'CrashLoopBackOff', message: 'panic: no space left on device' },
+    ],
+    [
+      'etcd ended: the faults of its log, once each and without stack traces',
+      waiting('CrashLoopBackOff', '', CUT_SHORT + LOG.join('\n')),
+      {
+        reason: 'CrashLoopBackOff',
+        message: 'bootstrap failed: no log\ndiscovery failed: no log',
+      },
     ],
     [
       'etcd ended and nothing is left of its words',

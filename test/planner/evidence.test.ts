@@ -24,6 +24,13 @@ function verdict(observation: Observation): string | undefined {
 }
 
 const crashed = (message: string) => ({ ready: false, trouble: { reason: 'CrashLoopBackOff', message } });
+const ALONE =
+  'discovery failed: cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs';
+const ephemeral = (observation: Observation): Observation => {
+  const { cluster } = observation;
+  const storage = { kind: 'EmptyDir', decidedBy: 'Spec' } as const;
+  return { ...observation, cluster: { ...cluster, status: { ...cluster.status, storage } } };
+};
 const withoutClaim = aRunningCluster().claims.filter(claim => claim.name !== 'example-1');
 
 describe('a member that does not answer', () => {
@@ -38,8 +45,33 @@ describe('a member that does not answer', () => {
     ],
     [
       'that was told to be alone and found no log is lost',
-      silent({ pod: { ...crashed('discovery failed'), isRestart: true } }),
+      silent({ pod: { ...crashed(ALONE), isRestart: true } }),
       'etcd found its volume empty',
+    ],
+    [
+      'that keeps its data in its pod and found no log is lost',
+      ephemeral(silent({ pod: { ...crashed(ALONE), isRestart: true }, claims: [] })),
+      'etcd found its volume empty',
+    ],
+    [
+      'that may not write on its volume is not lost',
+      silent({
+        pod: {
+          ...crashed('discovery failed: cannot access data directory: permission denied'),
+          isRestart: true,
+        },
+      }),
+      undefined,
+    ],
+    [
+      'whose port is in use is not lost',
+      silent({
+        pod: {
+          ...crashed('discovery failed: listen tcp 0.0.0.0:2380: bind: address already in use'),
+          isRestart: true,
+        },
+      }),
+      undefined,
     ],
     [
       'that bootstrapped, has started and is refused by its peers is lost',

@@ -35,7 +35,8 @@ const objects = fc.oneof(
 );
 const troubles = fc.constantFrom(undefined, undefined, {
   reason: 'CrashLoopBackOff',
-  message: 'cannot fetch cluster info from peer urls',
+  message:
+    'cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs',
 });
 
 const pods = fc.uniqueArray(

@@ -7,8 +7,11 @@ import { parseTimestamp } from '../../api/time.ts';
 import type { Observation } from '../observation.ts';
 import type { Seat } from './seats.ts';
 
-/** etcd's last words when it was told to be alone and found no log on its volume. */
-const EMPTY_ALONE = /cannot fetch cluster info from peer urls|discovery failed/;
+/**
+ * etcd's last words when it was told to be alone and found no log on its volume (tried with 3.5, 3.6 and 3.7). Not
+ * "discovery failed", which it says whatever keeps it from starting: a directory it may not read, a port in use.
+ */
+const EMPTY_ALONE = /could not retrieve cluster information from the given URLs/;
 /** Its last words when it was told who the others are; it asks them only when it finds no log. */
 const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal/;
 
@@ -19,7 +22,7 @@ const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal
 export function lossOf(observation: Observation, seat: Seat): string | undefined {
   if (seat.probe !== undefined || !seat.ours) return undefined;
   if (observation.cluster.status.storage?.kind === 'EmptyDir') {
-    return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : undefined;
+    return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : emptiness(seat);
   }
   if (seat.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.
@@ -27,17 +30,17 @@ export function lossOf(observation: Observation, seat: Seat): string | undefined
     return isThere || isRunning(seat) ? undefined : 'its claim is gone';
   }
   if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
-  const { pod } = seat;
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
-  return pod?.trouble !== undefined && saysEmpty(pod.trouble.message, pod.isRestart, seat.started)
-    ? 'etcd found its volume empty'
-    : undefined;
+  return emptiness(seat);
 }
 
-/** A member that never started has every right to find its volume empty. */
-function saysEmpty(message: string, isRestart: boolean, started: boolean): boolean {
-  return isRestart ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
+/** What etcd said of its volume. A member that never started has every right to find it empty among its peers. */
+function emptiness({ pod, started }: Seat): string | undefined {
+  if (pod?.trouble === undefined) return undefined;
+  const { message } = pod.trouble;
+  const isEmpty = pod.isRestart ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
+  return isEmpty ? 'etcd found its volume empty' : undefined;
 }
 
 /** A pod that runs holds its volume, whatever became of the claim's object. */

@@ -1,0 +1,31 @@
+/** Why a container ended, out of the end of its log. Pure. */
+
+/** The kubelet keeps 2 KiB of a log: the first line of as much has lost its beginning. */
+const KEPT = 2_000;
+const GRAVE = ['error', 'fatal', 'panic'];
+
+/**
+ * The end of a container's log as it is shown to people and read as evidence: what etcd itself calls an error, once each
+ * and without stack traces, which would push the cause out of any text of bounded length; else the lines as they are.
+ *
+ * Never the lines in which etcd quotes its environment, values and all (pkg/flags/flag.go of etcd): values may come from
+ * Secrets, and this text goes into status, events and histories.
+ */
+export function lastWords(message: string | undefined): string | undefined {
+  const lines = message?.split('\n').slice(message.length < KEPT ? 0 : 1);
+  const harmless = lines?.filter(line => !/environment[- ]variable/.test(line));
+  const faults = new Set(harmless?.flatMap(faultOf));
+  return faults.size > 0 ? [...faults].join('\n') : harmless?.join('\n');
+}
+
+/** `message: error` of a line of etcd's JSON log that tells a fault. */
+function faultOf(line: string): string[] {
+  if (!line.startsWith('{')) return [];
+  try {
+    const { level, msg, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    if (!GRAVE.includes(String(level))) return [];
+    return [[msg, error].filter(said => typeof said === 'string').join(': ')];
+  } catch {
+    return [];
+  }
+}
