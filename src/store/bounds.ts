@@ -1,0 +1,79 @@
+/** The two bounds of a call, the caller's signal and the deadline, as one signal; and what it means when it fires. */
+import { type CallOptions, StoreError } from './port.ts';
+
+/** Milliseconds of a call that moves no data, when the caller names no deadline. */
+export const DEFAULT_DEADLINE_MS = 60_000;
+
+/** A call within its bounds. */
+export interface Bounds {
+  readonly signal: AbortSignal;
+  /** The error of a call that was ended by its bounds; undefined while they hold. */
+  broken(): StoreError | undefined;
+  /** Stops the clock. To be called once the call is over. */
+  release(): void;
+}
+
+/**
+ * Starts the clock of a call.
+ * @param what names the call and its object in errors, such as `putting s3://backups/a`
+ * @param fallbackMs the deadline when the caller names none; undefined: no deadline
+ */
+export function startBounds(
+  what: string,
+  options: CallOptions = {},
+  fallbackMs: number | undefined = DEFAULT_DEADLINE_MS,
+): Bounds {
+  const deadlineMs = options.deadlineMs ?? fallbackMs;
+  const clock = new AbortController();
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => clock.abort(), deadlineMs);
+  const signal =
+    options.signal === undefined ? clock.signal : AbortSignal.any([clock.signal, options.signal]);
+  return {
+    signal,
+    broken: () => {
+      if (options.signal?.aborted) return new StoreError('aborted', `${what} was aborted`);
+      if (!clock.signal.aborted) return undefined;
+      return new StoreError('timeout', `${what} took longer than its deadline of ${deadlineMs} ms`);
+    },
+    release: () => clearTimeout(timer),
+  };
+}
+
+/** Resolves like the promise, but not later than the signal fires: then it rejects, and nobody waits for the promise. */
+export async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let listener: (() => void) | undefined;
+  const fired = new Promise<never>((_, reject) => {
+    listener = () => reject(signal.reason);
+    signal.addEventListener('abort', listener, { once: true });
+  });
+  try {
+    return await Promise.race([promise, fired]);
+  } finally {
+    if (listener !== undefined) signal.removeEventListener('abort', listener);
+  }
+}
+
+/**
+ * Reads a source until the signal fires, even when the source has fallen silent. A source that is left early is told so, and
+ * not waited for: it may be the one that hangs.
+ */
+export async function* readWithin(
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const iterator = source[Symbol.asyncIterator]();
+  let ended = false;
+  try {
+    for (;;) {
+      const next = await within(iterator.next(), signal);
+      if (next.done === true) {
+        ended = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    if (!ended) iterator.return?.()?.then(undefined, () => {});
+  }
+}

@@ -1,0 +1,351 @@
+/**
+ * Objects as files of a mounted folder. A file gets its name only when all of it is on the disk: it is written under a name
+ * of its own, flushed, and then linked to its name, which fails when there is one.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, link, mkdir, open, opendir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { type Bounds, readWithin, startBounds, within } from './bounds.ts';
+import {
+  type CallOptions,
+  type GetOptions,
+  type ObjectContent,
+  type Store,
+  type StoredObject,
+  StoreError,
+} from './port.ts';
+import { type Source, watchSource } from './source.ts';
+
+/** Bytes that one read of a file brings. */
+const READ_SIZE = 256 * 1024;
+
+/** How the names of files begin and end that are being written. */
+const UNFINISHED = /^\..*\.[0-9a-f-]{36}\.unfinished$/;
+
+/** How long a writer without hard links may hold the name that it is about to give, in milliseconds. */
+const CLAIM_MS = 60_000;
+
+const CLAIMED = /^\..*\.claimed$/;
+
+/** What a file system says that has no hard links (SMB shares, some FUSE mounts). */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+const CODES: Readonly<Record<string, StoreError['code']>> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EFBIG: 'full',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  EROFS: 'denied',
+  ENAMETOOLONG: 'invalid',
+  ENOTDIR: 'invalid',
+  EISDIR: 'invalid',
+  EIO: 'unavailable',
+  ESTALE: 'unavailable',
+  ETIMEDOUT: 'unavailable',
+  EBUSY: 'unavailable',
+};
+
+const ADVICE: Partial<Readonly<Record<StoreError['code'], string>>> = {
+  full: 'free space on the volume or expand it',
+  denied: 'let the user of this process write to the volume',
+};
+
+/**
+ * Opens a folder that is there, such as where a claim is mounted. The folder itself is never made: without it nothing is
+ * mounted, and what is written would be lost with the container.
+ */
+export function openFileStore(folder: string): Store {
+  return new FileStore(folder);
+}
+
+class FileStore implements Store {
+  readonly location: string;
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.location = `file:${folder}`;
+  }
+
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
+    const path = this.#path(key);
+    const source = watchSource(body);
+    return this.#call('putting', key, { options, fallbackMs: undefined, source }, async bounds => {
+      if ((await this.#size(path)) !== undefined) throw this.#exists(key);
+      await this.#checkMounted();
+      await mkdir(dirname(path), { recursive: true });
+      const unfinished = join(dirname(path), `.${basename(path)}.${randomUUID()}.unfinished`);
+      try {
+        const size = await writeFlushed(unfinished, source.body, bounds.signal);
+        bounds.signal.throwIfAborted();
+        await nameIt(unfinished, path, () => this.#exists(key));
+        await flushFolder(dirname(path));
+        return { size };
+      } finally {
+        await rm(unfinished, { force: true });
+      }
+    });
+  }
+
+  async get(key: string, options: GetOptions = {}): Promise<ObjectContent> {
+    const { offset = 0 } = options;
+    return this.#call('getting', key, { options }, async () => {
+      const path = this.#path(key);
+      if ((await this.#size(path)) === undefined) throw this.#absent(key);
+      const handle = await open(path, 'r');
+      try {
+        const { size } = await handle.stat();
+        if (offset > size) {
+          throw new StoreError('invalid', `${this.location}/${key} has ${size} bytes, none at ${offset}`);
+        }
+        return { size, body: this.#read(key, handle, options) };
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    });
+  }
+
+  async *#read(key: string, handle: FileHandle, options: GetOptions): AsyncGenerator<Uint8Array> {
+    const { offset = 0, ...bounding } = options;
+    const bounds = startBounds(`reading ${this.location}/${key}`, bounding, undefined);
+    try {
+      for (let position = offset; ; ) {
+        const { bytesRead, buffer } = await within(
+          handle.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, position),
+          bounds.signal,
+        );
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } catch (error) {
+      throw bounds.broken() ?? this.#translate('reading', key, error);
+    } finally {
+      bounds.release();
+      await handle.close();
+    }
+  }
+
+  async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
+    return this.#call('looking for', key, { options }, async () => this.#describe(this.#path(key)));
+  }
+
+  async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
+    const found = await this.#call('listing', prefix, { options }, async bounds => {
+      await this.#checkMounted();
+      const objects: StoredObject[] = [];
+      for await (const path of this.#files(prefix, bounds.signal)) {
+        if (isPassing(path)) continue;
+        const object = await this.#describe(path);
+        if (object !== undefined) objects.push(object);
+      }
+      return objects.sort((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
+    });
+    yield* found;
+  }
+
+  async delete(key: string, options: CallOptions = {}): Promise<void> {
+    await this.#call('deleting', key, { options }, async () => {
+      await this.#checkMounted();
+      await rm(this.#path(key), { force: true });
+    });
+  }
+
+  async removeUnfinished(
+    prefix: string,
+    options: CallOptions & { readonly olderThanMs: number },
+  ): Promise<number> {
+    return this.#call('cleaning', prefix, { options }, async bounds => {
+      await this.#checkMounted();
+      let removed = 0;
+      for await (const path of this.#files(prefix, bounds.signal)) {
+        if (!isPassing(path)) continue;
+        const age = await stat(path).then(
+          ({ mtimeMs }) => Date.now() - mtimeMs,
+          () => 0,
+        );
+        if (age < options.olderThanMs) continue;
+        await rm(path, { force: true });
+        removed += 1;
+      }
+      return removed;
+    });
+  }
+
+  async close(): Promise<void> {}
+
+  /** All files whose key, or the key that they are to get, starts with the prefix. */
+  async *#files(prefix: string, signal: AbortSignal): AsyncGenerator<string> {
+    // Only the last folder of the prefix need be walked.
+    const start = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+    const open_ = [start === '' ? this.#folder : this.#path(start)];
+    for (let folder = open_.pop(); folder !== undefined; folder = open_.pop()) {
+      signal.throwIfAborted();
+      const entries = await opendir(folder).catch(error => {
+        if (codeOf(error) === 'ENOENT') return undefined;
+        throw error;
+      });
+      for await (const entry of entries ?? []) {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) open_.push(path);
+        else if (entry.isFile() && this.#keyOf(path).startsWith(prefix)) yield path;
+      }
+    }
+  }
+
+  /** The key of a file; of one that is being written, the key that it is to get. */
+  #keyOf(path: string): string {
+    const name = isPassing(path)
+      ? basename(path)
+          .replace(/^\./, '')
+          .replace(/(\.[0-9a-f-]{36}\.unfinished|\.claimed)$/, '')
+      : basename(path);
+    return relative(this.#folder, join(dirname(path), name)).replaceAll(sep, '/');
+  }
+
+  #path(key: string): string {
+    if (key === '' || key.startsWith('/') || key.split('/').some(part => part === '..' || part === '.')) {
+      throw new StoreError(
+        'invalid',
+        `"${key}" is not a path within the volume: write one without .. and leading slash`,
+      );
+    }
+    return join(this.#folder, key);
+  }
+
+  async #describe(path: string): Promise<StoredObject | undefined> {
+    try {
+      const { size, mtime } = await stat(path);
+      return { key: this.#keyOf(path), size, modifiedAt: mtime.toISOString() };
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      await this.#checkMounted();
+      return undefined;
+    }
+  }
+
+  async #size(path: string): Promise<number | undefined> {
+    return (await this.#describe(path))?.size;
+  }
+
+  async #checkMounted(): Promise<void> {
+    const found = await stat(this.#folder).catch(() => undefined);
+    if (found?.isDirectory()) return;
+    throw new StoreError('no-bucket', `${this.#folder} is no folder: mount the claim there`);
+  }
+
+  #exists(key: string): StoreError {
+    return new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
+  }
+
+  #absent(key: string): StoreError {
+    return new StoreError('not-found', `there is no ${this.location}/${key}`);
+  }
+
+  async #call<T>(
+    doing: string,
+    key: string,
+    how: {
+      readonly options: CallOptions;
+      readonly fallbackMs?: number | undefined;
+      readonly source?: Source;
+    },
+    act: (bounds: Bounds) => Promise<T>,
+  ): Promise<T> {
+    const what = `${doing} ${this.location}/${key}`;
+    const bounds =
+      'fallbackMs' in how ? startBounds(what, how.options, how.fallbackMs) : startBounds(what, how.options);
+    try {
+      bounds.signal.throwIfAborted();
+      return await act(bounds);
+    } catch (error) {
+      if (how.source?.threw(error)) throw error;
+      throw bounds.broken() ?? this.#translate(doing, key, error);
+    } finally {
+      bounds.release();
+    }
+  }
+
+  #translate(doing: string, key: string, error: unknown): StoreError {
+    if (error instanceof StoreError) return error;
+    const code = codeOf(error) ?? 'unknown';
+    if (code === 'ENOENT') return this.#absent(key);
+    const kind = CODES[code] ?? 'other';
+    const advice = ADVICE[kind] === undefined ? '' : `: ${ADVICE[kind]}`;
+    return new StoreError(kind, `${doing} ${this.location}/${key} failed with ${code}${advice}`);
+  }
+}
+
+/** The file's permanent name, unless there is one. Throws `exists` then. */
+async function nameIt(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') throw exists();
+    if (code === undefined || !NO_LINKS.has(code)) throw error;
+    await renameClaimed(unfinished, path, exists);
+  }
+}
+
+/** For file systems without hard links: whoever makes the claim first may rename, which would replace what is there. */
+async function renameClaimed(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
+  const claim = join(dirname(path), `.${basename(path)}.claimed`);
+  const held = await stat(claim).catch(() => undefined);
+  // Its holder was killed between two calls that take no time.
+  if (held !== undefined && Date.now() - held.mtimeMs > CLAIM_MS) await rm(claim, { force: true });
+  const handle = await open(claim, 'wx').catch(error => {
+    if (codeOf(error) === 'EEXIST') throw exists();
+    throw error;
+  });
+  try {
+    await handle.close();
+    if ((await stat(path).catch(() => undefined)) !== undefined) throw exists();
+    await rename(unfinished, path);
+  } finally {
+    await unlink(claim).catch(() => {});
+  }
+}
+
+async function writeFlushed(
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const handle = await open(path, 'wx', 0o640);
+  try {
+    let size = 0;
+    for await (const chunk of readWithin(body, signal)) {
+      for (let at = 0; at < chunk.length; ) {
+        const { bytesWritten } = await handle.write(chunk, at);
+        at += bytesWritten;
+      }
+      size += chunk.length;
+    }
+    await handle.sync();
+    return size;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A new name is on the disk only when its folder is. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether a file is one of ours that will go. */
+function isPassing(path: string): boolean {
+  return UNFINISHED.test(basename(path)) || CLAIMED.test(basename(path));
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

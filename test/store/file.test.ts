@@ -1,0 +1,56 @@
+/** The contract against a folder and against the fake, and what is particular to files. */
+import { mkdtemp, readdir, rm, writeFile, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openFileStore } from '../../src/store/file.ts';
+import { FakeStore } from '../support/fake-store.ts';
+import { bytes, codeOf, collect, storeContract } from './contract.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'file-store-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the fake', () => {
+  const store = new FakeStore();
+  storeContract(() => ({ store }));
+});
+
+describe('a folder', () => {
+  storeContract(() => ({
+    store: openFileStore(folder),
+    leftovers: async prefix => {
+      const files = await readdir(folder, { recursive: true });
+      return files.filter(
+        file => file.startsWith(prefix.split('/').slice(0, 2).join('/')) && /unfinished|claimed/.test(file),
+      ).length;
+    },
+  }));
+
+  test('what a killed writer left is removed when it is old', async () => {
+    const store = openFileStore(folder);
+    await store.put('killed/other', bytes(1));
+    const left = join(folder, 'killed', '.backup_v3.8a4f7c1e-0000-4000-8000-123456789abc.unfinished');
+    await writeFile(left, 'half');
+    expect(await store.removeUnfinished('killed/', { olderThanMs: 60_000 })).toBe(0);
+    await utimes(left, new Date(), new Date(Date.now() - 120_000));
+    expect(await store.removeUnfinished('killed/another', { olderThanMs: 60_000 })).toBe(0);
+    expect(await store.removeUnfinished('killed/backup', { olderThanMs: 60_000 })).toBe(1);
+    expect(await readdir(join(folder, 'killed'))).toEqual(['other']);
+  });
+
+  test('a folder that is not mounted is told from an object that is not there', async () => {
+    const store = openFileStore(join(folder, 'not-mounted'));
+    expect(await codeOf(store.put('a', bytes(1)))).toBe('no-bucket');
+    expect(await codeOf(store.get('a'))).toBe('no-bucket');
+    expect(await codeOf(store.head('a'))).toBe('no-bucket');
+    expect(await codeOf(store.delete('a'))).toBe('no-bucket');
+    expect(await codeOf(collect(store.list('')))).toBe('no-bucket');
+  });
+
+  test.each(['../a', '/a', 'a/../../b', ''])('the key %j is refused', async key => {
+    expect(await codeOf(openFileStore(folder).put(key, bytes(1)))).toBe('invalid');
+  });
+});
