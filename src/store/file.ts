@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, link, mkdir, open, opendir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { type Bounds, readWithin, startBounds, within } from './bounds.ts';
+import { type Bounds, DEFAULT_DEADLINE_MS, readWithin, startBounds, within } from './bounds.ts';
 import {
   type CallOptions,
   type GetOptions,
@@ -51,6 +51,14 @@ const ADVICE: Partial<Readonly<Record<StoreError['code'], string>>> = {
   denied: 'let the user of this process write to the volume',
 };
 
+/** What a call is about. Only one with a source may last as long as its data does. */
+interface Task {
+  readonly doing: string;
+  readonly key: string;
+  readonly options: CallOptions;
+  readonly source?: Source;
+}
+
 /**
  * Opens a folder that is there, such as where a claim is mounted. The folder itself is never made: without it nothing is
  * mounted, and what is written would be lost with the container.
@@ -71,7 +79,7 @@ class FileStore implements Store {
   async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
     const path = this.#path(key);
     const source = watchSource(body);
-    return this.#call('putting', key, { options, fallbackMs: undefined, source }, async bounds => {
+    return this.#call({ doing: 'putting', key, options, source }, async bounds => {
       if ((await this.#size(path)) !== undefined) throw this.#exists(key);
       await this.#checkMounted();
       await mkdir(dirname(path), { recursive: true });
@@ -90,7 +98,7 @@ class FileStore implements Store {
 
   async get(key: string, options: GetOptions = {}): Promise<ObjectContent> {
     const { offset = 0 } = options;
-    return this.#call('getting', key, { options }, async () => {
+    return this.#call({ doing: 'getting', key, options }, async () => {
       const path = this.#path(key);
       if ((await this.#size(path)) === undefined) throw this.#absent(key);
       const handle = await open(path, 'r');
@@ -129,11 +137,11 @@ class FileStore implements Store {
   }
 
   async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
-    return this.#call('looking for', key, { options }, async () => this.#describe(this.#path(key)));
+    return this.#call({ doing: 'looking for', key, options }, async () => this.#describe(this.#path(key)));
   }
 
   async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
-    const found = await this.#call('listing', prefix, { options }, async bounds => {
+    const found = await this.#call({ doing: 'listing', key: prefix, options }, async bounds => {
       await this.#checkMounted();
       const objects: StoredObject[] = [];
       for await (const path of this.#files(prefix, bounds.signal)) {
@@ -147,7 +155,7 @@ class FileStore implements Store {
   }
 
   async delete(key: string, options: CallOptions = {}): Promise<void> {
-    await this.#call('deleting', key, { options }, async () => {
+    await this.#call({ doing: 'deleting', key, options }, async () => {
       await this.#checkMounted();
       await rm(this.#path(key), { force: true });
     });
@@ -157,7 +165,7 @@ class FileStore implements Store {
     prefix: string,
     options: CallOptions & { readonly olderThanMs: number },
   ): Promise<number> {
-    return this.#call('cleaning', prefix, { options }, async bounds => {
+    return this.#call({ doing: 'cleaning', key: prefix, options }, async bounds => {
       await this.#checkMounted();
       let removed = 0;
       for await (const path of this.#files(prefix, bounds.signal)) {
@@ -244,24 +252,15 @@ class FileStore implements Store {
     return new StoreError('not-found', `there is no ${this.location}/${key}`);
   }
 
-  async #call<T>(
-    doing: string,
-    key: string,
-    how: {
-      readonly options: CallOptions;
-      readonly fallbackMs?: number | undefined;
-      readonly source?: Source;
-    },
-    act: (bounds: Bounds) => Promise<T>,
-  ): Promise<T> {
+  async #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
+    const { doing, key, options, source } = task;
     const what = `${doing} ${this.location}/${key}`;
-    const bounds =
-      'fallbackMs' in how ? startBounds(what, how.options, how.fallbackMs) : startBounds(what, how.options);
+    const bounds = startBounds(what, options, source === undefined ? DEFAULT_DEADLINE_MS : undefined);
     try {
       bounds.signal.throwIfAborted();
       return await act(bounds);
     } catch (error) {
-      if (how.source?.threw(error)) throw error;
+      if (source?.threw(error)) throw error;
       throw bounds.broken() ?? this.#translate(doing, key, error);
     } finally {
       bounds.release();

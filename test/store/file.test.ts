@@ -7,6 +7,9 @@ import { openFileStore } from '../../src/store/file.ts';
 import { FakeStore } from '../support/fake-store.ts';
 import { bytes, codeOf, collect, storeContract } from './contract.ts';
 
+/** Neither of them has parts. */
+const SMALL_PART = 100_000;
+
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'file-store-'));
@@ -15,19 +18,22 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the fake', () => {
   const store = new FakeStore();
-  storeContract(() => ({ store }));
+  storeContract(() => ({ store }), SMALL_PART);
 });
 
 describe('a folder', () => {
-  storeContract(() => ({
-    store: openFileStore(folder),
-    leftovers: async prefix => {
-      const files = await readdir(folder, { recursive: true });
-      return files.filter(
-        file => file.startsWith(prefix.split('/').slice(0, 2).join('/')) && /unfinished|claimed/.test(file),
-      ).length;
-    },
-  }));
+  storeContract(
+    () => ({
+      store: openFileStore(folder),
+      leftovers: async prefix => {
+        const files = await readdir(folder, { recursive: true });
+        return files.filter(
+          file => file.startsWith(prefix.split('/').slice(0, 2).join('/')) && /unfinished|claimed/.test(file),
+        ).length;
+      },
+    }),
+    SMALL_PART,
+  );
 
   test('what a killed writer left is removed when it is old', async () => {
     const store = openFileStore(folder);
