@@ -1,6 +1,7 @@
 /** The watcher on the elected replica: a new one each time that this replica is elected. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import { readHealthPage } from '../etcd/health-page.ts';
 import { type ElectionTiming, LeaseElection } from '../kube/lease-election.ts';
 import type { KubeClient } from '../kube/port.ts';
 import { Reflector } from '../kube/reflector.ts';
@@ -17,6 +18,9 @@ const electionTiming: ElectionTiming = {
   renewDeadlineMs: 4_000,
   retryPeriodMs: 1_000,
 };
+
+/** A member that takes longer than this to say how it is counts as silent; a pass then looks with more patience. */
+const askTimeoutMs = 1_000;
 
 export interface WatchingParts {
   readonly kubernetes: Pick<Kubernetes, 'client' | 'watcherClient'>;
@@ -99,6 +103,7 @@ class Watchers {
       kube: kubernetes.watcherClient,
       reflector: reflectors(kubernetes.client, logger),
       client,
+      ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
       options: { namespace, taskQueue },
       logger,
       metrics: metrics.watcher,

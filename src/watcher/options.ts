@@ -1,7 +1,8 @@
 import type { QueueOptions } from './coalescing-queue.ts';
+import type { LookoutOptions } from './lookout.ts';
 
 /** All in milliseconds, except `concurrency`. */
-export interface WatcherTimings extends QueueOptions {
+export interface WatcherTimings extends QueueOptions, LookoutOptions {
   /** Of one call to Temporal. */
   readonly rpcDeadlineMs: number;
   /** In this time every resource is signalled at least once, whether or not anything changed. */
@@ -24,6 +25,7 @@ export interface WatcherOptions {
 /**
  * A resync of 10 minutes: with the 10,000 signals that Temporal allows a run, even a workflow that never gets to
  * handle one is good for 69 days. The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s.
+ * Every member is asked each second, up to 250 members; more are asked 250 a second.
  */
 export const defaultTimings: WatcherTimings = {
   minIntervalMs: 100,
@@ -37,4 +39,6 @@ export const defaultTimings: WatcherTimings = {
   reportEveryMs: 1_000,
   stuckCheckMs: 60_000,
   stopGraceMs: 2_000,
+  askEveryMs: 1_000,
+  askSpacingMs: 4,
 };

@@ -21,9 +21,14 @@ export function slimResource(object: KubeObject): KubeObject {
   };
 }
 
-/** A Pod, PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */
+/** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */
 export function slimOwned(object: KubeObject): KubeObject {
   return { ...bare(object), meaning: canonical(meaningOf(object)) };
+}
+
+/** A Pod: as other owned objects, and the address at which its member is asked (lookout.ts). */
+export function slimPod(object: KubeObject): KubeObject {
+  return { ...slimOwned(object), podIP: at(object, 'status', 'podIP') };
 }
 
 /**

@@ -3,7 +3,7 @@ import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER } from '../api/names.ts';
 import type { KindRef, KubeObject } from '../kube/port.ts';
 import type { KnownResources } from './known-resources.ts';
 import { ownerOf } from './owner-key.ts';
-import { slimOwned, slimResource, slimSecret } from './slim.ts';
+import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
 
 export interface WatchedKind extends KindRef {
   readonly labelSelector: string | undefined;
@@ -32,7 +32,7 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   resource('EtcdCluster'),
   resource('EtcdBackup'),
   resource('EtcdRestore'),
-  owned('v1', 'Pod'),
+  { ...owned('v1', 'Pod'), slim: slimPod },
   owned('v1', 'PersistentVolumeClaim'),
   owned('v1', 'Service'),
   owned('policy/v1', 'PodDisruptionBudget'),

@@ -1,14 +1,15 @@
 /**
  * The watcher: what changes in Kubernetes becomes a signal "look" to the workflow of the resource it concerns.
- * It decides nothing and knows nothing of etcd. It runs on the elected leader only; two at once would do no harm
+ * It decides nothing and knows nothing of etcd but whether a member still says the same of itself. It runs on the elected leader only; two at once would do no harm
  * but double signals.
  */
 import type { Client } from '@temporalio/client';
-import type { KubeClient } from '../kube/port.ts';
+import type { KubeClient, KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { CoalescingQueue, type Delivery, type QueueStats } from './coalescing-queue.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { KnownResources } from './known-resources.ts';
+import { type AskMember, Lookout } from './lookout.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
 import { keyOf, refOf, resourceOf } from './owner-key.ts';
@@ -32,6 +33,8 @@ export interface WatcherDeps {
   readonly kube: Pick<KubeClient, 'apply'>;
   readonly reflector: ReflectorFactory;
   readonly temporal: TemporalPort;
+  /** Asks a member how it is. */
+  readonly ask: AskMember;
   readonly options: Pick<WatcherOptions, 'namespace' | 'timings'>;
   readonly logger: WatcherLogger;
   readonly metrics?: WatcherMetrics;
@@ -78,6 +81,7 @@ class ResourceWatcher implements Watcher {
   readonly #known = new KnownResources();
   readonly #queue: CoalescingQueue;
   readonly #reports: ReportDeps;
+  readonly #lookout: Lookout;
   #reflectors: readonly ReflectorHandle[] = [];
   #loops: readonly Loop[] = [];
   #state: 'new' | 'running' | 'stopped' = 'new';
@@ -99,6 +103,13 @@ class ResourceWatcher implements Watcher {
       queue: this.#queue,
       writer: new ConditionWriter({ ...shared, kube }),
     };
+    this.#lookout = new Lookout({
+      ask: deps.ask,
+      onChange: pod => this.#tellOwners(pod),
+      clock: this.#clock,
+      options: this.#timings,
+      logger,
+    });
   }
 
   async start(): Promise<void> {
@@ -118,6 +129,7 @@ class ResourceWatcher implements Watcher {
     this.#state = 'stopped';
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
+      this.#lookout.stop(),
       ...this.#loops.map(loop => loop.stop()),
       ...this.#reflectors.map(reflector => reflector.stop()),
     ]);
@@ -134,11 +146,16 @@ class ResourceWatcher implements Watcher {
 
   #onChange(change: StoreChange): void {
     if (this.#state !== 'running') return;
+    if (change.object.kind === 'Pod') this.#lookout.note(change);
     const keys =
       resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
     const told = keys.length > 0 && worthTelling(change);
     this.#metrics.eventSeen(change.object.kind, told);
     if (told) for (const key of keys) this.#queue.add(key);
+  }
+
+  #tellOwners(pod: KubeObject): void {
+    for (const key of concernedBy(pod, this.#known)) this.#queue.add(key);
   }
 
   /** A change of one of the three kinds: first it is remembered, then it may be told. */

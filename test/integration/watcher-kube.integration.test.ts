@@ -53,6 +53,7 @@ async function watch(): Promise<void> {
     kube: ours,
     reflector: kubeReflectors(ours),
     temporal,
+    ask: async () => 'well',
     options: {
       timings: { reportEveryMs: 50, unavailableAfterMs: 200, outageBackoff: { firstMs: 50, maxMs: 200 } },
     },

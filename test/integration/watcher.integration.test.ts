@@ -54,6 +54,7 @@ async function run(timings: Partial<WatcherTimings> = {}, taskQueue = TASK_QUEUE
     kube: ours,
     reflector: kubeReflectors(ours),
     client,
+    ask: async () => 'well',
     options: { taskQueue, timings: { resyncMs: 1e9, ...timings } },
     logger,
   });

@@ -16,6 +16,9 @@ export class Harness {
   readonly logger = new ListLogger();
   readonly seen: string[] = [];
   reflectors = new HandReflectors();
+  /** What members say of themselves, by address; asked at each end of an ask. Others are well. */
+  readonly sayings = new Map<string, string>();
+  asked = 0;
   watcher: Watcher;
 
   constructor(seed = 1, timings: Partial<WatcherTimings> = {}) {
@@ -32,6 +35,11 @@ export class Harness {
       kube: this.kube.as(WATCHER_FIELD_MANAGER),
       reflector: this.reflectors.factory,
       temporal: this.temporal,
+      ask: async host => {
+        this.asked += 1;
+        await this.clock.sleep(10);
+        return this.sayings.get(host) ?? 'well';
+      },
       options: { timings: { ...defaultTimings, ...timings } },
       logger: this.logger,
       metrics: {
