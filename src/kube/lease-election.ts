@@ -1,7 +1,7 @@
 import { pause } from './backoff.ts';
-import { errorFields, isAlreadyExists, isConflict } from './errors.ts';
+import { errorFields, isAlreadyExists, isConflict, isNotFound } from './errors.ts';
 import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease } from './lease.ts';
-import { type KubeClient, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
+import { type CallOptions, type KubeClient, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
 
 export interface ElectionTiming {
   /** How long a leader that is not heard of keeps the lease. Whole seconds. */
@@ -55,6 +55,8 @@ export class LeaseElection {
   readonly #stop = new AbortController();
   readonly #ref: ObjectRef;
   #observed: Observed | undefined;
+  /** What the last call wrote, if it did. */
+  #written: StoredLease | undefined;
   /** While leading: what ends it, and the time up to which the lease is surely ours. */
   #leading: { readonly ended: AbortController; safeUntilMs: number; timer: NodeJS.Timeout } | undefined;
   #running: Promise<void> | undefined;
@@ -117,12 +119,22 @@ export class LeaseElection {
           ...errorFields(error),
         });
       }
-      // Candidates that look in step would collide at every hand-over.
-      await pause(
-        this.#timing.retryPeriodMs * (this.#leading === undefined ? 0.8 + Math.random() * 0.4 : 1),
-        signal,
-      );
+      await pause(this.#untilNextLookMs(), signal);
     }
+  }
+
+  /** A candidate looks also at the moment at which the lease runs out. Those that look in step would collide then. */
+  #untilNextLookMs(): number {
+    const { retryPeriodMs } = this.#timing;
+    if (this.#leading !== undefined) return retryPeriodMs;
+    const left = this.#observed === undefined ? retryPeriodMs : this.#leftMs(this.#observed);
+    const look = retryPeriodMs * (0.8 + Math.random() * 0.4);
+    return left > 0 ? Math.min(look, left + Math.random() * retryPeriodMs * 0.1) : look;
+  }
+
+  /** How long a lease that was seen may not be taken yet, if nobody renews it. */
+  #leftMs({ lease, atMs }: Observed): number {
+    return atMs + Math.max(lease.record.durationSeconds * 1000, 1) - this.#clock();
   }
 
   /** Takes or renews the lease if that is allowed. Another candidate's win is false; a failure is thrown. */
@@ -133,29 +145,40 @@ export class LeaseElection {
       (this.#leading?.safeUntilMs ?? startedMs + this.#timing.renewDeadlineMs) - startedMs,
     );
     const call = { timeoutMs, signal: this.#stop.signal };
+    // A leader need not read what it wrote last: its write is refused when somebody else has written since.
+    const unread = this.#leading === undefined ? undefined : this.#written;
+    this.#written = undefined;
     try {
-      const found = await client.get(this.#ref, call);
-      const former = found === undefined ? undefined : readLease(found);
-      if (former !== undefined) this.#observe(former);
+      const former = unread ?? (await this.#read(call));
       if (former !== undefined && !this.#mayTake(former.record)) {
         if (this.#leading !== undefined) this.#end('lost');
         return false;
       }
       const object = leaseObject(this.#ref, this.#claim(former?.record), former);
       const write = former === undefined ? client.create(object, call) : client.replace(object, call);
-      this.#observe(readLease(await write));
+      this.#written = readLease(await write);
+      this.#observe(this.#written);
       return this.holder === identity;
     } catch (error) {
-      if (isConflict(error) || isAlreadyExists(error)) return false;
+      const isMoved = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
+      if (isMoved && unread !== undefined) return this.#tryToHold(startedMs);
+      if (isMoved) return false;
       throw error;
     }
+  }
+
+  async #read(call: CallOptions): Promise<StoredLease | undefined> {
+    const found = await this.#options.client.get(this.#ref, call);
+    if (found === undefined) return undefined;
+    const former = readLease(found);
+    this.#observe(former);
+    return former;
   }
 
   /** A lease may be taken when it is ours, nobody's, or has not changed for as long as its holder wanted it. */
   #mayTake(record: LeaseRecord): boolean {
     if (record.holder === '' || record.holder === this.#options.identity) return true;
-    const unchangedMs = this.#clock() - (this.#observed?.atMs ?? this.#clock());
-    return unchangedMs >= Math.max(record.durationSeconds * 1000, 1);
+    return this.#observed !== undefined && this.#leftMs(this.#observed) <= 0;
   }
 
   #observe(lease: StoredLease): void {

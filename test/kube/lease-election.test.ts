@@ -99,6 +99,58 @@ describe('lease election', { timeout: 30_000 }, () => {
   );
 
   it.concurrent(
+    'costs one request a period while nothing changes, of the leader and of the other',
+    staged(async stage => {
+      const [a, b] = [await stage.leader('a'), stage.candidate('b')];
+      b.start();
+      await until(() => expect(b.holder).toBe('a'));
+      const before = stage.kube.calls.length;
+      await until(() => expect(stage.kube.calls.length - before).toBeGreaterThan(20));
+      const verbs = stage.kube.calls.slice(before).map(call => call.verb);
+      expect(new Set(verbs)).toEqual(new Set(['get', 'replace']));
+      expect(verbs.filter(verb => verb === 'get').length).toBeGreaterThan(5);
+      expect(verbs.filter(verb => verb === 'replace').length).toBeGreaterThan(5);
+      await b.stop();
+      const alone = stage.kube.calls.length;
+      await until(() => expect(stage.kube.calls.length - alone).toBeGreaterThan(5));
+      expect(new Set(stage.kube.calls.slice(alone).map(call => call.verb))).toEqual(new Set(['replace']));
+      expect(a.isLeader).toBe(true);
+    }),
+  );
+
+  it.concurrent(
+    'stays leader when somebody edits or deletes the lease',
+    staged(async stage => {
+      const a = await stage.leader('a');
+      stage.kube.mutate(ref, object => {
+        object.metadata.labels = { keep: 'me' };
+      });
+      const { renewTime } = stage.lease();
+      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
+      expect(stage.kube.peek(ref)?.metadata.labels).toEqual({ keep: 'me' });
+      await stage.kube.delete(ref);
+      await until(() => expect(stage.kube.peek(ref)).toBeDefined());
+      expect(stage.lease()).toMatchObject({ holder: 'a' });
+      expect(a.isLeader).toBe(true);
+      expect(stage.log).toEqual(['a leads']);
+    }),
+  );
+
+  it.concurrent(
+    'takes a lease over when it runs out, not at the look after that',
+    staged(async stage => {
+      const slow = { leaseDurationMs: 2_000, renewDeadlineMs: 1_950, retryPeriodMs: 1_900 };
+      const spec = { holderIdentity: 'dead', leaseDurationSeconds: 2, leaseTransitions: 0 };
+      stage.kube.seed({ ...ref, metadata: { name: ref.name, namespace: ref.namespace }, spec });
+      const started = performance.now();
+      await stage.leader('a', { timing: slow });
+      // A second look just before that moment, and a third a whole period later, would make it 3 s and more.
+      expect(performance.now() - started).toBeGreaterThanOrEqual(2_000);
+      expect(performance.now() - started).toBeLessThan(3_000);
+    }),
+  );
+
+  it.concurrent(
     'hands over at once when the leader stops, in order',
     staged(async stage => {
       const a = await stage.leader('a');
