@@ -139,7 +139,6 @@ export class LeaseElection {
 
   /** Takes or renews the lease if that is allowed. Another candidate's win is false; a failure is thrown. */
   async #tryToHold(startedMs: number): Promise<boolean> {
-    const { client, identity } = this.#options;
     const timeoutMs = Math.max(
       1,
       (this.#leading?.safeUntilMs ?? startedMs + this.#timing.renewDeadlineMs) - startedMs,
@@ -154,17 +153,20 @@ export class LeaseElection {
         if (this.#leading !== undefined) this.#end('lost');
         return false;
       }
-      const object = leaseObject(this.#ref, this.#claim(former?.record), former);
-      const write = former === undefined ? client.create(object, call) : client.replace(object, call);
-      this.#written = readLease(await write);
-      this.#observe(this.#written);
-      return this.holder === identity;
+      await this.#write(former, call);
+      return this.holder === this.#options.identity;
     } catch (error) {
-      const isMoved = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-      if (isMoved && unread !== undefined) return this.#tryToHold(startedMs);
-      if (isMoved) return false;
-      throw error;
+      if (!isMoved(error)) throw error;
+      return unread === undefined ? false : this.#tryToHold(startedMs);
     }
+  }
+
+  async #write(former: StoredLease | undefined, call: CallOptions): Promise<void> {
+    const { client } = this.#options;
+    const object = leaseObject(this.#ref, this.#claim(former?.record), former);
+    const write = former === undefined ? client.create(object, call) : client.replace(object, call);
+    this.#written = readLease(await write);
+    this.#observe(this.#written);
   }
 
   async #read(call: CallOptions): Promise<StoredLease | undefined> {
@@ -244,4 +246,9 @@ export class LeaseElection {
       this.#logger.warn('a callback of the lease election failed', errorFields(error));
     }
   }
+}
+
+/** Whether somebody else has made, changed or deleted the lease since it was read. */
+function isMoved(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
