@@ -12,7 +12,18 @@ interface Report {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+  readonly testResults: readonly FileReport[];
+}
+
+interface FileReport {
+  readonly name: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly assertionResults: readonly {
+    readonly status: string;
+    readonly fullName: string;
+    readonly failureMessages?: readonly string[] | null;
+  }[];
 }
 
 export const nothing: Tally = { passed: 0, failed: 0, skipped: 0 };
@@ -39,6 +50,26 @@ export function tallyOf(json: string | undefined, exitCode: number): Tally {
     failed: failed === 0 && exitCode !== 0 ? 1 : failed,
     skipped: report.numPendingTests + report.numTodoTests,
   };
+}
+
+/**
+ * One line for each failed test and each file that does not load, with the first line of why. It is printed last,
+ * where the end of a long log is all that people see.
+ * @param json the text of vitest's JSON report; undefined when it wrote none
+ */
+export function failuresOf(json: string | undefined): readonly string[] {
+  const report = json === undefined ? undefined : parseReport(json);
+  return (report?.testResults ?? []).flatMap(file => {
+    if (file.assertionResults.length === 0)
+      return file.status === 'failed' ? [`${file.name}: ${firstLine(file.message)}`] : [];
+    return file.assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(test => `${file.name} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
+  });
+}
+
+function firstLine(message: string | undefined): string {
+  return message?.trim().split('\n', 1)[0] ?? 'no message';
 }
 
 function parseReport(json: string): Report | undefined {

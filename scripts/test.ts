@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runNode, tool } from './run.ts';
-import { add, exitCodeOf, nothing, summaryLine, tallyOf, type Tally } from './test-summary.ts';
+import { root, runNode, tool } from './run.ts';
+import { add, exitCodeOf, failuresOf, nothing, summaryLine, tallyOf, type Tally } from './test-summary.ts';
 
 const levels = ['unit', 'replay', 'integration', 'e2e'];
 
@@ -19,7 +19,9 @@ async function runLevel(level: string, filters: readonly string[], reports: stri
     [tool.vitest, 'run', '--project', level, '--passWithNoTests', ...reporters, ...filters],
     { inherit: true },
   );
-  const tally = tallyOf(existsSync(report) ? readFileSync(report, 'utf8') : undefined, code);
+  const json = existsSync(report) ? readFileSync(report, 'utf8') : undefined;
+  const tally = tallyOf(json, code);
+  failures.push(...failuresOf(json).map(failure => `${level}: ${failure.replaceAll(`${root}/`, '')}`));
   console.log(`== ${level}: ${summaryLine(tally)} in ${seconds.toFixed(1)} s`);
   return tally;
 }
@@ -33,6 +35,7 @@ if (unknown.length > 0) {
 }
 
 const reports = mkdtempSync(join(tmpdir(), 'etcd-operator-test-'));
+const failures: string[] = [];
 let total = nothing;
 try {
   for (const level of levels.filter(name => wanted.includes(name))) {
@@ -41,5 +44,6 @@ try {
 } finally {
   rmSync(reports, { recursive: true, force: true });
 }
+for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(`\n${summaryLine(total)}`);
 process.exitCode = exitCodeOf(total);

@@ -256,8 +256,10 @@ export class CoalescingQueue {
   #settleDelivered(entry: Entry, now: number): void {
     this.#delivered += 1;
     this.#lastDeliveredAt = now;
-    const sinceLastMs = entry.startedAt - (entry.deliveredAt ?? Number.NEGATIVE_INFINITY);
-    entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, sinceLastMs });
+    // Until it changed again, not until its turn came: waiting for a slow Temporal is not being quiet.
+    const changedAt = entry.waitingSince ?? entry.startedAt;
+    const stillMs = changedAt - (entry.deliveredAt ?? Number.NEGATIVE_INFINITY);
+    entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, stillMs });
     entry.notBefore = entry.startedAt + entry.interval;
     entry.deliveredAt = entry.startedAt;
     entry.failures = 0;

@@ -13,11 +13,12 @@ const GROWTH = 3;
 const QUIET_INTERVALS = 4;
 
 /**
- * The interval that follows a signal. The first signals of a quiet key follow each other fast, which is what
- * people wait for; those of a key that changes without end come ever slower, which is what keeps a storm cheap.
+ * The interval that follows a signal of a key that had kept still for `stillMs` since the one before. The first
+ * signals of a quiet key follow each other fast, which is what people wait for; those of a key that changes without
+ * end come ever slower, which is what keeps a storm cheap.
  */
-export function nextInterval(pace: Pace, last: { interval: number; sinceLastMs: number }): number {
-  if (last.sinceLastMs >= QUIET_INTERVALS * last.interval) return pace.minIntervalMs;
+export function nextInterval(pace: Pace, last: { interval: number; stillMs: number }): number {
+  if (last.stillMs >= QUIET_INTERVALS * last.interval) return pace.minIntervalMs;
   return Math.min(pace.maxIntervalMs, Math.max(pace.minIntervalMs, last.interval * GROWTH));
 }
 

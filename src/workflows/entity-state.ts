@@ -1,5 +1,5 @@
 /** What an entity workflow knows that the world does not say, and the handlers of its messages. */
-import { setDefaultSignalHandler, setHandler, log } from '@temporalio/workflow';
+import { log, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { Actor, Assessment } from '../activities/index.ts';
 import {
   abortSignal,
@@ -60,8 +60,8 @@ export function newState(carried: Carried | undefined): EntityState {
 
 /** What handlers have done besides setting fields. */
 export interface Reactions {
-  /** Tells a running operation of a pause or an abort at once. */
-  forward(): void;
+  /** Tells a running operation of a pause or an abort at once. Resolves when it has it, or is gone; never rejects. */
+  forward(): Promise<void>;
   /** Shows people what a pass of the operation saw. */
   show(assessment: Assessment): void;
 }
@@ -71,17 +71,17 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   const pause = (request?: Request) => {
     state.paused = shortened(request);
     state.dirty = true;
-    forward();
+    return forward();
   };
   const resume = () => {
     state.paused = undefined;
     state.dirty = true;
-    forward();
+    return forward();
   };
-  const abort = (request?: Request) => {
+  const abort = async (request?: Request) => {
     if (state.operation === undefined) return;
     state.abort = shortened(request);
-    forward();
+    await forward();
   };
   const resync = () => {
     Object.assign(state, { aborted: undefined, failed: undefined, failures: 0, dirty: true });
@@ -96,12 +96,19 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
     abort,
     describe('end the running operation at the next step: {"by": "…", "reason": "…"}'),
   );
-  setHandler(pauseUpdate, request => (pause(request), 'paused: no further step is taken'));
-  setHandler(resumeUpdate, () => (resume(), 'resumed'));
-  setHandler(abortUpdate, request => {
-    if (state.operation === undefined) return 'nothing to abort: no operation is running';
-    abort(request);
-    return `${state.operation} ends at its next step`;
+  setHandler(pauseUpdate, async request => {
+    await heard(pause(request));
+    return 'paused: no further step is taken';
+  });
+  setHandler(resumeUpdate, async () => {
+    await heard(resume());
+    return 'resumed';
+  });
+  setHandler(abortUpdate, async request => {
+    const { operation } = state;
+    if (operation === undefined) return 'nothing to abort: no operation is running';
+    await heard(abort(request));
+    return `${operation} ends at its next step`;
   });
   setHandler(progressSignal, ({ assessment, ending }) => {
     if (assessment !== undefined) show(assessment);
@@ -110,6 +117,11 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
   setHandler(statusQuery, () => statusAnswer(state), describe('what is, as the last pass saw it'));
   setHandler(planQuery, () => planAnswer(state), describe('what comes next, and why'));
+}
+
+/** An update answers when the running operation has heard of it: until then a further step could begin. */
+async function heard(delivery: Promise<void>): Promise<void> {
+  if (patched('updates-answer-when-heard')) await delivery;
 }
 
 /** What people asked for, as the planner takes it. */

@@ -67,7 +67,7 @@ class ClusterEntity {
     this.#cancelled = true;
     if (this.#state.operation === undefined) return;
     this.#state.abort = { by };
-    this.#forward();
+    void this.#forward();
   }
 
   async run(): Promise<void> {
@@ -153,11 +153,11 @@ class ClusterEntity {
         staticSummary: `${decision.operation} ${namespace}/${name}`,
       });
       // What was asked for while it was being started may not have found it.
-      if (control.paused !== this.#state.paused || control.abort !== this.#state.abort) this.#forward();
+      if (control.paused !== this.#state.paused || control.abort !== this.#state.abort) void this.#forward();
       return child;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      this.#forward();
+      void this.#forward();
       return undefined;
     }
   }
@@ -166,11 +166,11 @@ class ClusterEntity {
     return { paused: this.#state.paused, abort: this.#state.abort };
   }
 
-  #forward(): void {
+  async #forward(): Promise<void> {
     if (this.#state.operation === undefined) return;
     const operation = getExternalWorkflowHandle(slotOf(this.#id));
     // It may just have ended: then there is nothing to tell. A run that was cancelled could not send it otherwise.
-    CancellationScope.nonCancellable(() => operation.signal(controlSignal, this.#control())).catch(
+    await CancellationScope.nonCancellable(() => operation.signal(controlSignal, this.#control())).catch(
       () => undefined,
     );
   }

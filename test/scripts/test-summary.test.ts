@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { add, exitCodeOf, nothing, summaryLine, tallyOf } from '../../scripts/test-summary.ts';
+import { add, exitCodeOf, failuresOf, nothing, summaryLine, tallyOf } from '../../scripts/test-summary.ts';
 
 const report = (counts: Record<string, unknown>): string =>
   JSON.stringify({
@@ -43,6 +43,28 @@ describe('one level is counted', () => {
   ])('%s', (_, json, code, expected) => {
     expect(tallyOf(json, code)).toEqual(expected);
   });
+});
+
+test('failed tests are named, with the first line of why', () => {
+  const json = report({
+    testResults: [
+      {
+        name: 'test/a.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'failed', fullName: 'a does b', failureMessages: ['expected 1 to be 2\n at a.ts:1'] },
+          { status: 'passed', fullName: 'a does c', failureMessages: [] },
+        ],
+      },
+      { name: 'test/b.test.ts', status: 'failed', message: 'no such module', assertionResults: [] },
+      { name: 'test/c.test.ts', status: 'passed', assertionResults: [] },
+    ],
+  });
+  expect(failuresOf(json)).toEqual([
+    'test/a.test.ts > a does b: expected 1 to be 2',
+    'test/b.test.ts: no such module',
+  ]);
+  expect(failuresOf(undefined)).toEqual([]);
 });
 
 test('the last line', () => {

@@ -120,6 +120,18 @@ describe('pace', () => {
     expect(world.lost()).toEqual([]);
   });
 
+  test('waiting for a slow receiver is not being quiet', async () => {
+    const world = new World(1, 4);
+    world.latency = () => 50;
+    for (let event = 0; event < 1_000; event += 1) {
+      for (let key = 0; key < 40; key += 1) world.add(`k${key}`);
+      await world.clock.advance(10);
+    }
+    await world.clock.advance(5_000);
+    for (let key = 0; key < 40; key += 1) expect(world.of(`k${key}`).length).toBeLessThanOrEqual(7);
+    expect(world.lost()).toEqual([]);
+  });
+
   test('a key that has been quiet goes at once again', async () => {
     const world = new World();
     for (let event = 0; event < 100; event += 1) {
@@ -153,9 +165,9 @@ describe('pace', () => {
   });
 
   test('intervals grow to their limit and fall back when quiet', () => {
-    expect(nextInterval(defaultTimings, { interval: 100, sinceLastMs: 100 })).toBe(300);
-    expect(nextInterval(defaultTimings, { interval: 2_700, sinceLastMs: 2_700 })).toBe(3_000);
-    expect(nextInterval(defaultTimings, { interval: 3_000, sinceLastMs: 12_000 })).toBe(100);
+    expect(nextInterval(defaultTimings, { interval: 100, stillMs: 100 })).toBe(300);
+    expect(nextInterval(defaultTimings, { interval: 2_700, stillMs: 2_700 })).toBe(3_000);
+    expect(nextInterval(defaultTimings, { interval: 3_000, stillMs: 12_000 })).toBe(100);
   });
 
   test('back-off doubles to its limit, and chance takes off at most half', () => {
