@@ -3,6 +3,7 @@ import { apiReference } from './reference/api.ts';
 import { conditionsReference } from './reference/conditions.ts';
 import { configurationReference } from './reference/configuration.ts';
 import { metricsReference } from './reference/metrics.ts';
+import { versionsReference } from './reference/versions.ts';
 
 /** The generated files: path from the root of the checkout to content. The same input gives the same bytes. */
 export function generateReference(): Map<string, string> {
@@ -11,5 +12,6 @@ export function generateReference(): Map<string, string> {
     ['docs/reference/conditions.md', conditionsReference()],
     ['docs/reference/configuration.md', configurationReference()],
     ['docs/reference/metrics.md', metricsReference()],
+    ['docs/reference/versions.md', versionsReference()],
   ]);
 }

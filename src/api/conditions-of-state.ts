@@ -143,6 +143,51 @@ const UPGRADING = rows('Upgrading', {
   Blocked: ['False', 'An upgrade is not safe now.', 'Read the message.'],
 });
 
+/** Can the version asked for not be brought to the cluster? There only while that is so; nothing is changed for it. */
+const UPGRADE_BLOCKED = rows('UpgradeBlocked', {
+  SkipsMinor: [
+    'True',
+    'The version asked for is more than one minor away.',
+    'Set spec.version to the version that the message names, or spec.upgrade.allowIntermediateVersions to true.',
+  ],
+  BelowFloor: [
+    'True',
+    'The members run a release from which the next minor must not be entered.',
+    'Set spec.version to the version that the message names, or spec.upgrade.allowIntermediateVersions to true.',
+  ],
+  AcrossMinorDown: [
+    'True',
+    'The version asked for is of an older minor than the members.',
+    'Set spec.version to a release of the minor that the members run.',
+  ],
+  ForbiddenVersion: [
+    'True',
+    'The version asked for can lose data.',
+    'Set spec.version to the version that the message names.',
+  ],
+  VersionUnsupported: [
+    'True',
+    'This operator does not run the version asked for.',
+    'Set spec.version to a supported one.',
+  ],
+  VersionsDiffer: [
+    'True',
+    'The members were found on different versions, and it is not clear where they are to go.',
+    'Set spec.version to one of the versions that the message names.',
+  ],
+  AuthEnabled: [
+    'True',
+    'The next minor cannot read what the log says of users and roles.',
+    'Disable authentication in etcd, upgrade, and enable it again.',
+  ],
+  SettingsGone: [
+    'True',
+    'spec.pod.etcdEnv sets variables of flags that the next minor does not have.',
+    'Remove them, or write those that took their place.',
+  ],
+  ClusterVersionBehind: ['True', 'The cluster has not arrived in its present minor yet.', WAIT],
+});
+
 /** Are steps held back? */
 const PAUSED = rows('Paused', {
   PausedBySpec: [
@@ -213,6 +258,7 @@ export const STATE_CONDITIONS = [
   ...RECOVERING,
   ...SCALING,
   ...UPGRADING,
+  ...UPGRADE_BLOCKED,
   ...PAUSED,
   ...DURABLE,
   ...STORAGE_RESIZED,

@@ -15,7 +15,8 @@ import type {
   StoragePolicy,
   TlsPolicy,
 } from './types.ts';
-import { DEFAULT_VERSION, trimVersion } from './versions.ts';
+import { DEFAULT_VERSION } from './version-table.ts';
+import { trimVersion } from './versions.ts';
 
 export const DEFAULT_SIZE = 3;
 export const DEFAULT_REPOSITORY = 'gcr.io/etcd-development/etcd';

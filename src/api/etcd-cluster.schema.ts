@@ -7,7 +7,7 @@ import { type CelRule, cel, int32, text } from './parts.schema.ts';
 import { podPolicy } from './pod.schema.ts';
 import { storage, storageTransitions } from './storage.schema.ts';
 import { tls, tlsTransition } from './tls.schema.ts';
-import { DEFAULT_VERSION, NEWEST_KNOWN } from './versions.ts';
+import { DEFAULT_VERSION, NEWEST_KNOWN } from './version-table.ts';
 
 const NUMBER = '(0|[1-9][0-9]{0,3})';
 

@@ -1,75 +1,11 @@
-/** The etcd releases this operator knows, which of them it runs, and below which it warns. Pure. */
-
-/** The day on which the tables below were read from etcd's releases and advisories. */
-export const VERSIONS_KNOWN_ON = '2026-11-21';
-
-export const SUPPORTED_MINORS = ['3.5', '3.6', '3.7'] as const;
-export type SupportedMinor = (typeof SUPPORTED_MINORS)[number];
-
-/** The newest release known of each supported minor. */
-export const NEWEST_KNOWN: Readonly<Record<SupportedMinor, string>> = {
-  '3.5': '3.5.35',
-  '3.6': '3.6.16',
-  '3.7': '3.7.3',
-};
-
-/** The version of a cluster that names none: the newest known release of the minor that Kubernetes has run longest. */
-export const DEFAULT_VERSION = NEWEST_KNOWN['3.6'];
-
-export type FloorKind = 'dataLoss' | 'security';
-
-/** A release below which a cluster of that minor runs with a known fault. */
-export type Floor = {
-  readonly minor: SupportedMinor;
-  readonly version: string;
-  readonly kind: FloorKind;
-  /** What can happen below the floor, as the end of a sentence. */
-  readonly reason: string;
-};
-
-/** Worst first within a minor: the first floor that a version is below is the one that is reported by name. */
-export const FLOORS: readonly Floor[] = [
-  {
-    minor: '3.5',
-    version: '3.5.3',
-    kind: 'dataLoss',
-    reason: 'a member that is killed under load can come back with data that differs from the others',
-  },
-  {
-    minor: '3.5',
-    version: '3.5.26',
-    kind: 'dataLoss',
-    reason:
-      'removed members can come back to life and promoted members turn into learners when the cluster is upgraded to 3.6 (etcd issues 19557, 20793, 20967)',
-  },
-  {
-    minor: '3.5',
-    version: '3.5.33',
-    kind: 'security',
-    reason:
-      'watches can leak keys across RBAC and a stalled TLS handshake blocks the listener (GHSA-xg4h-6gfc-h4m8, GHSA-6vch-q96h-7gc3)',
-  },
-  {
-    minor: '3.6',
-    version: '3.6.15',
-    kind: 'dataLoss',
-    reason: 'a member may be unable to start after a power loss (etcd issue 22314)',
-  },
-  {
-    minor: '3.6',
-    version: '3.6.14',
-    kind: 'security',
-    reason:
-      'watches can leak keys across RBAC and a stalled TLS handshake blocks the listener (GHSA-xg4h-6gfc-h4m8, GHSA-6vch-q96h-7gc3)',
-  },
-  {
-    minor: '3.7',
-    version: '3.7.1',
-    kind: 'security',
-    reason:
-      'watches can leak keys across RBAC and a stalled TLS handshake blocks the listener (GHSA-xg4h-6gfc-h4m8, GHSA-6vch-q96h-7gc3)',
-  },
-];
+/** Comparing etcd versions, and judging one by what is known of it (version-table.ts). Pure. */
+import {
+  FLOORS,
+  NEWEST_KNOWN,
+  SUPPORTED_MINORS,
+  type SupportedMinor,
+  VERSIONS_KNOWN_ON,
+} from './version-table.ts';
 
 export type ParsedVersion = { readonly major: number; readonly minor: number; readonly patch: number };
 

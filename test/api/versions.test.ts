@@ -1,15 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  checkVersion,
-  compareVersions,
-  DEFAULT_VERSION,
-  FLOORS,
-  isAtLeast,
-  minorOf,
-  NEWEST_KNOWN,
-  parseVersion,
-  SUPPORTED_MINORS,
-} from '../../src/api/versions.ts';
+import { DEFAULT_VERSION, FLOORS, NEWEST_KNOWN, SUPPORTED_MINORS } from '../../src/api/version-table.ts';
+import { checkVersion, compareVersions, isAtLeast, minorOf, parseVersion } from '../../src/api/versions.ts';
 
 test('the default is the newest 3.6 known', () => {
   expect(DEFAULT_VERSION).toBe('3.6.16');

@@ -1,0 +1,83 @@
+/** docs/reference/versions.md: which releases of etcd are run, and which way leads from one to another. */
+import {
+  DEFAULT_VERSION,
+  DEPARTURES,
+  DOWNGRADE_REFERENCE,
+  FLAGS_GONE,
+  FLOORS,
+  NEWEST_KNOWN,
+  ONE_MINOR_REFERENCE,
+  SUPPORTED_MINORS,
+  VERSIONS_KNOWN_ON,
+} from '../../src/api/version-table.ts';
+import { code, heading, markdownTable } from './markdown.ts';
+
+const INTRODUCTION = `What this release of the operator knows of etcd's releases, read on ${VERSIONS_KNOWN_ON}. A patch release that is newer than
+this table is run and said to be unknown; another minor is refused.
+`;
+
+const RULES = `
+Minors are taken one at a time (${ONE_MINOR_REFERENCE}), and a minor is left
+for the next only when every member says that the cluster and its data have arrived in it. Within a minor any release may be
+gone to, newer or older, but none that a floor forbids. Back across a minor no member is taken
+(${DOWNGRADE_REFERENCE}).
+`;
+
+export function versionsReference(): string {
+  return [
+    heading('Versions of etcd', 'src/api/version-table.ts'),
+    INTRODUCTION,
+    '## Releases\n',
+    `${releases()}\n`,
+    '## Floors\n',
+    `${floors()}\n`,
+    '## From one minor to the next\n',
+    RULES.trimStart(),
+    `${departures()}\n`,
+    '## Flags that went away\n',
+    `A member does not start with a flag that its version does not know. The operator writes flags for each version; variables in
+\`spec.pod.etcdEnv\` that stand for a flag that is gone keep a cluster from going to that minor.\n`,
+    `${flags()}\n`,
+  ].join('\n');
+}
+
+function releases(): string {
+  const rows = SUPPORTED_MINORS.map(minor => [
+    minor,
+    code(NEWEST_KNOWN[minor]),
+    NEWEST_KNOWN[minor] === DEFAULT_VERSION ? 'what a cluster gets that names no version' : '',
+  ]);
+  return markdownTable(['minor', 'newest known', ''], rows);
+}
+
+function floors(): string {
+  const rows = FLOORS.map(({ version, kind, reason, forbidden }) => [
+    code(version),
+    kind === 'dataLoss' ? 'data loss' : 'security',
+    reason,
+    forbidden === true ? 'not gone to' : 'warned of',
+  ]);
+  return markdownTable(['below', 'danger', 'what can happen', 'releases below are'], rows);
+}
+
+function departures(): string {
+  const rows = DEPARTURES.map(({ from, to, floor, reason, reference, notWithAuth }) => [
+    `${from} → ${to}`,
+    code(floor),
+    `${reason}${notWithAuth ? '; not while authentication is on' : ''}`,
+    reference,
+  ]);
+  return markdownTable(['step', 'every member at least', 'why', 'source'], rows);
+}
+
+function flags(): string {
+  const readable = (pattern: RegExp): string =>
+    code(
+      pattern.source
+        .replace(/^\^|\$$/g, '')
+        .replace('(-.+)?', '*')
+        .replace(/-$/, '-*'),
+    );
+  const rows = SUPPORTED_MINORS.map(minor => [minor, FLAGS_GONE[minor].map(readable).join(' ')]);
+  return markdownTable(['gone in', 'flags'], rows);
+}

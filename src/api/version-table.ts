@@ -1,0 +1,124 @@
+/**
+ * What is known of etcd's releases: minors, floors, the rules for leaving a minor, and flags that went away. Read from
+ * etcd's releases, change logs, advisories and upgrade guides on {@link VERSIONS_KNOWN_ON}. Pure data, the only place where
+ * releases are named; docs/reference/versions.md is generated from it.
+ */
+
+/** The day on which the tables below were read. */
+export const VERSIONS_KNOWN_ON = '2026-11-21';
+
+export const SUPPORTED_MINORS = ['3.5', '3.6', '3.7'] as const;
+export type SupportedMinor = (typeof SUPPORTED_MINORS)[number];
+
+/** The newest release known of each supported minor. */
+export const NEWEST_KNOWN: Readonly<Record<SupportedMinor, string>> = {
+  '3.5': '3.5.35',
+  '3.6': '3.6.16',
+  '3.7': '3.7.3',
+};
+
+/** The version of a cluster that names none: the newest known release of the minor that Kubernetes has run longest. */
+export const DEFAULT_VERSION = NEWEST_KNOWN['3.6'];
+
+export type FloorKind = 'dataLoss' | 'security';
+
+/** A release below which a cluster of that minor runs with a known fault. */
+export type Floor = {
+  readonly minor: SupportedMinor;
+  readonly version: string;
+  readonly kind: FloorKind;
+  /** What can happen below the floor, as the end of a sentence. */
+  readonly reason: string;
+  /** No living cluster is moved to a release below this floor. */
+  readonly forbidden?: true;
+};
+
+const WATCHES_AND_HANDSHAKES =
+  'watches can leak keys across RBAC and a stalled TLS handshake blocks the listener (GHSA-xg4h-6gfc-h4m8, GHSA-6vch-q96h-7gc3)';
+
+/** Worst first within a minor: the first floor that a version is below is the one that is reported by name. */
+export const FLOORS: readonly Floor[] = [
+  {
+    minor: '3.5',
+    version: '3.5.3',
+    kind: 'dataLoss',
+    reason: 'a member that is killed under load can come back with data that differs from the others',
+    forbidden: true,
+  },
+  {
+    minor: '3.5',
+    version: '3.5.26',
+    kind: 'dataLoss',
+    reason:
+      'removed members can come back to life and promoted members turn into learners when the cluster is upgraded to 3.6 (etcd issues 19557, 20793, 20967)',
+  },
+  { minor: '3.5', version: '3.5.33', kind: 'security', reason: WATCHES_AND_HANDSHAKES },
+  {
+    minor: '3.6',
+    version: '3.6.15',
+    kind: 'dataLoss',
+    reason: 'a member may be unable to start after a power loss (etcd issue 22314)',
+  },
+  { minor: '3.6', version: '3.6.14', kind: 'security', reason: WATCHES_AND_HANDSHAKES },
+  { minor: '3.7', version: '3.7.1', kind: 'security', reason: WATCHES_AND_HANDSHAKES },
+];
+
+/** What must hold before a minor is left for the next. */
+export type Departure = {
+  readonly from: string;
+  readonly to: SupportedMinor;
+  /** Every member must run this release or a newer one of its minor. */
+  readonly floor: string;
+  /** Why, as the end of a sentence. */
+  readonly reason: string;
+  /** Where upstream says so. */
+  readonly reference: string;
+  /** What the log says of users and roles cannot be read by the next minor. */
+  readonly notWithAuth: boolean;
+};
+
+export const DEPARTURES: readonly Departure[] = [
+  {
+    from: '3.4',
+    to: '3.5',
+    floor: '3.4.0',
+    reason: '3.5 reads the log of every 3.4',
+    reference: 'https://etcd.io/docs/v3.5/upgrades/upgrade_3_5/',
+    notWithAuth: true,
+  },
+  {
+    from: '3.5',
+    to: '3.6',
+    floor: NEWEST_KNOWN['3.5'],
+    reason:
+      '3.6 takes its member list from where 3.5 before 3.5.26 kept removed and half-promoted members, and etcd advises the newest 3.5 first',
+    reference: 'https://etcd.io/blog/2025/zombie_members_upgrade/',
+    notWithAuth: false,
+  },
+  {
+    from: '3.6',
+    to: '3.7',
+    floor: '3.6.11',
+    reason: 'earlier releases of 3.6 may not get along with members of 3.7',
+    reference: 'https://etcd.io/docs/v3.7/upgrades/upgrade_3_7/',
+    notWithAuth: false,
+  },
+];
+
+/** Where etcd says that minors are taken one at a time, and that it does not check it. */
+export const ONE_MINOR_REFERENCE = 'https://etcd.io/docs/v3.7/upgrades/upgrading-etcd/';
+/** Where etcd describes how a minor is gone back. */
+export const DOWNGRADE_REFERENCE = 'https://etcd.io/docs/v3.6/downgrades/downgrading-etcd/';
+
+/** Flags that a minor does not know any more: it does not start with them, and ignores their variables. */
+export const FLAGS_GONE: Readonly<Record<SupportedMinor, readonly RegExp[]>> = {
+  '3.5': [
+    /^debug$/,
+    /^log-output$/,
+    /^log-package-levels$/,
+    /^experimental-backend-bbolt-freelist-type$/,
+    /^next-cluster-version-compatible$/,
+  ],
+  '3.6': [/^enable-v2$/, /^experimental-enable-v2v3$/, /^proxy(-.+)?$/],
+  '3.7': [/^experimental-/, /^discovery$/, /^discovery-proxy$/],
+};
