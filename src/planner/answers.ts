@@ -1,5 +1,6 @@
 import type { Obstacle } from './checks.ts';
 import type { Decision, Operation, Step } from './decision.ts';
+import type { Approval } from './observation.ts';
 import { planned } from './step-summary.ts';
 
 /** How often to look at a cluster that nothing is wrong with; watched changes are told at once. */
@@ -7,11 +8,17 @@ const IDLE_SECONDS = 60;
 /** How often to look again at what stands in the way; watched changes are told at once. */
 const BLOCKED_SECONDS = 10;
 
-/** Perform the first of these steps. Throws a RangeError without any. */
-export function operate(operation: Operation, steps: readonly Step[]): Decision {
+/** Perform the first of these steps, using up the approval that it was given, if any. Throws a RangeError without steps. */
+export function operate(operation: Operation, steps: readonly Step[], approval?: Approval): Decision {
   const [step] = steps;
   if (step === undefined) throw new RangeError(`${operation} was planned without a step`);
-  return { kind: 'operate', operation, step, plan: steps.map(planned) };
+  return {
+    kind: 'operate',
+    operation,
+    step,
+    plan: steps.map(planned),
+    ...(approval && { approval: approval.id }),
+  };
 }
 
 /** There is work, and `obstacle` stands in its way. `steps` is what would be done. */

@@ -4,6 +4,7 @@
  */
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../api/names.ts';
 import { validateCluster } from '../api/validate.ts';
+import type { Consent } from './decision.ts';
 import type { Observation } from './observation.ts';
 
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
@@ -13,6 +14,8 @@ const MAX_SERIAL = 999_999_999;
 export interface Obstacle {
   readonly reason: string;
   readonly message: string;
+  /** A person who approves of this takes it out of the way. */
+  readonly consent?: Consent;
 }
 
 export type Check = (observation: Observation) => Obstacle | undefined;

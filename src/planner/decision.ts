@@ -2,14 +2,27 @@
  * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
  */
 import type { Incarnation, StorageStatus } from '../api/types.ts';
+import type { Actor } from './observation.ts';
 
 export interface MemberIdentity {
   readonly name: string;
   readonly id: string;
 }
 
+/** What a step is not taken without: the word of a person for exactly this. */
+export interface Consent {
+  readonly operation: Operation;
+  /** Ids of members, or whatever else tells this from every other consent. */
+  readonly ids: readonly string[];
+}
+
+/** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
+export type Word = Pick<Actor, 'approvals'>;
+
 /** One thing to do, naming exactly what it acts on. Each is an activity of the same name. */
-export type Step =
+export type Step = { readonly word?: Word } & Deed;
+
+type Deed =
   | {
       readonly kind: 'recordIncarnation';
       readonly incarnation: Incarnation;
@@ -130,6 +143,8 @@ export type Decision =
       readonly message: string;
       readonly nextLookSeconds: number;
       readonly plan: readonly PlannedStep[];
+      /** It goes on when a person approves of this. */
+      readonly consent?: Consent;
     }
   /** `step` is performed, then the world is looked at again; `plan` is the whole remaining plan, `step` first. */
   | {
@@ -137,4 +152,6 @@ export type Decision =
       readonly operation: Operation;
       readonly step: Step;
       readonly plan: readonly PlannedStep[];
+      /** The approval that `step` uses up. */
+      readonly approval?: number;
     };

@@ -184,6 +184,21 @@ export interface Observation {
   readonly membership: Membership;
   /** Absent: the specification asks for plain text. */
   readonly tls?: TlsFacts | undefined;
+  /** What people said; put here by `plan`, so that every planner can ask. */
+  readonly actor?: Actor;
+}
+
+/** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
+export interface Approval {
+  /** Tells it from other approvals of the same; given by the workflow that received it. */
+  readonly id: number;
+  readonly operation: string;
+  /** What is consented to: member ids, versions, whatever the planner asks for. */
+  readonly ids: readonly string[];
+  readonly by: string;
+  readonly reason?: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
 }
 
 /** What people asked of the workflow, which the world does not say. */
@@ -198,4 +213,6 @@ export interface Actor {
   };
   /** An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). */
   readonly failed?: { readonly operation: string; readonly message: string; readonly retryAt: number };
+  /** Approvals that were not used yet. */
+  readonly approvals?: readonly Approval[];
 }

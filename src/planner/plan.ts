@@ -34,15 +34,22 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
   if (observation === undefined) return { kind: 'gone' };
+  const seen = { ...observation, actor };
   for (const planner of PLANNERS) {
-    const decision = planner(observation);
-    if (decision !== undefined) return withConsent(decision, observation, actor);
+    const decision = planner(seen);
+    if (decision !== undefined) return withWord(unlessStopped(decision, observation, actor), actor);
   }
   return idle();
 }
 
+/** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
+function withWord(decision: Decision, { approvals = [] }: Actor): Decision {
+  if (decision.kind !== 'operate' || approvals.length === 0) return decision;
+  return { ...decision, step: { ...decision.step, word: { approvals } } };
+}
+
 /** Work that people stopped is shown, not done. */
-function withConsent(decision: Decision, observation: Observation, actor: Actor): Decision {
+function unlessStopped(decision: Decision, observation: Observation, actor: Actor): Decision {
   if (decision.kind !== 'operate') return decision;
   const stop = stopOf(decision.operation, observation, actor);
   if (stop === undefined) return decision;

@@ -1,12 +1,13 @@
 /** What an entity workflow knows that the world does not say, and the handlers of its messages. */
 import { log, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { Actor, Assessment } from '../activities/index.ts';
+import { planAnswer } from './answers.ts';
+import { type Approval, handleApprovals, holding } from './approvals.ts';
 import {
   abortSignal,
   abortUpdate,
   changedSignal,
   type Ending,
-  type PlanAnswer,
   pauseSignal,
   pauseUpdate,
   planQuery,
@@ -18,6 +19,7 @@ import {
   type StatusAnswer,
   statusQuery,
 } from './messages.ts';
+import { requestFrom } from './words.ts';
 
 /** Handlers only set fields; the entity's loop acts. That way nothing runs twice at once. */
 export interface EntityState {
@@ -35,13 +37,25 @@ export interface EntityState {
   ending: Ending | undefined;
   /** The operation under way. */
   operation: string | undefined;
+  /** Given and not used yet. */
+  approvals: readonly Approval[];
+  /** Approvals are numbered, over all runs. */
+  nextId: number;
+  /** Passes that this run has seen. */
+  passes: number;
+  refused: string | undefined;
 }
 
 /** What survives into the next run. */
-export type Carried = Pick<EntityState, 'paused' | 'aborted' | 'failed' | 'failures'>;
+export type Carried = Pick<EntityState, 'paused' | 'aborted' | 'failed' | 'failures'> &
+  // Runs of 0.1 did not know of these.
+  Partial<Pick<EntityState, 'approvals' | 'nextId'>>;
 
-/** People's words end up in status and histories: they are kept short. */
-const MAX_WORDS = 200;
+/** What is handed to the next run. */
+export function carriedOf(state: EntityState): Carried {
+  const { paused, aborted, failed, failures, approvals, nextId } = state;
+  return { paused, aborted, failed, failures, approvals, nextId };
+}
 
 /** The state of a new run. */
 export function newState(carried: Carried | undefined): EntityState {
@@ -55,6 +69,10 @@ export function newState(carried: Carried | undefined): EntityState {
     assessment: undefined,
     ending: undefined,
     operation: undefined,
+    approvals: carried?.approvals ?? [],
+    nextId: carried?.nextId ?? 1,
+    passes: 0,
+    refused: undefined,
   };
 }
 
@@ -69,7 +87,7 @@ export interface Reactions {
 /** Registers every handler. */
 export function handleMessages(state: EntityState, { forward, show }: Reactions): void {
   const pause = (request?: Request) => {
-    state.paused = shortened(request);
+    state.paused = requestFrom(request);
     state.dirty = true;
     return forward();
   };
@@ -80,7 +98,7 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   };
   const abort = async (request?: Request) => {
     if (state.operation === undefined) return;
-    state.abort = shortened(request);
+    state.abort = requestFrom(request);
     await forward();
   };
   const resync = () => {
@@ -110,13 +128,15 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
     await heard(abort(request));
     return `${operation} ends at its next step`;
   });
-  setHandler(progressSignal, ({ assessment, ending }) => {
+  handleApprovals(state, forward);
+  setHandler(progressSignal, ({ assessment, ending, used }) => {
+    if (used !== undefined) state.approvals = state.approvals.filter(({ id }) => !used.includes(id));
     if (assessment !== undefined) show(assessment);
     if (ending !== undefined) state.ending = ending;
   });
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
   setHandler(statusQuery, () => statusAnswer(state), describe('what is, as the last pass saw it'));
-  setHandler(planQuery, () => planAnswer(state), describe('what comes next, and why'));
+  setHandler(planQuery, () => planAnswer(state.assessment), describe('what comes next, and why'));
 }
 
 /** An update answers when the running operation has heard of it: until then a further step could begin. */
@@ -125,32 +145,23 @@ async function heard(delivery: Promise<void>): Promise<void> {
 }
 
 /** What people asked for, as the planner takes it. */
-export function actorOf({ paused, aborted, failed }: EntityState): Actor {
-  return { ...(paused && { paused }), ...(aborted && { aborted }), ...(failed && { failed }) };
-}
-
-/** Takes whatever people send: an error here would hold up the workflow for good. A bare text is a reason. */
-function shortened(request: unknown): Request {
-  const { by, reason } =
-    typeof request === 'string' ? { reason: request } : ((request ?? {}) as Record<string, unknown>);
-  const words = (said: unknown) => String(said).slice(0, MAX_WORDS);
-  return { ...(by ? { by: words(by) } : {}), ...(reason ? { reason: words(reason) } : {}) };
-}
-
-function statusAnswer({ paused, operation, assessment }: EntityState): StatusAnswer {
+export function actorOf({ paused, aborted, failed, approvals }: EntityState): Actor {
   return {
     ...(paused && { paused }),
-    ...(operation && { operation }),
-    ...(assessment?.summary && { cluster: assessment.summary }),
+    ...(aborted && { aborted }),
+    ...(failed && { failed }),
+    ...(approvals.length > 0 && { approvals }),
   };
 }
 
-function planAnswer({ assessment }: EntityState): PlanAnswer {
-  const decision = assessment?.decision;
-  if (decision?.kind === 'operate') {
-    return { operation: decision.operation, steps: decision.plan.map(step => step.summary) };
-  }
-  if (decision?.kind !== 'blocked') return { steps: [] };
-  const { reason, message, plan } = decision;
-  return { steps: plan.map(step => step.summary), blocked: { reason, message } };
+function statusAnswer(state: EntityState): StatusAnswer {
+  const { paused, operation, assessment, refused } = state;
+  const approvals = holding(state.approvals, Date.now());
+  return {
+    ...(paused && { paused }),
+    ...(operation && { operation }),
+    ...(approvals.length > 0 && { approvals }),
+    ...(refused && { refused }),
+    ...(assessment?.summary && { cluster: assessment.summary }),
+  };
 }

@@ -21,8 +21,16 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Assessment, Decision, Operation } from '../activities/index.ts';
+import { holding } from './approvals.ts';
 import { clusterDetails } from './details.ts';
-import { actorOf, type Carried, type EntityState, handleMessages, newState } from './entity-state.ts';
+import {
+  actorOf,
+  type Carried,
+  carriedOf,
+  type EntityState,
+  handleMessages,
+  newState,
+} from './entity-state.ts';
 import { type Control, controlSignal, type Ending, type ResourceRef } from './messages.ts';
 import { OPERATION_WORKFLOWS, type OperationInput, type OperationResult } from './operation.ts';
 import { assess } from './perform.ts';
@@ -95,6 +103,7 @@ class ClusterEntity {
   async #look(): Promise<Assessment> {
     const state = this.#state;
     if (state.failed !== undefined && Date.now() >= state.failed.retryAt) state.failed = undefined;
+    state.approvals = holding(state.approvals, Date.now());
     const assessment = await assess(this.#ref, actorOf(state), this.#id);
     this.#show(assessment);
     return assessment;
@@ -102,6 +111,7 @@ class ClusterEntity {
 
   #show(assessment: Assessment): void {
     this.#state.assessment = assessment;
+    this.#state.passes += 1;
     setCurrentDetails(clusterDetails(assessment));
     this.#published = publish(assessment, this.#published);
   }
@@ -153,7 +163,7 @@ class ClusterEntity {
         staticSummary: `${decision.operation} ${namespace}/${name}`,
       });
       // What was asked for while it was being started may not have found it.
-      if (control.paused !== this.#state.paused || control.abort !== this.#state.abort) void this.#forward();
+      if (!this.#isTold(control)) void this.#forward();
       return child;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -163,7 +173,17 @@ class ClusterEntity {
   }
 
   #control(): Control {
-    return { paused: this.#state.paused, abort: this.#state.abort };
+    const { paused, abort, approvals } = this.#state;
+    return { paused, abort, ...(approvals.length > 0 && { approvals }) };
+  }
+
+  #isTold(control: Control): boolean {
+    const { paused, abort, approvals } = this.#state;
+    return (
+      control.paused === paused &&
+      control.abort === abort &&
+      (control.approvals ?? []).length === approvals.length
+    );
   }
 
   async #forward(): Promise<void> {
@@ -178,8 +198,7 @@ class ClusterEntity {
   async #continueIfLong(): Promise<void> {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     if (historyLength < LONG_HISTORY && !continueAsNewSuggested && !this.#cancelled) return;
-    const { paused, aborted, failed, failures } = this.#state;
-    await continueAsNew<typeof etcdCluster>({ ...this.#ref, carried: { paused, aborted, failed, failures } });
+    await continueAsNew<typeof etcdCluster>({ ...this.#ref, carried: carriedOf(this.#state) });
   }
 }
 

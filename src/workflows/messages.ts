@@ -4,7 +4,7 @@
  * of the same name answer, and need one.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Assessment, Operation } from '../activities/index.ts';
+import type { Actor, Assessment, Operation } from '../activities/index.ts';
 
 /** Which custom resource a workflow belongs to. The uid tells a resource from a later one of the same name. */
 export interface ResourceRef {
@@ -19,6 +19,17 @@ export interface Request {
   readonly reason?: string;
 }
 
+/** Lets one step go on that waits for a person. What it waits for stands in the plan (query `plan`) and in status. */
+export interface ApproveRequest {
+  readonly operation: string;
+  /** Exactly what is approved of, as the plan names it. */
+  readonly ids: readonly string[];
+  readonly by: string;
+  readonly reason?: string;
+  /** For how long it holds, an hour when nothing is said, a day at most. It is used once. */
+  readonly expiresInSeconds?: number;
+}
+
 /** From the watcher: something about this resource changed. Says "look", never what to do. */
 export interface Changed {
   readonly generation?: number;
@@ -30,10 +41,12 @@ export const pauseSignal = defineSignal<[Request?]>('pause');
 export const resumeSignal = defineSignal<[Request?]>('resume');
 export const resyncSignal = defineSignal<[Request?]>('resync');
 export const abortSignal = defineSignal<[Request?]>('abort');
+export const approveSignal = defineSignal<[ApproveRequest]>('approve');
 
 export const pauseUpdate = defineUpdate<string, [Request?]>('pause');
 export const resumeUpdate = defineUpdate<string, [Request?]>('resume');
 export const abortUpdate = defineUpdate<string, [Request?]>('abort');
+export const approveUpdate = defineUpdate<string, [ApproveRequest]>('approve');
 
 export const statusQuery = defineQuery<StatusAnswer>('status');
 export const planQuery = defineQuery<PlanAnswer>('plan');
@@ -43,19 +56,28 @@ export interface StatusAnswer {
   readonly paused?: Request;
   readonly operation?: string;
   readonly cluster?: Assessment['summary'];
+  /** Approvals that were given and not used yet. */
+  readonly approvals?: Actor['approvals'];
+  /** The last message that was refused, and why: a signal has no other answer. */
+  readonly refused?: string;
 }
 
 /** What comes next, and why, or why nothing does. */
 export interface PlanAnswer {
+  /** In one sentence. */
+  readonly next: string;
   readonly operation?: string;
   readonly steps: readonly string[];
   readonly blocked?: { readonly reason: string; readonly message: string };
+  /** What to send with `approve`, and who you are, to let it go on. */
+  readonly approve?: Pick<ApproveRequest, 'operation' | 'ids'>;
 }
 
-/** What people asked for, passed from the entity to the operation that it runs. */
+/** What people asked for, passed from the entity to the operation that it runs. Absent in histories of 0.1: the last. */
 export interface Control {
   readonly paused: Request | undefined;
   readonly abort: Request | undefined;
+  readonly approvals?: Actor['approvals'];
 }
 
 /** Entity → operation. */
@@ -74,5 +96,11 @@ export interface Ending {
 }
 
 /** Operation → entity: another pass was made, or the operation ends. */
-export const progressSignal =
-  defineSignal<[{ readonly assessment?: Assessment; readonly ending?: Ending }]>('progress');
+export interface Progress {
+  readonly assessment?: Assessment;
+  readonly ending?: Ending;
+  /** Approvals that it has used up. */
+  readonly used?: readonly number[];
+}
+
+export const progressSignal = defineSignal<[Progress]>('progress');

@@ -13,7 +13,14 @@ import {
 } from '@temporalio/workflow';
 import type { Actor, Assessment, Decision, Operation, Step } from '../activities/index.ts';
 import { operationDetails } from './details.ts';
-import { type Control, controlSignal, type Ending, progressSignal, type ResourceRef } from './messages.ts';
+import {
+  type Control,
+  controlSignal,
+  type Ending,
+  type Progress,
+  progressSignal,
+  type ResourceRef,
+} from './messages.ts';
 import { assess, perform, type StepOutcome } from './perform.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
@@ -36,27 +43,35 @@ const LONG_HISTORY = 1_000;
 async function interpret(input: OperationInput): Promise<OperationResult> {
   let { control } = input;
   setHandler(controlSignal, (sent: Control) => {
-    control = { paused: sent.paused, abort: sent.abort ?? control.abort };
+    control = { ...sent, abort: sent.abort ?? control.abort };
   });
   // Cancelling in the UI is asking to abort: the step under way is finished, nothing is left half done.
   CancellationScope.current().cancelRequested.catch(() => {
     control = { ...control, abort: { by: 'cancellation of the workflow' } };
   });
   return CancellationScope.nonCancellable(async () => {
-    const { assessment, ...outcome } = await run(input, () => control);
+    const used: number[] = [];
+    const { assessment, ...outcome } = await run(input, { control: () => control, used });
     const result = { operation: input.decision.operation, ...outcome, ...(assessment && { assessment }) };
     // Waited for: the server drops a signal of a workflow that completes with the same task.
     await tellEntity(input.entity, {
       ...(assessment && { assessment }),
       ending: { operation: result.operation, ...outcome },
+      ...(used.length > 0 && { used }),
     });
     return result;
   });
 }
 
+/** What people asked for, and the approvals that were used up on the way. */
+interface People {
+  readonly control: () => Control;
+  readonly used: number[];
+}
+
 async function run(
   input: OperationInput,
-  control: () => Control,
+  { control, used }: People,
 ): Promise<Omit<OperationResult, 'operation'>> {
   let decision = input.decision;
   let assessment: Assessment | undefined;
@@ -67,14 +82,17 @@ async function run(
     setCurrentDetails(operationDetails(decision));
     const done =
       paused === undefined ? await perform(input.ref, decision.step, summaryOf(decision)) : undefined;
+    // Only of a step that was refused before it began it is certain that nothing came of it.
+    if (decision.approval !== undefined && done !== undefined && done.kind !== 'changed')
+      used.push(decision.approval);
     const failure = patience.failureOf(done);
     if (failure !== undefined) return { outcome: 'failed', message: failure };
-    assessment = await assess(input.ref, actorOf(control()), input.entity);
+    assessment = await assess(input.ref, actorOf(control(), used), input.entity);
     const next = assessment.decision;
     if (next.kind !== 'operate' || next.operation !== input.decision.operation)
       return { outcome: 'ended', assessment };
     if (workflowInfo().historyLength > LONG_HISTORY) return { outcome: 'handedBack', assessment };
-    void tellEntity(input.entity, { assessment });
+    void tellEntity(input.entity, { assessment, ...(used.length > 0 && { used: [...used] }) });
     const repeats = patience.repeatsOf(done, decision.step, next.step);
     if (repeats >= TRIES) {
       const message = `"${summaryOf(decision)}" was done ${repeats} times and is still to be done`;
@@ -110,12 +128,13 @@ function summaryOf({ plan, step }: Operate): string {
   return plan[0]?.summary ?? step.kind;
 }
 
-function actorOf({ paused }: Control): Pick<Actor, 'paused'> {
-  return paused === undefined ? {} : { paused };
+function actorOf({ paused, approvals = [] }: Control, used: readonly number[]): Actor {
+  const left = approvals.filter(({ id }) => !used.includes(id));
+  return { ...(paused && { paused }), ...(left.length > 0 && { approvals: left }) };
 }
 
 /** Never rejects: the entity may be gone, and nothing here depends on it. */
-function tellEntity(entity: string, progress: { assessment?: Assessment; ending?: Ending }): Promise<void> {
+function tellEntity(entity: string, progress: Progress): Promise<void> {
   return getExternalWorkflowHandle(entity)
     .signal(progressSignal, progress)
     .catch(() => undefined);

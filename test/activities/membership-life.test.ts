@@ -146,6 +146,31 @@ describe('replacement', LONG, () => {
     expectMembers(world, ['example-0', 'example-3', 'example-4']);
   });
 
+  it('past the budget is done for a member that somebody approves of, and for no other', async () => {
+    const world = await created({ size: 5, repair: { maxReplacementsPerHour: 1 } });
+    await lose(world, 'example-1');
+    await world.run();
+    await lose(world, 'example-2');
+    await lose(world, 'example-3');
+    const { decision } = await world.run();
+    const consent = decision.kind === 'blocked' ? decision.consent : undefined;
+    const lost = world.etcd.clusters[0]?.rows.find(row => row.name === 'example-2');
+    expect(consent).toEqual({ operation: 'replaceMember', ids: [lost?.id] });
+    const progressing = world.cluster.status.conditions?.find(({ type }) => type === 'Progressing');
+    expect(progressing).toMatchObject({ status: 'False', reason: 'AwaitingApproval' });
+    expect(progressing?.message).toContain(`send approve {"operation":"replaceMember","ids":["${lost?.id}"]`);
+    const approval = { id: 1, operation: 'replaceMember', by: 'ana', expiresAt: world.now + 3_600_000 };
+    await world.run({ approvals: [{ ...approval, ids: ['another'] }] });
+    await world.run({ approvals: [{ ...approval, ids: [lost?.id ?? ''], expiresAt: world.now }] });
+    expect(world.etcd.clusters[0]?.rows.map(row => row.name)).toContain('example-2');
+    await world.run({ approvals: [{ ...approval, ids: [lost?.id ?? ''] }] });
+    const { decision: next } = await world.run();
+    const names = world.etcd.clusters[0]?.rows.map(row => row.name);
+    expect(names).not.toContain('example-2');
+    expect(names).toContain('example-3');
+    expect(next).toMatchObject({ kind: 'blocked', reason: 'ReplacementBudget' });
+  });
+
   it('is not done when quorum is lost: it is told, and nothing is touched', async () => {
     const world = await created();
     await lose(world, 'example-1');

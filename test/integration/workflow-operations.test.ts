@@ -132,7 +132,7 @@ describe('a step that fails for good', () => {
       operation: 'createCluster',
       message: 'services is forbidden',
     });
-    expect(await entity.handle.query('plan')).toEqual({
+    expect(await entity.handle.query('plan')).toMatchObject({
       steps: ['create the client Service', 'wait until example-0, example-1, example-2 are ready'],
       blocked: { reason: 'StepFailed', message: 'it is StepFailed' },
     });

@@ -15,6 +15,7 @@ import {
 } from '../../src/activities/index.ts';
 import type { WaitOutcome } from '../../src/activities/poll.ts';
 import { beating } from '../../src/activities/beating.ts';
+import type { Consent } from '../../src/planner/decision.ts';
 import { planned } from '../../src/planner/step-summary.ts';
 
 const TOKEN = 'example-5d1c7f20-1';
@@ -69,6 +70,8 @@ export class Script {
   /** Steps that are still to be done after they were performed. */
   readonly stubborn = new Set<Step['kind']>();
   readonly behaviours = new Map<Step['kind'], Behaviour>();
+  /** What the next step needs a person's consent to. */
+  consent: Consent | undefined;
   /** Runs before every pass. */
   beforeLook: Behaviour = async () => {};
 
@@ -109,7 +112,19 @@ export class Script {
         plan,
       };
     }
-    return { kind: 'operate', operation: this.operation, step, plan };
+    if (this.consent === undefined) return { kind: 'operate', operation: this.operation, step, plan };
+    const { consent } = this;
+    const approval = actor.approvals?.find(({ ids }) => ids.join() === consent.ids.join());
+    return approval === undefined
+      ? {
+          kind: 'blocked',
+          reason: 'Asked',
+          message: 'a person is asked',
+          nextLookSeconds: this.idleSeconds,
+          plan,
+          consent,
+        }
+      : { kind: 'operate', operation: this.operation, step, plan, approval: approval.id };
   }
 
   /** The same reasons as the planner's, in its order. */

@@ -1,6 +1,6 @@
 /** A real Temporal server with the real workflows, for tests: every test gets a task queue and a resource of its own. */
 import { fileURLToPath } from 'node:url';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../src/activities/index.ts';
 import { bundleWorkflows } from '../../src/main/workflow-bundle.ts';
@@ -92,6 +92,15 @@ export class Entity {
 
   status(): Promise<StatusAnswer> {
     return this.handle.query<StatusAnswer>('status');
+  }
+
+  /** What an update answers; rejects with the reason when it is refused. */
+  async update(name: string, argument: unknown): Promise<string> {
+    try {
+      return await this.handle.executeUpdate<string, [unknown]>(name, { args: [argument] });
+    } catch (error) {
+      throw error instanceof WorkflowUpdateFailedError ? (error.cause ?? error) : error;
+    }
   }
 
   plan(): Promise<PlanAnswer> {

@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../api/types.ts';
 import type { Step } from '../../planner/decision.ts';
-import type { Decision } from '../../planner/decision.ts';
-import { planHibernation } from '../../planner/hibernate.ts';
-import { planMembership } from '../../planner/membership/index.ts';
-import { planRollout } from '../../planner/rollout.ts';
+import { plan } from '../../planner/plan.ts';
 import type { Observation } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
@@ -23,7 +20,7 @@ export async function stillPlanned(
   const seen = await observe(deps, ref);
   if (seen === undefined || seen.observation.cluster.deleting)
     throw preconditionChanged('the resource is gone');
-  const decision = plannerOf(step)(seen.observation);
+  const decision = plan(seen.observation, step.word ?? {});
   if (decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
     const instead = decision?.kind === 'blocked' ? decision.message : 'something else is planned now';
     throw preconditionChanged(`${step.kind} is not done: ${instead}`);
@@ -31,15 +28,8 @@ export async function stillPlanned(
   return seen;
 }
 
-/** Whose step it is. */
-function plannerOf(step: Step): (observation: Observation) => Decision | undefined {
-  if (step.kind === 'moveLeader') return planRollout;
-  if (step.kind !== 'stopMember') return planMembership;
-  return step.purpose === 'rollout' ? planRollout : planHibernation;
-}
-
 /** As it went through Temporal; what a claim is kept until depends on when it was looked at. */
 function plain(step: Step): unknown {
-  const value = JSON.parse(JSON.stringify(step)) as { fate?: unknown };
+  const value = JSON.parse(JSON.stringify({ ...step, word: undefined })) as { fate?: unknown };
   return typeof value.fate === 'object' ? { ...value, fate: 'kept for a while' } : value;
 }

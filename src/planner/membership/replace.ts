@@ -5,6 +5,7 @@
 import { parseTimestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
 import type { Obstacle } from '../checks.ts';
+import { consentTo } from '../consent.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { graceLeftMs, lossOf } from './evidence.ts';
@@ -19,12 +20,14 @@ export function planReplacement(observation: Observation, seats: readonly Seat[]
   const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
   if (first === undefined) return undefined;
   const step = removal(observation, seats, first);
-  const obstacle =
-    onlyOurs(seats) ??
-    graceOver(observation, first) ??
-    budgetLeft(observation, first) ??
-    restHasQuorum(seats, first);
-  return obstacle === undefined ? operate('replaceMember', [step]) : blocked(obstacle, [step]);
+  const obstacle = onlyOurs(seats) ?? graceOver(observation, first) ?? restHasQuorum(seats, first);
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
+  const exceeded = budgetExceeded(observation, first);
+  if (exceeded === undefined) return operate('replaceMember', [step]);
+  const answer = consentTo(observation, { operation: 'replaceMember', ids: [first.id] }, exceeded);
+  return 'obstacle' in answer
+    ? blocked(answer.obstacle, [step])
+    : operate('replaceMember', [step], answer.approval);
 }
 
 function removal(observation: Observation, seats: readonly Seat[], { name, id }: Seat): Step {
@@ -43,8 +46,8 @@ function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
   };
 }
 
-/** Members that go on being lost are a fault that replacing does not mend. */
-function budgetLeft({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
+/** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
+function budgetExceeded({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
   const lately = (cluster.status.replacements ?? []).filter(
     ({ time, member }) => now - (parseTimestamp(time) ?? 0) < HOUR_MS && member !== seat.name,
@@ -52,6 +55,6 @@ function budgetLeft({ cluster, now }: Observation, seat: Seat): Obstacle | undef
   if (lately.length < maxReplacementsPerHour) return undefined;
   return {
     reason: 'ReplacementBudget',
-    message: `${seat.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then raise it or wait`,
+    message: `${seat.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then approve of this one or raise it`,
   };
 }

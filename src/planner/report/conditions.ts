@@ -139,11 +139,16 @@ function progressing({ decision }: Findings): ConditionFinding {
     case 'operate':
       return finding('Progressing', PROGRESS[decision.operation], decision.plan[0]?.summary);
     case 'blocked':
-      return finding('Progressing', decision.reason === 'Paused' ? 'Paused' : 'Blocked', decision.message);
+      return finding('Progressing', progressOf(decision), decision.message);
     case 'idle':
     case 'gone':
       return finding('Progressing', 'AsSpecified');
   }
+}
+
+function progressOf({ reason, consent }: Extract<Decision, { kind: 'blocked' }>): ReasonOf<'Progressing'> {
+  if (reason === 'Paused') return 'Paused';
+  return consent === undefined ? 'Blocked' : 'AwaitingApproval';
 }
 
 /** CoreOS's two conditions of change: there while it happens, gone when it does not. */

@@ -51,7 +51,7 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
 }
 
 function isBlocked(condition: Condition): boolean {
-  return condition.reason === 'Blocked';
+  return condition.reason === 'Blocked' || condition.reason === 'AwaitingApproval';
 }
 
 function asEvent(condition: Condition): Transition {

@@ -1,0 +1,111 @@
+/** Approvals as people send them, and for how long they hold. */
+import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
+import type { Actor } from '../activities/index.ts';
+import type { EntityState } from './entity-state.ts';
+import { type ApproveRequest, approveSignal, approveUpdate } from './messages.ts';
+import { isText, words } from './words.ts';
+
+export type Approval = NonNullable<Actor['approvals']>[number];
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+/** As many as are remembered; a plan waits for one at a time. */
+const REMEMBERED = 16;
+
+/** What was sent, as an approval that holds for an hour or as long as it says, or why it is none. */
+export function approvalFrom(
+  sent: unknown,
+  { id, now }: { readonly id: number; readonly now: number },
+): Approval | string {
+  const { operation, ids, by, reason, expiresInSeconds } = (sent ?? {}) as Partial<
+    Record<keyof ApproveRequest, unknown>
+  >;
+  const example = '{"operation":"replaceMember","ids":["8e9e05c5"],"by":"ana"}';
+  if (!isText(operation)) return `"operation" is missing: send ${example}`;
+  if (!Array.isArray(ids) || ids.length === 0 || !ids.every(isText))
+    return `"ids" must name what is approved of: send ${example}`;
+  if (!isText(by)) return `"by" must say who approves: send ${example}`;
+  const seconds = typeof expiresInSeconds === 'number' ? expiresInSeconds : HOUR_SECONDS;
+  if (!(seconds > 0 && seconds <= DAY_SECONDS))
+    return `"expiresInSeconds" must be between 1 and ${DAY_SECONDS}`;
+  return {
+    id,
+    operation,
+    ids: ids.slice(0, REMEMBERED),
+    by: words(by),
+    ...(isText(reason) && { reason: words(reason) }),
+    expiresAt: now + seconds * 1_000,
+  };
+}
+
+/** Those that still hold, with a new one. */
+export function withApproval(known: readonly Approval[], approval: Approval, now: number): Approval[] {
+  return [...holding(known, now), approval].slice(-REMEMBERED);
+}
+
+/** Those that have not expired. */
+export function holding(known: readonly Approval[], now: number): Approval[] {
+  return known.filter(({ expiresAt }) => now < expiresAt);
+}
+
+/** How long an update waits for a pass that shows whether its approval is waited for. */
+const NEXT_PASS = '30s';
+
+/** An approval is kept until it is used or expires; the update answers whether anything waits for it. */
+export function handleApprovals(state: EntityState, forward: () => Promise<void>): void {
+  const approve = (sent: unknown): Approval | string => {
+    const approval = approvalFrom(sent, { id: state.nextId, now: Date.now() });
+    if (typeof approval === 'string') {
+      state.refused = `approve: ${approval}`;
+      return approval;
+    }
+    state.nextId += 1;
+    state.approvals = withApproval(state.approvals, approval, Date.now());
+    state.dirty = true;
+    void forward();
+    return approval;
+  };
+  const description = 'let a step go on that waits for a person: {"operation": "…", "ids": ["…"], "by": "…"}';
+  setHandler(approveSignal, sent => void approve(sent), { description });
+  setHandler(
+    approveUpdate,
+    async sent => {
+      // What waits for a person may have begun to wait a moment ago.
+      if (!isWaitedFor(state, sent)) await nextPass(state);
+      if (!isWaitedFor(state, sent)) throw refusal(`nothing waits for this approval: ${whatWaits(state)}`);
+      const approval = approve(sent);
+      if (typeof approval === 'string') throw refusal(approval);
+      return `${approval.operation} of ${approval.ids.join(', ')} is approved of; it is used once, until ${new Date(approval.expiresAt).toISOString()}`;
+    },
+    { description },
+  );
+}
+
+/** Refuses an update: the caller reads why, and the workflow goes on. */
+function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'Refused');
+}
+
+async function nextPass(state: EntityState): Promise<void> {
+  const { passes } = state;
+  state.dirty = true;
+  await condition(() => state.passes > passes, NEXT_PASS);
+}
+
+function isWaitedFor({ assessment }: EntityState, sent: unknown): boolean {
+  const decision = assessment?.decision;
+  if (decision?.kind !== 'blocked' || decision.consent === undefined) return false;
+  const { operation, ids } = (sent ?? {}) as { readonly operation?: unknown; readonly ids?: unknown };
+  if (operation !== decision.consent.operation || !Array.isArray(ids)) return false;
+  return sameIds(ids, decision.consent.ids);
+}
+
+function sameIds(given: readonly unknown[], wanted: readonly string[]): boolean {
+  return new Set(given).size === wanted.length && wanted.every(id => given.includes(id));
+}
+
+function whatWaits({ assessment }: EntityState): string {
+  const decision = assessment?.decision;
+  const consent = decision?.kind === 'blocked' ? decision.consent : undefined;
+  return consent === undefined ? 'the plan asks for none' : `the plan asks for ${JSON.stringify(consent)}`;
+}

@@ -1,0 +1,90 @@
+/** A person's consent on its way through the real workflows on a real Temporal server. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CREATION, REPAIR, refused, Script } from '../support/scripted-activities.ts';
+import { until, WorkflowBench } from '../support/workflow-bench.ts';
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  bench = await WorkflowBench.start();
+}, 120_000);
+afterAll(() => bench.stop());
+
+const CONSENT = { operation: 'repairCluster', ids: ['8e9e05c5'] } as const;
+const APPROVAL = { ...CONSENT, by: 'ana', reason: 'the disk was swapped' };
+
+function waiting(): Script {
+  const script = new Script();
+  script.plan('repairCluster', REPAIR);
+  script.consent = CONSENT;
+  return script;
+}
+
+describe('approve', () => {
+  it('lets exactly one step go on, and the next one waits again', async () => {
+    const script = waiting();
+    const entity = await bench.follow(script);
+    await until(async () => (await entity.plan()).approve !== undefined);
+    expect(await entity.plan()).toMatchObject({
+      next: 'nothing is done now: a person is asked',
+      blocked: { reason: 'Asked' },
+      approve: CONSENT,
+    });
+    const release = script.hold('restartMember');
+    expect(await entity.update('approve', APPROVAL)).toMatch(/^repairCluster of 8e9e05c5 is approved of/);
+    await until(() => script.started.length === 1);
+    expect((await entity.status()).approvals).toMatchObject([{ by: 'ana', reason: 'the disk was swapped' }]);
+    release();
+    await until(() => script.performed.length === 1);
+    await until(async () => (await entity.status()).approvals === undefined);
+    await entity.quiet();
+    expect(script.performed).toHaveLength(1);
+    expect(script.actors.at(-1)).toEqual({});
+  });
+
+  it('is used up also by a step that failed: what came of it is not certain', async () => {
+    const script = waiting();
+    script.fail('restartMember', [refused('the connection broke')]);
+    const entity = await bench.follow(script);
+    await entity.handle.signal('approve', APPROVAL);
+    await until(() => script.actors.at(-1)?.failed !== undefined);
+    expect(script.actors.at(-1)?.approvals).toBeUndefined();
+  });
+
+  it('is refused when nothing waits for it, or for something else', async () => {
+    const script = waiting();
+    const entity = await bench.follow(script);
+    await expect(entity.update('approve', { ...APPROVAL, ids: ['another'] })).rejects.toThrow(
+      `nothing waits for this approval: the plan asks for ${JSON.stringify(CONSENT)}`,
+    );
+    await expect(entity.update('approve', { ...APPROVAL, operation: 'upgradeCluster' })).rejects.toThrow(
+      'nothing waits for this approval',
+    );
+    await expect(entity.update('approve', { ...APPROVAL, by: '' })).rejects.toThrow(
+      '"by" must say who approves',
+    );
+    script.remaining = [];
+    await entity.changed();
+    await until(async () => (await entity.plan()).next.startsWith('nothing is to be done'));
+    await expect(entity.update('approve', APPROVAL)).rejects.toThrow('the plan asks for none');
+    expect(script.performed).toEqual([]);
+  });
+
+  it('as a signal is kept until something waits for it, and nonsense is refused in the status', async () => {
+    const script = new Script();
+    script.plan('createCluster', CREATION);
+    const entity = await bench.follow(script);
+    await until(() => script.remaining.length === 0);
+    for (const nonsense of [null, 'yes', { by: 'ana' }, { ...CONSENT, by: 'ana', expiresInSeconds: -1 }])
+      await entity.handle.signal('approve', nonsense);
+    await until(async () => (await entity.status()).refused !== undefined);
+    expect((await entity.status()).approvals).toBeUndefined();
+    await entity.handle.signal('approve', APPROVAL);
+    await until(async () => (await entity.status()).approvals?.length === 1);
+    script.performed.length = 0;
+    script.plan('repairCluster', REPAIR);
+    script.consent = CONSENT;
+    await entity.changed();
+    await until(() => script.performed.length === 1);
+    await until(async () => (await entity.status()).approvals === undefined);
+  });
+});
