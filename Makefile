@@ -1,7 +1,7 @@
-# Two commands do everything: `make demo` and `make test`. Both install what the machine lacks first.
+# `make demo`, `make test` and `make drill` do everything. They install what the machine lacks first.
 NODE := local/node
 .DEFAULT_GOAL := help
-.PHONY: help demo test dev check bench toolchain down clean
+.PHONY: help demo test drill dev check bench toolchain down clean
 
 help: ## What there is to do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -11,6 +11,9 @@ demo: node_modules/.package-lock.json ## A local Kubernetes and Temporal, the op
 
 test: toolchain ## Every test: unit, replay, integration, end to end on a real local cluster
 	@$(NODE) scripts/test.ts
+
+drill: toolchain ## Every drill, also those that take long: clusters under load through all that can happen to them
+	@$(NODE) scripts/test.ts --only drill,long-drill
 
 dev: node_modules/.package-lock.json ## The operator on this host against the local stack, restarted on change
 	@$(NODE) local/dev.ts

@@ -1,7 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
+/** For levels that share one local stack with the operator in it. */
+const onStack = {
+  pool: 'forks',
+  globalSetup: 'test/support/e2e-setup.ts',
+  testTimeout: 600_000,
+  hookTimeout: 1_800_000,
+} as const;
+
 /**
- * Four levels, run in this order and never side by side: each one's failures make the next one's pointless, and
+ * Levels, run in this order and never side by side: each one's failures make the next one's pointless, and
  * two cores are not to be shared by a test that measures time. Forks, because a process has one Temporal Runtime.
  */
 export default defineConfig({
@@ -11,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{replay,integration,e2e}/**'],
+          exclude: ['test/{replay,integration,e2e}/**', 'test/drill/**/*.drill.test.ts'],
           pool: 'forks',
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
@@ -44,13 +52,30 @@ export default defineConfig({
       },
       {
         test: {
+          ...onStack,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          pool: 'forks',
-          maxWorkers: 1,
-          testTimeout: 600_000,
-          hookTimeout: 1_800_000,
+          // Nothing in these files disturbs what another one uses, and all of them mostly wait.
+          maxWorkers: 3,
           sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        test: {
+          ...onStack,
+          name: 'drill',
+          include: ['test/drill/*.drill.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 5 },
+        },
+      },
+      {
+        test: {
+          ...onStack,
+          name: 'long-drill',
+          include: ['test/drill/long/*.drill.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 6 },
         },
       },
     ],

@@ -5,14 +5,16 @@ import {
   awaitRunning,
   claimsOf,
   createNamespace,
+  discard,
   holds,
+  leaveNamespace,
   manifest,
   memberList,
   podsOf,
   readCluster,
   removeNamespace,
   sample,
-  startWorld,
+  openWorld,
   type World,
 } from '../support/e2e.ts';
 import { poll } from '../support/poll.ts';
@@ -22,12 +24,10 @@ const EXAMPLE = { namespace: NAMESPACE, name: 'example' };
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await openWorld();
   await createNamespace(world, NAMESPACE);
 });
-afterAll(async () => {
-  if (world !== undefined) await removeNamespace(world, NAMESPACE);
-});
+afterAll(() => leaveNamespace(world, NAMESPACE));
 
 describe('the sample resource, unchanged', () => {
   test('becomes three ready members of version 3.5.3 on three nodes', async () => {
@@ -127,7 +127,7 @@ describe('a cluster that cannot be created', () => {
       phase: 'Running',
       currentVersion: '3.6.16',
     });
-    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', 'old', '--timeout=90s');
+    await discard(world, NAMESPACE, 'old');
   });
 
   test('with an image that does not exist is told so, and slows no other cluster', async () => {
@@ -153,15 +153,7 @@ describe('a cluster that cannot be created', () => {
     );
     await removeByHand(world, manifest(NAMESPACE, 'by-hand', {}));
     expect(holds(await readCluster(world, NAMESPACE, sick.name), 'Available')).toBe(false);
-    await world.stack.kubectl(
-      '-n',
-      NAMESPACE,
-      'delete',
-      'etcd',
-      'sick',
-      'beside-a-sick-one',
-      '--timeout=120s',
-    );
+    await discard(world, NAMESPACE, 'sick', 'beside-a-sick-one');
   });
 });
 
@@ -176,6 +168,9 @@ describe('volumes', () => {
     await world.kube.apply(manifest(NAMESPACE, 'kept', { size: 1, version: '3.6.16' }));
     await awaitRunning(world, { namespace: NAMESPACE, name: 'kept' });
     expect((await podsOf(world, NAMESPACE, 'kept')).map(pod => pod.metadata.name)).toEqual(['kept-1']);
-    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', 'kept', '--timeout=90s');
   });
+});
+
+test('a namespace goes with the clusters in it', async () => {
+  await removeNamespace(world, NAMESPACE);
 });

@@ -4,12 +4,12 @@ import {
   awaitRunning,
   claimsOf,
   createNamespace,
+  leaveNamespace,
   manifest,
   memberList,
   podsOf,
   readCluster,
-  removeNamespace,
-  startWorld,
+  openWorld,
   type World,
 } from '../support/e2e.ts';
 import { poll } from '../support/poll.ts';
@@ -20,15 +20,13 @@ const AT = { namespace: NAMESPACE, name: NAME };
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await openWorld();
   await createNamespace(world, NAMESPACE);
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16' }));
   await awaitRunning(world, AT);
   await inMember('put', 'kept', 'through everything');
 });
-afterAll(async () => {
-  if (world !== undefined) await removeNamespace(world, NAMESPACE);
-});
+afterAll(() => leaveNamespace(world, NAMESPACE));
 
 /** Runs etcdctl in the first ready member, against the client Service. */
 async function inMember(...args: string[]): Promise<string> {

@@ -7,11 +7,11 @@ import {
   awaitRunning,
   claimsOf,
   createNamespace,
+  leaveNamespace,
   manifest,
   podsOf,
   readCluster,
-  removeNamespace,
-  startWorld,
+  openWorld,
   type World,
 } from '../support/e2e.ts';
 import { poll } from '../support/poll.ts';
@@ -23,15 +23,13 @@ const SIZED = claimOf('sized', '256Mi');
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await openWorld();
   await createNamespace(world, NAMESPACE);
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16', storage: SIZED }));
   await awaitRunning(world, AT);
   await etcdctl('put', 'kept', 'through everything');
 }, 240_000);
-afterAll(async () => {
-  if (world !== undefined) await removeNamespace(world, NAMESPACE);
-}, 240_000);
+afterAll(() => leaveNamespace(world, NAMESPACE));
 
 function claimOf(storageClassName: string, storage: string): NonNullable<EtcdClusterSpec['storage']> {
   return { volumeClaimTemplate: { spec: { storageClassName, resources: { requests: { storage } } } } };

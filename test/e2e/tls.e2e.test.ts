@@ -7,11 +7,11 @@ import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../supp
 import {
   awaitCondition,
   createNamespace,
+  leaveNamespace,
   manifest,
   podsOf,
   readCluster,
-  removeNamespace,
-  startWorld,
+  openWorld,
   type World,
 } from '../support/e2e.ts';
 import { poll } from '../support/poll.ts';
@@ -21,15 +21,11 @@ let world: World;
 let authority: TestAuthority;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await openWorld();
   await createNamespace(world, NAMESPACE);
   authority = await TestAuthority.create('company');
 });
-afterAll(async () => {
-  if (world === undefined) return;
-  await removeNamespace(world, NAMESPACE);
-  await world.close();
-});
+afterAll(() => leaveNamespace(world, NAMESPACE));
 
 /** The condition TLSReady of a cluster, once it has this reason. */
 async function tlsReady(name: string, reason: string): Promise<string> {

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { parse } from 'yaml';
 import { installOperator } from '../../local/operator.ts';
 import { createProgress } from '../../local/progress.ts';
-import { type Stack, up } from '../../local/stack/index.ts';
+import { openStack, type Stack, up } from '../../local/stack/index.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/types.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
@@ -25,20 +25,29 @@ export interface World {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Brings the stack up with the operator of this checkout in it. Quick when it is there already. Its name is `test`
- * unless the variable E2E_STACK gives another, so that several people can run these tests on one machine.
- */
-export async function startWorld(name = process.env['E2E_STACK'] ?? 'test'): Promise<World> {
+/** The stack of the tests: `test`, or what E2E_STACK says, so that several people can run them on one machine. */
+const testStack = (): string => process.env['E2E_STACK'] ?? 'test';
+
+/** Brings a stack up with the operator of this checkout in it. Quick when it is there already. */
+export async function startWorld(name = testStack()): Promise<World> {
   const progress = createProgress();
   try {
     const stack = await up({ name, progress });
     await installOperator(stack, progress);
-    const kube = kubeOf(stack);
-    return { stack, kube, temporal: temporalOf(stack), close: () => kube.close() };
+    return worldOf(stack);
   } finally {
     progress.close();
   }
+}
+
+/** The world that the setup of this run has brought up. */
+export async function openWorld(): Promise<World> {
+  return worldOf(await openStack(testStack()));
+}
+
+function worldOf(stack: Stack): World {
+  const kube = kubeOf(stack);
+  return { stack, kube, temporal: temporalOf(stack), close: () => kube.close() };
 }
 
 function kubeOf(stack: Stack): ReturnType<typeof createKubeClient> {
@@ -68,7 +77,9 @@ export function sample(namespace: string, file = 'simple-etcd-cr.yaml'): KubeObj
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
+/** A new namespace for a file's clusters; one that an earlier run left is removed first. */
 export async function createNamespace(world: World, name: string): Promise<void> {
+  await removeNamespace(world, name);
   await world.kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: RESTRICTED } });
 }
 
@@ -121,6 +132,12 @@ export async function awaitRunning(
   return awaitCondition(world, at, { type: 'Healthy', timeoutMs });
 }
 
+/** Deletes clusters that a test is done with, and does not wait. */
+export async function discard(world: World, namespace: string, ...names: string[]): Promise<void> {
+  for (const name of names)
+    await world.kube.delete({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+}
+
 export async function podsOf(world: World, namespace: string, name: string): Promise<KubeObject[]> {
   const { items } = await world.kube.list(
     { apiVersion: 'v1', kind: 'Pod' },
@@ -156,6 +173,13 @@ export async function memberList(
     'json',
   );
   return (JSON.parse(output) as { members: { name: string; isLearner?: boolean }[] }).members;
+}
+
+/** Deletes a namespace with all in it, and does not wait: the next run does, if it comes so soon. */
+export async function leaveNamespace(world: World | undefined, name: string): Promise<void> {
+  if (world === undefined) return;
+  await world.kube.delete({ apiVersion: 'v1', kind: 'Namespace', name });
+  await world.close();
 }
 
 /** Deletes a namespace with all in it and waits until it is gone. */

@@ -1,8 +1,9 @@
 /** A drill: something is done to a cluster that is written to all the while, and everything that must hold is looked at. */
 import { expect } from 'vitest';
+import { ANNOTATION_KEPT_UNTIL } from '../../../src/api/names.ts';
 import { createEtcdPort } from '../../../src/etcd/adapter.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
-import { awaitCondition, podsOf, type World } from '../e2e.ts';
+import { awaitCondition, claimsOf, podsOf, type World } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import { check, type Verdict } from './checker.ts';
 import { startLoad } from './client.ts';
@@ -33,23 +34,28 @@ const WRITES_BEFORE = 200;
 const REDUNDANT_MS = 240_000;
 let count = 0;
 
+export interface Target {
+  readonly world: World;
+  readonly at: Place;
+  readonly size: number;
+  readonly title: string;
+  /** How many of the members that there were go with their data, because the drill leaves no other way; 0 is the rule. */
+  readonly lost?: number | 'any';
+  /** Nobody is there to write a status for a while, so what it says may be old. */
+  readonly silent?: boolean;
+}
+
 /**
  * Runs `disturb` on a healthy cluster of `size` members under load, waits until all members are back, and prints how long
  * that took since `disturb` began and since it ended.
  */
 export async function runDrill(
-  target: {
-    readonly world: World;
-    readonly at: Place;
-    readonly size: number;
-    readonly title: string;
-    /** Nobody is there to write a status for a while, so what it says may be old. */
-    readonly silent?: boolean;
-  },
+  target: Target,
   disturb: (drill: Drill) => Promise<void>,
 ): Promise<DrillResult> {
   const { world, at, size, title } = target;
   await awaitCondition(world, at, { type: 'Healthy', timeoutMs: REDUNDANT_MS });
+  const disks = await disksOf(world, at);
   const status = watchStatus(world, at);
   const load = await startLoad({
     endpoints: () => readyEndpoints(world, at.namespace, at.name),
@@ -84,11 +90,26 @@ export async function runDrill(
     );
     expect(verdict.violations).toEqual([]);
     expect(new Set(Object.values(await hashes(endpoints))).size).toBe(1);
+    const kept = await disksOf(world, at);
+    const { lost = 0 } = target;
+    if (lost !== 'any') expect(disks.filter(disk => !kept.includes(disk))).toHaveLength(lost);
     if (target.silent !== true) expect(dishonest(status.seen, history)).toEqual([]);
     return { verdict, status };
   } finally {
     await Promise.all([load.stop(), status.stop()]);
   }
+}
+
+/** The claims with their uids: a member whose disk is gone, or another one, is not the member that it was. */
+async function disksOf(world: World, at: Place): Promise<string[]> {
+  const claims = await claimsOf(world, at.namespace, at.name);
+  return (
+    claims
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      // Of a dead member it is only kept to be looked at.
+      .filter(({ metadata }) => metadata.annotations?.[ANNOTATION_KEPT_UNTIL] === undefined)
+      .map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
+  );
 }
 
 /** The errors of writes by how often they came, without numbers and addresses. */

@@ -1,0 +1,62 @@
+/** A person stops the operator's hand, and lets it go on. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  awaitCondition,
+  awaitRunning,
+  createNamespace,
+  discard,
+  holds,
+  leaveNamespace,
+  manifest,
+  openWorld,
+  readCluster,
+  type World,
+} from '../support/e2e.ts';
+import { poll } from '../support/poll.ts';
+
+const NAMESPACE = 'pause';
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+  await createNamespace(world, NAMESPACE);
+});
+afterAll(() => leaveNamespace(world, NAMESPACE));
+
+const at = (name: string) => ({ namespace: NAMESPACE, name });
+
+describe('a pause sent to the workflow', () => {
+  test('holds a creation until resume', async () => {
+    const name = 'paused';
+    await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version: '3.6.16' }));
+    const workflow = await poll(async () => {
+      const uid = (await readCluster(world, NAMESPACE, name))?.metadata.uid.slice(0, 8);
+      return uid && `etcdcluster/${NAMESPACE}/${name}/${uid}`;
+    });
+    const request = JSON.stringify({ by: 'ana', reason: 'maintenance' });
+    await poll(
+      async () =>
+        (await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'pause', '-i', request)) !==
+        undefined,
+    );
+    const held = await awaitCondition(world, at(name), { type: 'Paused' });
+    expect(held.status?.conditions?.find(({ type }) => type === 'Paused')?.message).toBe(
+      'paused by ana (maintenance)',
+    );
+    expect(held.status?.controlPaused).toBe(true);
+    const plan = await world.temporal('workflow', 'query', '-w', workflow, '--name', 'plan', '-o', 'json');
+    expect(plan).toContain('Paused');
+    const { resourceVersion } = held.metadata;
+    // Nothing but status may move while it is held: asked ten times over three seconds.
+    for (let look = 0; look < 10; look += 1) {
+      const begun = performance.now();
+      await poll(async () => performance.now() - begun > 300);
+      expect(holds(await readCluster(world, NAMESPACE, name), 'Available')).toBe(false);
+    }
+    expect(resourceVersion).toBeDefined();
+    await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'resume', '-i', '{"by":"ana"}');
+    const resumed = await awaitRunning(world, at(name));
+    expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
+    await discard(world, NAMESPACE, name);
+  });
+});

@@ -1,0 +1,89 @@
+/** The cluster that the drills of one file are done to, one after the other. */
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { EtcdClusterSpec } from '../../../src/api/types.ts';
+import {
+  awaitRunning,
+  createNamespace,
+  leaveNamespace,
+  manifest,
+  openWorld,
+  podsOf,
+  type World,
+} from '../e2e.ts';
+import { processesWith } from '../operator-processes.ts';
+import { poll } from '../poll.ts';
+import { type Drill, type DrillResult, type Place, runDrill, type Target } from './drill.ts';
+
+export const DRILLED_VERSION = '3.6.16';
+
+/** What a drill may say of itself; without a size there are as many members as the file began with. */
+type About = Partial<Pick<Target, 'size' | 'lost' | 'silent'>>;
+
+export interface Drilled {
+  readonly at: Place;
+  readonly world: () => World;
+  readonly drill: (
+    title: string,
+    disturb: (drill: Drill) => Promise<void>,
+    about?: About,
+  ) => Promise<DrillResult>;
+  /** The uids of all pods, sorted. */
+  readonly pods: () => Promise<string[]>;
+  /** Of these pods, how many are there no more. */
+  readonly gone: (pods: readonly string[]) => Promise<number>;
+  readonly kubectl: (...args: string[]) => Promise<string>;
+  /** Deletes the pod of a member, and its claim as well, and waits for neither. */
+  readonly deletePod: (member: string) => Promise<void>;
+  readonly deletePodAndClaim: (member: string) => Promise<void>;
+  /** kill -9 of a member's etcd, from outside of its container. */
+  readonly killMember: (member: string) => void;
+  readonly apply: (spec: EtcdClusterSpec) => Promise<void>;
+}
+
+/** Makes a healthy cluster in a namespace of its own before the tests of a file. */
+export function drilledCluster(namespace: string, size = 3): Drilled {
+  const at = { namespace, name: 'drilled' };
+  let world: World;
+  const apply = async (spec: EtcdClusterSpec) => {
+    await world.kube.apply(manifest(namespace, at.name, { version: DRILLED_VERSION, ...spec }));
+  };
+  beforeAll(async () => {
+    world = await openWorld();
+    await createNamespace(world, namespace);
+    await apply({ size });
+    await awaitRunning(world, at);
+  });
+  afterAll(() => leaveNamespace(world, namespace));
+  const kubectl = (...args: string[]) => world.stack.kubectl('-n', namespace, ...args);
+  const pods = async () =>
+    (await podsOf(world, namespace, at.name)).map(pod => pod.metadata.uid ?? '').sort();
+  const remove = async (kind: 'pod' | 'pvc', member: string) => {
+    await kubectl('delete', kind, member, '--wait=false');
+  };
+  return {
+    at,
+    world: () => world,
+    drill: (title, disturb, about = {}) => runDrill({ world, at, size, title, ...about }, disturb),
+    pods,
+    gone: async before => {
+      const now = await pods();
+      return before.filter(uid => !now.includes(uid)).length;
+    },
+    kubectl,
+    deletePod: member => remove('pod', member),
+    deletePodAndClaim: async member => {
+      await remove('pvc', member);
+      await remove('pod', member);
+    },
+    killMember: member => {
+      const pids = processesWith(world, `--name=${member}`);
+      expect(pids).toHaveLength(1);
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+    },
+    apply,
+  };
+}
+
+/** Waits until the status no longer claims that all is well. */
+export const awaitNoticed = (status: Drill['status']): Promise<boolean> =>
+  poll(async () => status.last()?.healthy !== 'True', { timeoutMs: 60_000 });
