@@ -94,6 +94,13 @@ const replacement = z.object({
   reason: text(4096, 'The evidence that it was lost.').optional(),
 });
 
+const givenUp = z.object({
+  time: time('When.'),
+  generation: int64('The metadata.generation that it was made from.'),
+  member: name('The member that was removed again.'),
+  reason: text(4096, 'Why it never became a voter.'),
+});
+
 const members = z.object({
   ready: z.array(name('A pod.')).max(64).describe('Members whose pod is ready.').optional(),
   unready: z.array(name('A pod.')).max(64).describe('Members whose pod is not ready.').optional(),
@@ -144,6 +151,7 @@ export const clusterStatus = z
       })
       .describe('The newest verified backup of this cluster.')
       .optional(),
+    givenUp: givenUp.describe('The last new member that never got going and was removed again.').optional(),
     replacements: z.array(replacement).max(64).describe('Members that were replaced lately.').optional(),
   })
   .describe('What was observed; written by the operator only.');

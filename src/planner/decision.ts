@@ -66,6 +66,8 @@ type Deed =
       readonly reason: string;
       /** Its data is lost: it is replaced, and counted. */
       readonly dead: boolean;
+      /** It is a learner that never got going: recorded, so that the next one is not tried at once. */
+      readonly givenUp?: true;
     }
   | {
       readonly kind: 'retireMember';

@@ -89,7 +89,8 @@ function outdated(observation: Observation): Outdated[] {
   return found.sort((a, b) => leads(a) - leads(b));
 }
 
-function changesOf({ cluster }: Observation, pod: PodFacts): string[] {
+/** In what a pod differs from the one that would be made now; what it was told for its first start does not count. */
+export function changesOf({ cluster }: Observation, pod: PodFacts): string[] {
   const { incarnation, storage, currentVersion } = cluster.status;
   if (incarnation === undefined || storage === undefined || pod.stamp === undefined) return [];
   const wanted = memberPod(cluster.object, {

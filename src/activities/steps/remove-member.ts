@@ -2,6 +2,7 @@ import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
 import { CLAIM, observe, POD } from '../observe.ts';
 import { ANNOTATION_KEPT_UNTIL } from '../../api/names.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/types.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { onLeader } from '../leader.ts';
 import { type ClusterRef, recordStatus } from '../resource.ts';
@@ -30,6 +31,8 @@ export async function removeMember(
     const replacements = [...known, { time, member: step.member, reason: step.reason }].slice(-REMEMBERED);
     await recordStatus(deps.kube, cluster, { replacements });
   }
+  if (step.givenUp === true)
+    await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
   await onLeader(deps, observation, leader => leader.removeMember(step.id));
   const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
   const message = `removed ${step.member} (${step.id}): ${step.reason}`;
@@ -37,6 +40,14 @@ export async function removeMember(
     { kind: 'EtcdCluster', ...ref },
     { type: step.dead ? 'Warning' : 'Normal', reason, message },
   );
+}
+
+function givenUp(
+  deps: Dependencies,
+  { metadata: { generation = 0 } }: EtcdCluster,
+  { member, reason }: Extract<Step, { kind: 'removeMember' }>,
+): NonNullable<EtcdClusterStatus['givenUp']> {
+  return { time: timestamp(deps.now()), generation, member, reason };
 }
 
 /** Deletes the pod of a removed member, and deletes or keeps its claim. */

@@ -2,11 +2,16 @@
 import { blocked, operate } from '../answers.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { changesOf } from '../rollout.ts';
 import { everyVoterHealthy, onlyOurs } from './preflight.ts';
 import { type Seat, seatsOf } from './seats.ts';
 
 /** A learner that has not caught up after this long is given up. */
 const PATIENCE_MS = 600_000;
+/** One whose container cannot even be started is given up sooner: it has nothing to catch up with yet. */
+const STUCK_MS = 120_000;
+/** What time may mend: a node that is still to come. */
+const PENDING = 'Unschedulable';
 
 /** The steps that finish the one learner there is; undefined when there is none. */
 export function planLearner(observation: Observation, seats: readonly Seat[]): Decision | undefined {
@@ -15,13 +20,11 @@ export function planLearner(observation: Observation, seats: readonly Seat[]): D
   const obstacle = onlyOurs(seats);
   if (obstacle !== undefined) return blocked(obstacle);
   const operation = operationOf(observation);
-  const hopeless = hopelessness(observation, learner);
-  if (hopeless !== undefined) {
+  const fate = fateOf(observation, seats, learner);
+  if (fate !== undefined) {
     const { name: member, id } = learner;
     const expected = seats.map(seat => seat.id);
-    return operate(operation, [
-      { kind: 'removeMember', member, id, expected, reason: hopeless, dead: false },
-    ]);
+    return operate(operation, [{ kind: 'removeMember', member, id, expected, dead: false, ...fate }]);
   }
   return finish(observation, learner, operation);
 }
@@ -40,23 +43,42 @@ function finish(observation: Observation, learner: Seat, operation: Operation): 
   if (pod.deleting)
     return blocked({ reason: 'PodTerminating', message: `waiting for ${member} to be gone` }, ahead);
   if (pod.trouble !== undefined) {
-    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is given up after ten minutes`;
+    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is given up after ${patienceWith(learner) / 60_000} minutes`;
     return blocked({ reason: 'MembersNotStarting', message }, ahead);
   }
   const unwell = everyVoterHealthy(seatsOf(observation));
   return unwell === undefined ? operate(operation, ahead) : blocked(unwell, ahead);
 }
 
-/** Why the learner will never become a voter, when that is certain or it took too long. */
-function hopelessness({ cluster, now }: Observation, { pod, claim, started }: Seat): string | undefined {
-  const onClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
+/** Why the learner is removed again. `givenUp`: the next one would fare no better, so it is not tried at once. */
+interface Fate {
+  readonly reason: string;
+  readonly givenUp?: true;
+}
+
+/** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
+function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
+  const { cluster, now } = observation;
+  if (seats.length > cluster.config.size) return { reason: 'fewer members are asked for' };
+  const { pod, started } = learner;
   // What a started learner had is on its volume; without it it would come back empty under an old id.
-  if (
-    started &&
-    pod === undefined &&
-    (!onClaims || claim === undefined || claim.deleting || claim.phase === 'Lost')
-  )
-    return 'it lost its data before it caught up';
-  if (pod !== undefined && now - pod.createdAt > PATIENCE_MS) return 'it did not catch up within ten minutes';
-  return undefined;
+  if (started && pod === undefined && hasLostData(observation, learner))
+    return { reason: 'it lost its data before it caught up' };
+  if (pod === undefined) return undefined;
+  const { trouble } = pod;
+  if (trouble !== undefined && !started && changesOf(observation, pod).length > 0)
+    return { reason: 'it could not start, and the specification has changed since' };
+  if (now - pod.createdAt <= patienceWith(learner)) return undefined;
+  if (trouble === undefined) return { reason: 'it did not catch up within ten minutes', givenUp: true };
+  return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
+}
+
+function hasLostData({ cluster }: Observation, { claim }: Seat): boolean {
+  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return true;
+  return claim === undefined || claim.deleting || claim.phase === 'Lost';
+}
+
+function patienceWith({ pod, started }: Seat): number {
+  const isStuck = !started && pod?.trouble !== undefined && pod.trouble.reason !== PENDING;
+  return isStuck ? STUCK_MS : PATIENCE_MS;
 }

@@ -1,12 +1,17 @@
 /** As many voters as are asked for: one more or one less at a time, always as a learner first. */
 import { serialOf } from '../../api/names.ts';
+import { parseTimestamp, timestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
+import type { Obstacle } from '../checks.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { certificatesAreGood } from '../tls.ts';
 import { operationOf } from './learner.ts';
 import { everyVoterHealthy, onlyOurs, restHasQuorum } from './preflight.ts';
 import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
+
+/** How long after a learner was given up the next one is tried with the same specification. */
+const RETRY_MS = 600_000;
 
 /** The next change of size; undefined when the size is as asked for. */
 export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
@@ -25,8 +30,24 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
     { kind: 'createMember', token, member, id: 'as added' },
     { kind: 'promoteLearner', member, id: 'as added' },
   ];
-  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(seats) ?? certificatesAreGood(observation);
+  const obstacle =
+    onlyOurs(seats) ??
+    triedLately(observation) ??
+    everyVoterHealthy(seats) ??
+    certificatesAreGood(observation);
   return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
+}
+
+/** A learner of this very specification was given up a while ago: the next one would fare no better. */
+function triedLately({ cluster, now }: Observation): Obstacle | undefined {
+  const { givenUp } = cluster.status;
+  if (givenUp === undefined || givenUp.generation !== cluster.generation) return undefined;
+  const again = (parseTimestamp(givenUp.time) ?? 0) + RETRY_MS;
+  if (now >= again) return undefined;
+  return {
+    reason: 'LearnerGivenUp',
+    message: `${givenUp.member} was given up: ${givenUp.reason}; another member is tried when the specification changes, or at ${timestamp(again)}`,
+  };
 }
 
 function planRemove(seats: readonly Seat[]): Decision | undefined {

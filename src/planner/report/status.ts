@@ -22,7 +22,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
-  const { incarnation, clusterID, lastSerial, targetVersion, replacements } = previous;
+  const { incarnation, clusterID, lastSerial, targetVersion, replacements, givenUp } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
@@ -47,6 +47,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     storage: recordedStorage(findings.observation),
     lastSerial,
     replacements,
+    givenUp,
   });
 }
 

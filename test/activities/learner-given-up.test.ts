@@ -1,0 +1,107 @@
+/** A new member that never gets going is given up: removed again, told, and tried anew only when that makes sense. */
+import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../src/api/time.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const MINUTE_MS = 60_000;
+const THREE = ['example-0', 'example-1', 'example-2'];
+
+const edit = (world: OperatorWorld, spec: EtcdClusterSpec) =>
+  world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+
+/** A cluster of three whose fourth member is asked for and cannot start. */
+async function withStuckLearner(reason = 'ImagePullBackOff'): Promise<OperatorWorld> {
+  const world = new OperatorWorld();
+  await world.run();
+  await world.run();
+  world.kubelet.stuck.set('example-3', reason);
+  await edit(world, { size: 4 });
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersNotStarting' });
+  expect(namesOf(world)).toEqual([...THREE, 'example-3']);
+  world.kube.mutate(world.pod('example-3'), pod => {
+    pod.metadata.creationTimestamp = timestamp(world.now);
+  });
+  return world;
+}
+
+/** Members as etcd lists them; one that never started has no name there. */
+function namesOf(world: OperatorWorld): string[] {
+  return (world.etcd.clusters[0]?.rows ?? []).map(
+    ({ name, peerUrls }) => name || /example-\d+/.exec(peerUrls.join())?.[0] || '',
+  );
+}
+
+describe('a learner whose container cannot start', () => {
+  it('is removed after two minutes, and the cluster says so', async () => {
+    const world = await withStuckLearner();
+    world.now += MINUTE_MS;
+    await world.run();
+    expect(namesOf(world)).toHaveLength(4);
+    world.now += 2 * MINUTE_MS;
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'LearnerGivenUp' });
+    expect(namesOf(world)).toEqual(THREE);
+    expect(world.names('Pod')).toEqual(THREE);
+    expect(world.names('PersistentVolumeClaim')).toEqual(THREE);
+    expect(world.cluster.status.givenUp).toMatchObject({ member: 'example-3', generation: 2 });
+    const progressing = world.cluster.status.conditions?.find(({ type }) => type === 'Progressing');
+    expect(progressing).toMatchObject({ status: 'False', reason: 'Blocked' });
+    expect(progressing?.message).toMatch(/^example-3 was given up: .*cannot be pulled/);
+    expect(world.cluster.status.replacements ?? []).toEqual([]);
+  });
+
+  it('is tried again under another name after ten minutes', async () => {
+    const world = await withStuckLearner();
+    world.now += 3 * MINUTE_MS;
+    await world.run();
+    world.now += 11 * MINUTE_MS;
+    await world.run();
+    await world.run();
+    expect(namesOf(world)).toEqual([...THREE, 'example-4']);
+    expect(world.names('Pod')).toEqual([...THREE, 'example-4']);
+  });
+
+  it('is tried again at once when the specification changes', async () => {
+    const world = await withStuckLearner();
+    world.now += 3 * MINUTE_MS;
+    await world.run();
+    await edit(world, { size: 5 });
+    await world.run();
+    await world.run();
+    expect(namesOf(world)).toEqual([...THREE, 'example-4', 'example-5']);
+  });
+
+  it('makes room at once for one of the corrected specification', async () => {
+    const world = await withStuckLearner();
+    await edit(world, { etcd: { snapshotCount: 20_000 } });
+    await world.run();
+    await world.run();
+    expect(namesOf(world)).toContain('example-4');
+    expect(namesOf(world)).not.toContain('example-3');
+  });
+
+  it('that waits for a node is given ten minutes', async () => {
+    const world = await withStuckLearner('Unschedulable');
+    world.now += 3 * MINUTE_MS;
+    await world.run();
+    expect(namesOf(world)).toHaveLength(4);
+    world.now += 8 * MINUTE_MS;
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'LearnerGivenUp' });
+    expect(namesOf(world)).toEqual(THREE);
+  });
+});
+
+describe('a learner that is not asked for any more', () => {
+  it('is removed instead of promoted', async () => {
+    const world = await withStuckLearner();
+    await edit(world, { size: 3 });
+    const { decision } = await world.run();
+    expect(decision.kind).toBe('idle');
+    expect(namesOf(world)).toEqual(THREE);
+    expect(world.names('Pod')).toEqual(THREE);
+    expect(world.cluster.status.givenUp).toBeUndefined();
+  });
+});
