@@ -1,0 +1,62 @@
+/** What people do to a cluster that is written to, by mistake or behind the operator's back. */
+import { expect, test } from 'vitest';
+import { drilledCluster } from '../../support/drill/drilled.ts';
+import { awaitCondition, memberList, podsOf, readCluster } from '../../support/e2e.ts';
+import { poll } from '../../support/poll.ts';
+
+const cluster = drilledCluster('drill-people');
+const { at, drill, world } = cluster;
+
+async function condition(type: string) {
+  const { status } = (await readCluster(world(), at.namespace, at.name)) ?? {};
+  return status?.conditions?.find(one => one.type === type);
+}
+
+const etcdctl = (...args: string[]): Promise<string> =>
+  cluster.kubectl('exec', `${at.name}-0`, '--', 'etcdctl', ...args);
+
+test('a member added by hand is reported, never fought, and in nobody’s way once it is removed', async () => {
+  await drill('member added by hand', async () => {
+    await etcdctl('member', 'add', 'stranger', '--learner', '--peer-urls=http://192.0.2.1:2380');
+    const said = await poll(
+      async () => {
+        const found = await condition('Progressing');
+        return found?.reason === 'Blocked' ? found : undefined;
+      },
+      { timeoutMs: 60_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
+    );
+    expect(said.message).toMatch(/^http:\/\/192\.0\.2\.1:2380 \([0-9a-f]+\) was added by hand/);
+    // More members are asked for: with a stranger there nothing is added or removed.
+    await cluster.apply({ size: 4 });
+    await poll(async () => {
+      const found = await readCluster(world(), at.namespace, at.name);
+      return found?.status?.observedGeneration === found?.metadata.generation;
+    });
+    const begun = performance.now();
+    await poll(async () => {
+      expect(await memberList(world(), at.namespace, `${at.name}-0`)).toHaveLength(4);
+      expect(await podsOf(world(), at.namespace, at.name)).toHaveLength(3);
+      return performance.now() - begun > 12_000;
+    });
+    await cluster.apply({ size: 3 });
+    const id = /\(([0-9a-f]+)\)/.exec(said.message ?? '')?.[1] ?? '';
+    await etcdctl('member', 'remove', id);
+  });
+  await awaitCondition(world(), at, { type: 'Healthy' });
+});
+
+test('a learner that cannot start is given up and undone, and the cluster says so', async () => {
+  const bad = 'registry.invalid/no/such/etcd';
+  await drill('learner with an image that does not exist', async () => {
+    await cluster.apply({ size: 4, repository: bad });
+    await poll(async () => (await podsOf(world(), at.namespace, at.name)).length === 4, {
+      timeoutMs: 60_000,
+    });
+    await poll(async () => /was given up/.test((await condition('Progressing'))?.message ?? ''), {
+      timeoutMs: 400_000,
+      otherwise: async () => JSON.stringify(await condition('Progressing')),
+    });
+    expect(await memberList(world(), at.namespace, `${at.name}-0`)).toHaveLength(3);
+    await cluster.apply({ size: 3 });
+  });
+});

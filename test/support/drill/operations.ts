@@ -1,0 +1,86 @@
+/** Looks into the histories of a cluster's operations, and does to its workflows what people can do to them. */
+import { Client, Connection } from '@temporalio/client';
+import type { StepKind } from '../../../src/planner/decision.ts';
+import { readCluster, type World } from '../e2e.ts';
+import { poll } from '../poll.ts';
+import type { Place } from './drill.ts';
+
+/** What a history names: the steps, and the pass between them. */
+export type ActivityName = StepKind | 'assess' | 'decline';
+
+export interface OperationRun {
+  readonly runId: string;
+  /** The workflow type. */
+  readonly operation: string;
+  /** In the order in which they were completed. */
+  readonly completed: readonly ActivityName[];
+}
+
+export interface Operations {
+  /** The newest run of the slot, over or not; undefined when there was none yet. */
+  newest(): Promise<OperationRun | undefined>;
+  /** Waits for a run of this operation, other than `before`, for which `is` holds. */
+  await(
+    operation: string,
+    before: OperationRun | undefined,
+    is: (run: OperationRun) => boolean,
+  ): Promise<OperationRun>;
+  /** Ends or restarts a workflow the way the `temporal` CLI does. */
+  act(verb: 'terminate' | 'cancel' | 'reset', on: 'operation' | 'entity'): Promise<void>;
+  /** Sends the entity a signal. */
+  signal(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How often a history is read, in milliseconds: shorter than the shortest activity. */
+const LOOK_MS = 20;
+
+export async function openOperations(world: World, at: Place): Promise<Operations> {
+  const connection = await Connection.connect({ address: world.stack.temporalAddress });
+  const client = new Client({ connection, namespace: 'etcd-operator' });
+  const { workflowID: entity = '' } = (await readCluster(world, at.namespace, at.name))?.status ?? {};
+  const slot = `${entity}/operation`;
+  const newest = async (): Promise<OperationRun | undefined> => {
+    const handle = client.workflow.getHandle(slot);
+    const described = await handle.describe().catch(() => undefined);
+    if (described === undefined) return undefined;
+    const { events } = await client.workflow.getHandle(slot, described.runId).fetchHistory();
+    const names = new Map(
+      (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
+        scheduled ? [[String(eventId), scheduled.activityType?.name as ActivityName]] : [],
+      ),
+    );
+    const completed = (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) => {
+      const name = done && names.get(String(done.scheduledEventId));
+      return name ? [name] : [];
+    });
+    return { runId: described.runId, operation: described.type, completed };
+  };
+  return {
+    newest,
+    await: (operation, before, is) =>
+      poll(
+        async () => {
+          const run = await newest();
+          const isWanted = run !== undefined && run.runId !== before?.runId && run.operation === operation;
+          return isWanted && is(run) ? run : undefined;
+        },
+        {
+          timeoutMs: 120_000,
+          intervalMs: LOOK_MS,
+          otherwise: async () =>
+            `no ${operation} came to that: ${JSON.stringify(await newest().catch(() => undefined))}`,
+        },
+      ),
+    async act(verb, on) {
+      const id = on === 'entity' ? entity : slot;
+      const options = verb === 'reset' ? ['--type', 'LastWorkflowTask', '--reason', 'drill'] : [];
+      const reason = verb === 'terminate' ? ['--reason', 'drill'] : [];
+      await world.temporal('workflow', verb, '-w', id, ...options, ...reason);
+    },
+    async signal(name) {
+      await client.workflow.getHandle(entity).signal(name, { by: 'drill' });
+    },
+    close: () => connection.close(),
+  };
+}
