@@ -21,6 +21,7 @@ import { recordClusterId } from './steps/record-cluster-id.ts';
 import { recordIncarnation } from './steps/record-incarnation.ts';
 import { removeMember, retireMember } from './steps/remove-member.ts';
 import { restartMember } from './steps/restart-member.ts';
+import { sealMembers } from './steps/seal-members.ts';
 import { stopMember } from './steps/stop-member.ts';
 
 export type { Assessment, ClusterSummary } from './assess.ts';
@@ -50,6 +51,7 @@ export function createActivities(deps: Dependencies) {
     bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),
     awaitQuorum: step<'awaitQuorum', string>(awaitQuorum),
     recordClusterId: step<'recordClusterId', void>(recordClusterId),
+    sealMembers: step<'sealMembers', string>(sealMembers),
     issueCertificates: step<'issueCertificates', void>(issueCertificates),
     ensureObjects: step<'ensureObjects', void>(ensureObjects),
     awaitMembers: step<'awaitMembers', string>(awaitMembers),

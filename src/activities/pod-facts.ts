@@ -3,11 +3,13 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
   ANNOTATION_VERSION,
 } from '../api/names.ts';
 import type { KubeObject } from '../kube/port.ts';
 import { firstEdit, type StoredObject } from '../objects/edited.ts';
+import { firstStartOf } from '../objects/first-start.ts';
 import type { ManifestObject } from '../objects/manifest.ts';
 import { tokenPrefix } from '../planner/identity.ts';
 import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
@@ -55,8 +57,9 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     version: metadata.annotations?.[ANNOTATION_VERSION],
     trouble: troubleOf(status),
     stamp: metadata.annotations?.[ANNOTATION_RENDERED],
+    madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
     createdAt: Date.parse(metadata.creationTimestamp ?? '') || 0,
-    isRestart: namesOnlyItself(pod),
+    firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
   };
 }
 
@@ -173,9 +176,6 @@ interface PodSpec {
   readonly containers?: readonly { readonly args?: readonly string[] }[];
 }
 
-/** `--initial-cluster` with one entry beside `--initial-cluster-state=existing`: see objects/pod.ts, MemberStart. */
-function namesOnlyItself(pod: KubeObject): boolean {
-  const args = (pod['spec'] as PodSpec | undefined)?.containers?.[0]?.args ?? [];
-  const members = args.find(arg => arg.startsWith('--initial-cluster='));
-  return args.includes('--initial-cluster-state=existing') && members?.split(',').length === 1;
+function argumentsOf(pod: KubeObject): readonly string[] {
+  return (pod['spec'] as PodSpec | undefined)?.containers?.[0]?.args ?? [];
 }

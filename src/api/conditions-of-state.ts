@@ -251,6 +251,20 @@ const BACKED_UP = rows('BackedUp', {
   BackupFailed: ['False', 'The last backup failed.', 'Read the status of the EtcdBackup.'],
 });
 
+/** Are there pods that this release of the operator would make otherwise? There only while there are. */
+const PODS_OUTDATED = rows('PodsOutdated', {
+  MadeByEarlierRelease: [
+    'True',
+    'Pods were made by another release of the operator, which rendered them otherwise. A new release restarts nobody.',
+    'Nothing: each pod is as new when it is next made. To have it sooner, delete the pods one at a time, each when Healthy is True.',
+  ],
+  MayStartEmpty: [
+    'True',
+    'Pods that an earlier release made would start again, under their old member ids, on volumes that are emptied under them.',
+    'Delete the pods one at a time, each when Healthy is True: new ones refuse an empty volume. Empty no volumes until then.',
+  ],
+});
+
 export const STATE_CONDITIONS = [
   ...AVAILABLE,
   ...HEALTHY,
@@ -262,5 +276,6 @@ export const STATE_CONDITIONS = [
   ...PAUSED,
   ...DURABLE,
   ...STORAGE_RESIZED,
+  ...PODS_OUTDATED,
   ...BACKED_UP,
 ] as const;

@@ -35,6 +35,12 @@ export const ANNOTATION_SERIAL = `${GROUP}/serial`;
 export const ANNOTATION_CLUSTER_ID = `${GROUP}/cluster-id`;
 /** What the operator rendered into an object: a hash of each part, as JSON (objects/rendered.ts). */
 export const ANNOTATION_RENDERED = `${GROUP}/rendered`;
+/** Of pods: who etcd takes for the initial cluster while its volume holds no log (objects/first-start.ts). */
+export const ANNOTATION_INITIAL_CLUSTER = `${GROUP}/initial-cluster`;
+/** Of pods: `new` or `existing`, beside ANNOTATION_INITIAL_CLUSTER. */
+export const ANNOTATION_INITIAL_CLUSTER_STATE = `${GROUP}/initial-cluster-state`;
+/** Of pods: the specification that they were made from, as JSON (objects/made-from.ts). */
+export const ANNOTATION_MADE_FROM = `${GROUP}/made-from`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { DEFAULT_GRACE_SECONDS } from './defaults.ts';
 import { CLAIM_SPEC } from './storage.schema.ts';
 import { cel, int32, int64, rawObject, text, textMap } from './parts.schema.ts';
-import { DANGEROUS_ENV, OPERATOR_ENV, OPERATOR_ENV_PREFIXES } from './reserved-env.ts';
+import { DANGEROUS_ENV, OPERATOR_ENV, OPERATOR_ENV_PREFIXES, OWN_ENV } from './reserved-env.ts';
 
 const MAX_ENV = 128;
 
@@ -34,9 +34,8 @@ const etcdEnv = cel(
       'Environment of the etcd container. Variables that the operator sets itself (name, data directory, initial-*, listen-*, advertise-*, TLS files) or that endanger data are rejected.',
     ),
   {
-    rule: `self.all(e, !(e.name in [${quoted(OPERATOR_ENV)}]) && ${OPERATOR_ENV_PREFIXES.map(prefix => `!e.name.startsWith('ETCD_${prefix}')`).join(' && ')})`,
-    message:
-      'ETCD_NAME, ETCD_DATA_DIR, ETCD_WAL_DIR, ETCD_INITIAL_*, ETCD_LISTEN_*, ETCD_ADVERTISE_*, ETCD_DISCOVERY* and the TLS files are set by the operator: remove them; TLS is configured in spec.TLS',
+    rule: `self.all(e, !(e.name in [${quoted(OPERATOR_ENV)}, ${OWN_ENV.map(name => `'${name}'`).join(', ')}]) && ${OPERATOR_ENV_PREFIXES.map(prefix => `!e.name.startsWith('ETCD_${prefix}')`).join(' && ')})`,
+    message: `ETCD_NAME, ETCD_DATA_DIR, ETCD_WAL_DIR, ETCD_INITIAL_*, ETCD_LISTEN_*, ETCD_ADVERTISE_*, ETCD_DISCOVERY*, ${OWN_ENV.join(', ')} and the TLS files are set by the operator: remove them; TLS is configured in spec.TLS`,
   },
   {
     rule: `self.all(e, !(e.name in [${quoted(DANGEROUS_ENV)}]))`,

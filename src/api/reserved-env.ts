@@ -27,6 +27,11 @@ export const OPERATOR_ENV: readonly string[] = [
 /** Families of the same: a name that begins so is the operator's. */
 export const OPERATOR_ENV_PREFIXES: readonly string[] = ['INITIAL_', 'LISTEN_', 'ADVERTISE_', 'DISCOVERY_'];
 
+/** What the operator tells etcd by arguments that name a variable (objects/first-start.ts). Whole names. */
+export const INITIAL_CLUSTER_ENV = 'MEMBER_INITIAL_CLUSTER';
+export const INITIAL_CLUSTER_STATE_ENV = 'MEMBER_INITIAL_CLUSTER_STATE';
+export const OWN_ENV: readonly string[] = [INITIAL_CLUSTER_ENV, INITIAL_CLUSTER_STATE_ENV];
+
 /** Endanger data. */
 export const DANGEROUS_ENV: readonly string[] = [
   'FORCE_NEW_CLUSTER',
@@ -38,6 +43,7 @@ export const DANGEROUS_ENV: readonly string[] = [
 
 /** Why `spec.pod.etcdEnv` may not set `name`, with what to do instead; undefined when it may. */
 export function reservedEnvReason(name: string): string | undefined {
+  if (OWN_ENV.includes(name)) return 'the operator sets it itself; remove it';
   if (!name.startsWith('ETCD_')) return undefined;
   const flag = name.slice('ETCD_'.length);
   if (DANGEROUS_ENV.includes(flag)) return 'it endangers the data of the cluster; remove it';

@@ -4,19 +4,18 @@ import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../api/names.ts';
 import { reservedEnvReason } from '../api/reserved-env.ts';
 import type { EnvVar, EtcdClusterSpec } from '../api/types.ts';
 import { isAtLeast } from '../api/versions.ts';
+import { FIRST_START_FLAGS } from './first-start.ts';
 import { isSecure, peerTlsFlags, serverTlsFlags } from './tls.ts';
 
 /** Where the volume is mounted, and etcd's own directory in it: etcd wants mode 0700, which a mount point cannot promise. */
 export const VOLUME_PATH = '/var/lib/etcd';
 export const DATA_DIR = `${VOLUME_PATH}/data`;
 
-/** Who the member is and how it starts; fixed for the life of its pod. */
+/** Who the member is; fixed for the life of its pod. */
 export type MemberIdentity = {
   readonly name: string;
   readonly peerUrl: string;
   readonly clientUrl: string;
-  readonly initialCluster: readonly { readonly name: string; readonly peerUrl: string }[];
-  readonly initialClusterState: 'new' | 'existing';
   readonly token: string;
   /** Who connects as a peer need not be found in DNS, because the peer authority signs nothing but members. */
   readonly anyPeerName?: boolean | undefined;
@@ -80,7 +79,6 @@ function groupVariables(group: Group): readonly string[] {
  * also works where it has none (favoriteAddrFamily in Go's net package).
  */
 function identityFlags(identity: MemberIdentity): readonly Flag[] {
-  const cluster = identity.initialCluster.map(member => `${member.name}=${member.peerUrl}`);
   return [
     ['name', identity.name],
     ['data-dir', DATA_DIR],
@@ -90,8 +88,7 @@ function identityFlags(identity: MemberIdentity): readonly Flag[] {
     ['listen-metrics-urls', `http://0.0.0.0:${METRICS_PORT}`],
     ['initial-advertise-peer-urls', identity.peerUrl],
     ['advertise-client-urls', identity.clientUrl],
-    ['initial-cluster', cluster.join(',')],
-    ['initial-cluster-state', identity.initialClusterState],
+    ...FIRST_START_FLAGS,
     ['initial-cluster-token', identity.token],
   ];
 }

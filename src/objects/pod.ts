@@ -15,28 +15,14 @@ import {
 import { securityOf } from '../api/tls.ts';
 import type { EnvVar, EtcdCluster } from '../api/types.ts';
 import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-arguments.ts';
+import { FIRST_START_ENV, firstStartAnnotations, type MemberStart } from './first-start.ts';
+import { madeFrom } from './made-from.ts';
 import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference } from './manifest.ts';
 import { given, placement } from './placement.ts';
 import { METRICS_PORT_NAME, probesFor } from './probes.ts';
 import { stamped } from './rendered.ts';
 import { runtimeEnvironment } from './runtime-environment.ts';
 import { tlsMounts, tlsVolumes } from './tls.ts';
-
-/** How a member starts; etcd reads it only while its data directory has no log. */
-export type MemberStart =
-  /** Bootstrap: every initial member's name. Only while no member of this incarnation was ever seen started. */
-  | { readonly state: 'new'; readonly members: readonly string[] }
-  /**
-   * A member that has a log. It is told `existing` and an initial cluster of itself alone, which etcd ignores when
-   * the log is there and refuses when it is not: a lost disk stops the member instead of forgetting acknowledged writes
-   * (tried with 3.5, 3.6 and 3.7).
-   */
-  | { readonly state: 'restart' }
-  /** A learner that was just added: the member list of that moment, itself included. */
-  | {
-      readonly state: 'join';
-      readonly members: readonly { readonly name: string; readonly peerUrl: string }[];
-    };
 
 export type PodMember = {
   readonly name: string;
@@ -77,6 +63,7 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
   const config = { ...built, version, image: `${built.repository}:v${version}` };
   const { name, namespace } = cluster.metadata;
   const { pod } = config;
+  const identity = identityOf(cluster, config, member);
   return stamped({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -87,6 +74,8 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       annotations: {
         ...pod.annotations,
         ...memberAnnotations(member),
+        ...madeFrom(cluster),
+        ...firstStartAnnotations(member.start, identity, other => peerUrlOf(cluster, config, other)),
         [ANNOTATION_VERSION]: config.version,
       },
       ownerReferences: [ownerReference(cluster)],
@@ -103,7 +92,7 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       ...given('serviceAccountName', pod.serviceAccountName),
       ...given('imagePullSecrets', pod.imagePullSecrets),
       ...placement(name, config),
-      containers: [container(cluster, config, member)],
+      containers: [container(cluster, config, identity)],
       volumes: [volume(config, member), ...tlsVolumes(securityOf(cluster))],
     },
   });
@@ -121,9 +110,9 @@ function ownNameAlias(cluster: EtcdCluster, config: ClusterConfig, member: strin
 function container(
   cluster: EtcdCluster,
   config: ClusterConfig,
-  member: PodMember,
+  identity: MemberIdentity,
 ): Readonly<Record<string, unknown>> {
-  const { args, env } = etcdArguments(identity(cluster, config, member), config, {
+  const { args, env } = etcdArguments(identity, config, {
     etcd: cluster.spec.etcd,
     env: config.pod.etcdEnv,
   });
@@ -134,7 +123,7 @@ function container(
     // The image has a CMD and no ENTRYPOINT: arguments alone would replace the program.
     command: ['/usr/local/bin/etcd'],
     args,
-    ...given('env', environment(config, env)),
+    env: environment(config, env),
     ports: [
       { name: 'client', containerPort: CLIENT_PORT, protocol: 'TCP' },
       { name: 'peer', containerPort: PEER_PORT, protocol: 'TCP' },
@@ -152,7 +141,7 @@ function container(
 function environment(config: ClusterConfig, user: readonly EnvVar[]): readonly EnvVar[] {
   const names = new Set(user.map(variable => variable.name));
   const runtime = runtimeEnvironment(config.pod.resources).filter(variable => !names.has(variable.name));
-  return [...runtime, ...user];
+  return [...FIRST_START_ENV, ...runtime, ...user];
 }
 
 function volume(config: ClusterConfig, member: PodMember): Readonly<Record<string, unknown>> {
@@ -161,37 +150,19 @@ function volume(config: ClusterConfig, member: PodMember): Readonly<Record<strin
     : { name: 'data', persistentVolumeClaim: { claimName: claimName(member.name) } };
 }
 
-function identity(cluster: EtcdCluster, config: ClusterConfig, member: PodMember): MemberIdentity {
+function identityOf(cluster: EtcdCluster, config: ClusterConfig, member: PodMember): MemberIdentity {
   const security = securityOf(cluster);
-  const urlOf = (name: string) => peerUrl({ ...address(cluster, config, name), tls: security?.peer });
-  const self = { name: member.name, peerUrl: urlOf(member.name) };
-  const initialCluster = initialClusterOf(member.start, self, urlOf);
-  if (!initialCluster.some(entry => entry.name === self.name && entry.peerUrl === self.peerUrl)) {
-    throw new RangeError(`the initial cluster of ${self.name} does not contain ${self.name}=${self.peerUrl}`);
-  }
   return {
-    ...self,
+    name: member.name,
+    peerUrl: peerUrlOf(cluster, config, member.name),
     clientUrl: clientUrl({ ...address(cluster, config, member.name), tls: security?.client }),
-    initialCluster,
-    initialClusterState: member.start.state === 'new' ? 'new' : 'existing',
     token: member.token,
     anyPeerName: security?.mode === 'auto',
   };
 }
 
-function initialClusterOf(
-  start: MemberStart,
-  self: { readonly name: string; readonly peerUrl: string },
-  urlOf: (name: string) => string,
-): MemberIdentity['initialCluster'] {
-  switch (start.state) {
-    case 'new':
-      return start.members.map(name => ({ name, peerUrl: urlOf(name) }));
-    case 'restart':
-      return [self];
-    case 'join':
-      return start.members;
-  }
+function peerUrlOf(cluster: EtcdCluster, config: ClusterConfig, member: string): string {
+  return peerUrl({ ...address(cluster, config, member), tls: securityOf(cluster)?.peer });
 }
 
 function address(cluster: EtcdCluster, config: ClusterConfig, member: string) {

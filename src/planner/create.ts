@@ -17,7 +17,10 @@ import {
 import { operate, blocked } from './answers.ts';
 import type { Decision, Step } from './decision.ts';
 import { firstIncarnation, rebuiltIdentity, rebuiltStorage } from './identity.ts';
+import { lossOf } from './membership/evidence.ts';
+import { seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
+import { unsealed } from './seal.ts';
 import { storageFor } from './storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from './tls.ts';
 
@@ -37,8 +40,10 @@ export function planCreation(observation: Observation): Decision | undefined {
     return undefined;
   const incarnation = status.incarnation;
   if (incarnation === undefined) return planIdentity(observation);
-  // From the recorded cluster id on a missing pod is a member to be started again: repair's work, not to be waited for.
-  if (status.clusterID !== undefined && !everyPodMade(observation, incarnation)) return undefined;
+  // From the recorded cluster id on a missing pod is a member to be started again, and one whose volume was found empty is
+  // one to be replaced: not to be waited for.
+  const isFormed = status.clusterID !== undefined;
+  if (isFormed && (!everyPodMade(observation, incarnation) || isMemberLost(observation))) return undefined;
   const obstacle = firstObstacle(observation, WHILE_CREATING);
   const steps = remainingSteps(observation, incarnation);
   if (obstacle !== undefined) return blocked(obstacle, steps);
@@ -89,6 +94,7 @@ function remainingSteps(observation: Observation, incarnation: Incarnation): Ste
   const members = incarnation.members.map(member => member.name);
   return [
     ...bootstrapSteps(observation, incarnation),
+    ...sealingSteps(observation, incarnation),
     ...(observation.clientService.exists
       ? []
       : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
@@ -119,6 +125,19 @@ function bootstrapSteps(observation: Observation, incarnation: Incarnation): Ste
 }
 
 /**
+ * Every member that has started is sealed before clients can write. A member that has not is told how to begin for as long
+ * as it takes, and sealed when it is seen started.
+ */
+function sealingSteps(observation: Observation, { token, members }: Incarnation): Step[] {
+  const { cluster, membership, clientService } = observation;
+  const started = seatsOf(observation).filter(seat => seat.started);
+  const open = unsealed(started);
+  if (open.length > 0) return [{ kind: 'sealMembers', members: open }];
+  if (cluster.status.clusterID === undefined || membership.known || clientService.exists) return [];
+  return [{ kind: 'awaitQuorum', token, members: members.map(({ name }) => name) }];
+}
+
+/**
  * Members that were never given a pod, though a quorum of the others bootstrapped without them: whoever created the
  * pods was killed half-way. Their first start is still to come, and only now can it be a bootstrap: once the cluster
  * id is recorded they could not be told from members that lost their data. A member that has ever started, which the
@@ -143,6 +162,10 @@ function everythingMade(observation: Observation, members: readonly string[]): b
 
 function everyPodMade({ pods }: Observation, incarnation: Incarnation): boolean {
   return incarnation.members.every(({ name }) => pods.some(pod => pod.name === name));
+}
+
+function isMemberLost(observation: Observation): boolean {
+  return seatsOf(observation).some(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
 }
 
 function everyPodReady(observation: Observation, members: readonly string[]): boolean {

@@ -19,6 +19,11 @@ export interface Consent {
 /** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
 export type Word = Pick<Actor, 'approvals'>;
 
+/** A member whose pod is told that it is no beginner any more; of the pod by its uid. */
+export interface SealedMember extends MemberIdentity {
+  readonly uid: string;
+}
+
 /** One thing to do, naming exactly what it acts on. Each is an activity of the same name. */
 export type Step = { readonly word?: Word } & Deed;
 
@@ -38,6 +43,8 @@ type Deed =
       readonly clusterId: string;
       readonly members: readonly MemberIdentity[];
     }
+  /** Members that have started, or a learner that is about to: on an empty volume they refuse from then on. */
+  | { readonly kind: 'sealMembers'; readonly members: readonly SealedMember[] }
   /** Secrets of TLS.auto, by name: authorities and certificates. */
   | { readonly kind: 'issueCertificates'; readonly secrets: readonly string[] }
   | { readonly kind: 'ensureObjects'; readonly objects: readonly SharedObject[] }

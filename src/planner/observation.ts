@@ -5,6 +5,7 @@
 import type { ClusterConfig } from '../api/defaults.ts';
 import type { CertificateSource } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
+import type { FirstStart } from '../objects/first-start.ts';
 
 /** The custom resource as read. */
 export interface ClusterFacts {
@@ -45,10 +46,12 @@ export interface PodFacts {
   readonly trouble: PodTrouble | undefined;
   /** What the operator rendered into it (objects/rendered.ts); pods of earlier releases carry none. */
   readonly stamp?: string | undefined;
+  /** The specification that it was made from (objects/made-from.ts). */
+  readonly madeFrom?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Its arguments name nobody but itself as initial cluster: on an empty volume it refuses to start. */
-  readonly isRestart: boolean;
+  /** What it would do on an empty volume. */
+  readonly firstStart: FirstStart;
 }
 
 export interface ClaimFacts {

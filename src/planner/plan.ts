@@ -11,6 +11,7 @@ import { planMembership } from './membership/index.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { planRepair, planWaiting } from './repair.ts';
+import { planSealing } from './seal.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planCertificates, planSecurity } from './tls.ts';
 
@@ -22,6 +23,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planSecurity,
   planHibernation,
   continueRollout,
+  planSealing,
   planRepair,
   planMembership,
   waitInRollout,

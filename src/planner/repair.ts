@@ -37,10 +37,13 @@ function editedObjects({ peerService, clientService, disruptionBudget }: Observa
   return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects }];
 }
 
-function missingObjects({ peerService, clientService, disruptionBudget }: Observation): Step[] {
+function missingObjects(observation: Observation): Step[] {
+  const { peerService, clientService, disruptionBudget, membership, pods } = observation;
+  // Clients come when every member that has started is sealed, and only a quorum tells who has started.
+  const isUnsure = !membership.known && pods.some(pod => pod.owned && pod.firstStart === 'open');
   const found: Record<SharedObject, boolean> = {
     peerService: peerService.exists,
-    clientService: clientService.exists,
+    clientService: clientService.exists || isUnsure,
     disruptionBudget: disruptionBudget.exists,
   };
   const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).filter(

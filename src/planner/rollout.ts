@@ -1,10 +1,9 @@
 /**
  * Rollout: members whose pods were rendered from another specification than the present one get new pods on their
  * volumes, one at a time, with the gates of gates.ts between them; the leader last, after it has handed over. Versions are
- * no part of it: each pod is compared with one of the version that it runs.
+ * no part of it: each pod is compared with one of the version that it runs. Nor is what another release of the operator
+ * renders otherwise: that comes with the next pod.
  */
-import { memberPod } from '../objects/pod.ts';
-import { differences } from '../objects/rendered.ts';
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, specificationIsUsable } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
@@ -12,6 +11,7 @@ import { nextMemberMayGo } from './gates.ts';
 import { seatsOf } from './membership/seats.ts';
 import { memberNames } from './members.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
+import { podChanges } from './rendering.ts';
 import { membersWithoutPod, usableClaim } from './repair.ts';
 
 /** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
@@ -81,26 +81,12 @@ function outdated(observation: Observation): Outdated[] {
   const names = memberNames(observation);
   const found = names.flatMap(name => {
     const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
-    const changes = pod === undefined ? [] : changesOf(observation, pod);
+    const changes = pod === undefined ? [] : podChanges(observation, pod).asked;
     if (pod === undefined || changes.length === 0) return [];
     return [{ pod, changes, claim: usableClaim(observation, name) }];
   });
   const leads = ({ pod }: Outdated): number => (isLeader(observation, pod.name) ? 1 : 0);
   return found.sort((a, b) => leads(a) - leads(b));
-}
-
-/** In what a pod differs from the one that would be made now; what it was told for its first start does not count. */
-export function changesOf({ cluster }: Observation, pod: PodFacts): string[] {
-  const { incarnation, storage, currentVersion } = cluster.status;
-  if (incarnation === undefined || storage === undefined || pod.stamp === undefined) return [];
-  const wanted = memberPod(cluster.object, {
-    name: pod.name,
-    token: incarnation.token,
-    start: { state: 'restart' },
-    storage: storage.kind,
-    version: pod.version ?? currentVersion,
-  });
-  return differences(pod.stamp, wanted);
 }
 
 function rolloutSteps(observation: Observation, members: readonly Outdated[]): Step[] {

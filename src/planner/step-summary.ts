@@ -11,6 +11,8 @@ export function stepSummary(step: Step): string {
       return `wait until ${list(step.members)} elect a leader`;
     case 'recordClusterId':
       return `record cluster id ${step.clusterId}`;
+    case 'sealMembers':
+      return `seal ${list(step.members.map(member => member.name))}: never to start on an empty volume`;
     case 'issueCertificates':
       return `issue certificates ${list(step.secrets)}`;
     case 'ensureObjects':

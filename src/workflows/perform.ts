@@ -33,6 +33,7 @@ const WAITING = {
 const WAITS: readonly Step['kind'][] = [
   'awaitQuorum',
   'awaitMembers',
+  'sealMembers',
   'addLearner',
   'promoteLearner',
   'stopMember',

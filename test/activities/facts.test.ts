@@ -112,7 +112,7 @@ describe('the facts of a pod', () => {
       deleting: false,
       ip: undefined,
       node: undefined,
-      isRestart: false,
+      firstStart: 'fixed',
     });
   });
 

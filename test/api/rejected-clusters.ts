@@ -147,6 +147,11 @@ export const REJECTED_CLUSTERS: readonly Rejected[] = [
   },
   { what: 'ETCD_DISCOVERY_SRV', spec: env('ETCD_DISCOVERY_SRV'), says: ['spec.pod.etcdEnv', OPERATOR_ENV] },
   {
+    what: 'MEMBER_INITIAL_CLUSTER_STATE',
+    spec: env('MEMBER_INITIAL_CLUSTER_STATE'),
+    says: ['spec.pod.etcdEnv', OPERATOR_ENV],
+  },
+  {
     what: 'ETCD_FORCE_NEW_CLUSTER',
     spec: env('ETCD_FORCE_NEW_CLUSTER'),
     says: ['spec.pod.etcdEnv', DANGEROUS_ENV],

@@ -121,6 +121,7 @@ test.each([
   ['ETCD_INITIAL_CLUSTER_STATE', 'the operator sets it itself'],
   ['ETCD_LISTEN_METRICS_URLS', 'the operator sets it itself'],
   ['ETCD_PEER_TRUSTED_CA_FILE', 'the operator sets it itself'],
+  ['MEMBER_INITIAL_CLUSTER', 'the operator sets it itself'],
   ['ETCD_FORCE_NEW_CLUSTER', 'endangers the data'],
   ['ETCD_CONFIG_FILE', 'endangers the data'],
 ])('the variable %s is not for users: %s', (name, reason) => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { BOOTSTRAP, cluster, member } from '../objects/clusters.ts';
+import { startArguments } from '../support/container-arguments.ts';
 import { FakeEtcd } from '../support/fake-etcd.ts';
 
 let etcd: FakeEtcd;
@@ -47,8 +48,7 @@ describe('a cluster with quorum', () => {
 
 describe('starting from the arguments of pods', () => {
   const argsOf = (asked: ReturnType<typeof member>): readonly string[] => {
-    const { spec } = memberPod(cluster({}), asked);
-    return (spec as { containers: [{ args: string[] }] }).containers[0].args;
+    return startArguments(memberPod(cluster({}), asked));
   };
   const named = (start: Parameters<typeof member>[0], name: string) =>
     argsOf(member(start, 'PersistentVolumeClaim', name));

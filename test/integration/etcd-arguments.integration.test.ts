@@ -9,8 +9,10 @@ import { podFacts } from '../../src/activities/pod-facts.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { DATA_DIR } from '../../src/objects/etcd-arguments.ts';
-import { type MemberStart, memberPod } from '../../src/objects/pod.ts';
+import type { MemberStart } from '../../src/objects/first-start.ts';
+import { memberPod } from '../../src/objects/pod.ts';
 import { cluster, member } from '../objects/clusters.ts';
+import { startArguments } from '../support/container-arguments.ts';
 import { etcdBinary, type EtcdProcess, EtcdProcessCluster } from '../support/etcd-process.ts';
 
 type Probe = {
@@ -49,8 +51,11 @@ const ALONE: MemberStart = { state: 'new', members: ['example-0'] };
 const OF_THREE: MemberStart = { state: 'new', members: ['example-0', 'example-1', 'example-2'] };
 
 function containerOf(spec: EtcdClusterSpec, start: MemberStart): Container {
-  const pod = memberPod(cluster(spec), member(start)).spec as { containers: [Container] };
-  return pod.containers[0];
+  const pod = memberPod(cluster(spec), member(start));
+  const [container] = pod.spec['containers'] as [Container];
+  // What stays in its environment is the user's: the rest went into the arguments.
+  const env = container.env?.filter(({ value }) => value !== undefined);
+  return { ...container, args: startArguments(pod), ...(env === undefined ? {} : { env }) };
 }
 
 /** A pod as its kubelet reports it when its container ended with this log: the last 2 KiB are kept. */

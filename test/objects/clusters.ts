@@ -1,6 +1,7 @@
 /** Clusters for the builders' tests, each standing for a way in which people ask for one. */
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
-import type { MemberStart, PodMember } from '../../src/objects/pod.ts';
+import type { MemberStart } from '../../src/objects/first-start.ts';
+import type { PodMember } from '../../src/objects/pod.ts';
 
 export const TOKEN = '5f1c0c52-6a56-4c1e-9f5e-0c8b4b0d1a77';
 

@@ -13,8 +13,6 @@ const IDENTITY: MemberIdentity = {
   name: 'example-0',
   peerUrl: 'http://example-0.example.shop.svc:2380',
   clientUrl: 'http://example-0.example.shop.svc:2379',
-  initialCluster: [{ name: 'example-0', peerUrl: 'http://example-0.example.shop.svc:2380' }],
-  initialClusterState: 'existing',
   token: 'token-1',
 };
 

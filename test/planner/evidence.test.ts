@@ -45,12 +45,12 @@ describe('a member that does not answer', () => {
     ],
     [
       'that was told to be alone and found no log is lost',
-      silent({ pod: { ...crashed(ALONE), isRestart: true } }),
+      silent({ pod: { ...crashed(ALONE), firstStart: 'sealed' } }),
       'etcd found its volume empty',
     ],
     [
       'that keeps its data in its pod and found no log is lost',
-      ephemeral(silent({ pod: { ...crashed(ALONE), isRestart: true }, claims: [] })),
+      ephemeral(silent({ pod: { ...crashed(ALONE), firstStart: 'sealed' }, claims: [] })),
       'etcd found its volume empty',
     ],
     [
@@ -58,7 +58,7 @@ describe('a member that does not answer', () => {
       silent({
         pod: {
           ...crashed('discovery failed: cannot access data directory: permission denied'),
-          isRestart: true,
+          firstStart: 'sealed',
         },
       }),
       undefined,
@@ -68,24 +68,26 @@ describe('a member that does not answer', () => {
       silent({
         pod: {
           ...crashed('discovery failed: listen tcp 0.0.0.0:2380: bind: address already in use'),
-          isRestart: true,
+          firstStart: 'sealed',
         },
       }),
       undefined,
     ],
     [
       'that bootstrapped, has started and is refused by its peers is lost',
-      silent({ pod: { ...crashed('member 8e9e05c5 has already been bootstrapped'), isRestart: false } }),
+      silent({ pod: { ...crashed('member 8e9e05c5 has already been bootstrapped'), firstStart: 'open' } }),
       'etcd found its volume empty',
     ],
     [
       'that joined, has started and is refused by its peers is lost',
-      silent({ pod: { ...crashed('error validating peerURLs: member count is unequal'), isRestart: false } }),
+      silent({
+        pod: { ...crashed('error validating peerURLs: member count is unequal'), firstStart: 'open' },
+      }),
       'etcd found its volume empty',
     ],
     [
       'that crashes for another reason is not lost',
-      silent({ pod: { ...crashed('wal: crc mismatch'), isRestart: true } }),
+      silent({ pod: { ...crashed('wal: crc mismatch'), firstStart: 'sealed' } }),
       undefined,
     ],
   ])('%s', (_, observation, expected) => {

@@ -50,7 +50,7 @@ const pods = fc.uniqueArray(
       ready: fc.boolean(),
       deleting: fc.boolean(),
       trouble: troubles,
-      isRestart: fc.boolean(),
+      firstStart: fc.constantFrom('sealed', 'open', 'fixed'),
     })
     .map(aPod),
   { selector: pod => pod.name, maxLength: 4 },

@@ -2,6 +2,7 @@
 import { serialOf } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
+import { startArguments } from '../support/container-arguments.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
 import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
@@ -154,8 +155,7 @@ export class Invariants implements EtcdAudit {
 
   #created(object: KubeObject, attempt: Attempt): void {
     if (object.kind !== 'Pod' || this.recordedAt === undefined) return;
-    const args = (object['spec'] as { containers: { args: string[] }[] }).containers[0]?.args ?? [];
-    if (args.includes('--initial-cluster-state=new') && attempt.lookedAt > this.recordedAt)
+    if (startArguments(object).includes('--initial-cluster-state=new') && attempt.lookedAt > this.recordedAt)
       throw new Breach(`${object.metadata.name} is bootstrapped after the cluster id was recorded`);
   }
 

@@ -1,5 +1,6 @@
 /** Kubelet, scheduler and volume controller: one thing at a time, in any order. */
 import type { KubeObject } from '../../src/kube/port.ts';
+import { startArguments } from '../support/container-arguments.ts';
 import type { Random } from './random.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
@@ -82,7 +83,8 @@ export class SimKubelet {
     }
     this.#addresses += 1;
     const host = `10.0.${this.#addresses >> 8}.${this.#addresses & 255}`;
-    const { args = [], image = '' } = spec.containers[0] ?? {};
+    const { image = '' } = spec.containers[0] ?? {};
+    const args = startArguments(pod);
     const failure = this.#etcd.start({ host, args, disk, version: image.split(':v')[1] ?? '' });
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
     const crashed = { state: { waiting }, lastState: { terminated: { message: failure } } };

@@ -90,7 +90,7 @@ export function aPod(given: Partial<PodFacts> = {}): PodFacts {
     version: VERSION,
     trouble: undefined,
     createdAt: Date.parse(LONG_AGO),
-    isRestart: false,
+    firstStart: 'sealed',
     ...given,
     name,
   };

@@ -4,6 +4,7 @@
  * so that a test decides when the world moves on.
  */
 import type { KubeObject } from '../../src/kube/port.ts';
+import { startArguments } from './container-arguments.ts';
 import type { FakeEtcd } from './fake-etcd.ts';
 import type { FakeKube } from './fake-kube.ts';
 
@@ -53,6 +54,15 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) this.#report(pod);
   }
 
+  /** The container of a pod ends and is started again at the next `settle`: its disk stays, its annotations are read anew. */
+  restart(name: string): void {
+    const pod = this.#kube.all('Pod').find(({ metadata }) => metadata.name === name);
+    const ip = pod && statusOf(pod).podIP;
+    if (pod === undefined || ip === undefined) throw new RangeError(`the pod ${name} does not run`);
+    if (this.#runs(ip)) this.#etcd.stop(ip);
+    this.#write(pod, status => void delete status.podIP);
+  }
+
   #end(pod: KubeObject): void {
     const ip = statusOf(pod).podIP;
     if (ip !== undefined && this.#runs(ip)) this.#etcd.stop(ip);
@@ -78,7 +88,7 @@ export class FakeKubelet {
     if (disk === undefined) return;
     this.#addresses += 1;
     const host = `10.0.0.${this.#addresses}`;
-    const args = spec.containers[0]?.args ?? [];
+    const args = startArguments(pod);
     const version = (spec.containers[0]?.image ?? '').split(':v')[1] ?? '';
     const failure = this.#etcd.start({ host, args, disk, version });
     this.starts.push({ pod: pod.metadata.name, args, ...(failure === undefined ? {} : { failure }) });

@@ -38,6 +38,7 @@ export async function promoteLearner(
       throw preconditionChanged(`${step.member} is no member`);
     if (seat !== undefined && !seat.isLearner) return 'done';
     if (seat?.pod === undefined || seat.pod.trouble !== undefined) return 'trouble';
+    if (seat.pod.firstStart === 'open') throw preconditionChanged(`${step.member} is not sealed`);
     const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
     since = isSteady ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';

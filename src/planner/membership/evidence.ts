@@ -22,7 +22,7 @@ const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal
 export function lossOf(observation: Observation, seat: Seat): string | undefined {
   if (seat.probe !== undefined || !seat.ours) return undefined;
   if (observation.cluster.status.storage?.kind === 'EmptyDir') {
-    return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : emptiness(seat);
+    return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : emptinessOf(seat);
   }
   if (seat.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.
@@ -32,15 +32,21 @@ export function lossOf(observation: Observation, seat: Seat): string | undefined
   if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
-  return emptiness(seat);
+  return emptinessOf(seat);
 }
 
-/** What etcd said of its volume. A member that never started has every right to find it empty among its peers. */
-function emptiness({ pod, started }: Seat): string | undefined {
-  if (pod?.trouble === undefined) return undefined;
+function emptinessOf(seat: Seat): string | undefined {
+  return saysEmpty(seat) ? 'etcd found its volume empty' : undefined;
+}
+
+/**
+ * Whether etcd itself said that it found no log on its volume. A member that never started has every right to find it empty
+ * among its peers; one that is sealed has none.
+ */
+export function saysEmpty({ pod, started }: Seat): boolean {
+  if (pod?.trouble === undefined) return false;
   const { message } = pod.trouble;
-  const isEmpty = pod.isRestart ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
-  return isEmpty ? 'etcd found its volume empty' : undefined;
+  return pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
 }
 
 /** A pod that runs holds its volume, whatever became of the claim's object. */

@@ -2,7 +2,9 @@
 import { blocked, operate } from '../answers.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
-import { changesOf } from '../rollout.ts';
+import { podChanges } from '../rendering.ts';
+import { unsealed } from '../seal.ts';
+import { saysEmpty } from './evidence.ts';
 import { everyVoterHealthy, onlyOurs } from './preflight.ts';
 import { type Seat, seatsOf } from './seats.ts';
 
@@ -39,13 +41,20 @@ function finish(observation: Observation, learner: Seat, operation: Operation): 
   const { name: member, id, pod } = learner;
   const token = observation.cluster.status.incarnation?.token ?? '';
   const ahead: Step[] = [{ kind: 'promoteLearner', member, id }];
-  if (pod === undefined) return operate(operation, [{ kind: 'createMember', token, member, id }, ...ahead]);
+  if (pod === undefined) {
+    const members = [{ name: member, id, uid: 'as created' }];
+    const create: Step = { kind: 'createMember', token, member, id };
+    return operate(operation, [create, { kind: 'sealMembers', members }, ...ahead]);
+  }
   if (pod.deleting)
     return blocked({ reason: 'PodTerminating', message: `waiting for ${member} to be gone` }, ahead);
   if (pod.trouble !== undefined) {
     const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is given up after ${patienceWith(learner) / 60_000} minutes`;
     return blocked({ reason: 'MembersNotStarting', message }, ahead);
   }
+  // A voter is always sealed: what it acknowledges counts.
+  const members = unsealed([learner]);
+  if (members.length > 0) return operate(operation, [{ kind: 'sealMembers', members }, ...ahead]);
   const unwell = everyVoterHealthy(seatsOf(observation));
   return unwell === undefined ? operate(operation, ahead) : blocked(unwell, ahead);
 }
@@ -62,11 +71,11 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   if (seats.length > cluster.config.size) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
   // What a started learner had is on its volume; without it it would come back empty under an old id.
-  if (started && pod === undefined && hasLostData(observation, learner))
+  if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
   if (pod === undefined) return undefined;
   const { trouble } = pod;
-  if (trouble !== undefined && !started && changesOf(observation, pod).length > 0)
+  if (trouble !== undefined && !started && podChanges(observation, pod).asked.length > 0)
     return { reason: 'it could not start, and the specification has changed since' };
   if (now - pod.createdAt <= patienceWith(learner)) return undefined;
   if (trouble === undefined) return { reason: 'it did not catch up within ten minutes', givenUp: true };

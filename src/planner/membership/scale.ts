@@ -28,6 +28,7 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
   const steps: Step[] = [
     { kind: 'addLearner', member, peerUrl: peerUrlOf(observation, member), expected },
     { kind: 'createMember', token, member, id: 'as added' },
+    { kind: 'sealMembers', members: [{ name: member, id: 'as added', uid: 'as created' }] },
     { kind: 'promoteLearner', member, id: 'as added' },
   ];
   const obstacle =

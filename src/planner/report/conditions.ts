@@ -9,6 +9,7 @@ import { tlsCondition } from '../tls.ts';
 import { ignoredChanges } from './ignored-changes.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
+import { outdatedPods } from './outdated-pods.ts';
 
 /** What the conditions are made from. */
 export interface Findings {
@@ -28,6 +29,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     progressing(findings),
     durable(findings.observation),
     ...growing(findings.observation),
+    ...outdatedPods(findings.observation),
     ...changing(findings),
     ...paused(findings),
     ...tlsCondition(findings.observation),

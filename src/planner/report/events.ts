@@ -18,6 +18,7 @@ const TOLD = [
   'TLSReady',
   'FieldsIgnored',
   'StorageResized',
+  'PodsOutdated',
 ];
 /** Of these the False (of the others the True) is a fault. */
 const GOOD_WHEN_TRUE = [

@@ -1,0 +1,56 @@
+import { sealedAnnotations } from '../../objects/first-start.ts';
+import type { SealedMember, Step } from '../../planner/decision.ts';
+import { peerUrlOf, seatsOf } from '../../planner/membership/seats.ts';
+import type { Observation } from '../../planner/observation.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { observe, POD } from '../observe.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import type { ClusterRef } from '../resource.ts';
+
+/**
+ * Tells the pods of members that a quorum lists as started that they may not start on an empty volume any more. Waits for
+ * those that are still to start. Each pod is guarded by its uid: one that was made anew meanwhile is not touched.
+ *
+ * A kubelet that is cut off from the apiserver learns of it when it is connected again.
+ */
+export async function sealMembers(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'sealMembers' }>,
+): Promise<WaitOutcome> {
+  return waitUntil(async () => {
+    const seen = await observe(deps, ref);
+    if (seen === undefined || seen.observation.cluster.deleting)
+      throw preconditionChanged('the resource is gone');
+    const { observation } = seen;
+    const states = step.members.map(member => stateOf(observation, member));
+    const ready = step.members.filter((_, index) => states[index] === 'open');
+    await Promise.all(ready.map(member => seal(deps, ref, { member, observation })));
+    if (states.includes('trouble')) return 'trouble';
+    return states.includes('unstarted') ? 'notYet' : 'done';
+  });
+}
+
+function stateOf(
+  { membership, ...others }: Observation,
+  { name, id, uid }: SealedMember,
+): 'sealed' | 'open' | 'unstarted' | 'trouble' {
+  const seat = seatsOf({ membership, ...others }).find(candidate => candidate.id === id);
+  if (membership.known && seat === undefined) throw preconditionChanged(`${name} (${id}) is no member`);
+  const pod = others.pods.find(candidate => candidate.owned && candidate.name === name);
+  if (pod?.uid !== uid || pod.deleting) throw preconditionChanged(`the pod of ${name} is another one by now`);
+  if (pod.firstStart !== 'open') return 'sealed';
+  if (seat?.started === true) return 'open';
+  return pod.trouble === undefined ? 'unstarted' : 'trouble';
+}
+
+async function seal(
+  deps: Dependencies,
+  { namespace }: ClusterRef,
+  { member, observation }: { readonly member: SealedMember; readonly observation: Observation },
+): Promise<void> {
+  const { name, uid } = member;
+  const annotations = sealedAnnotations({ name, peerUrl: peerUrlOf(observation, name) });
+  await deps.kube.patch({ ...POD, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
+}

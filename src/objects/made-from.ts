@@ -1,0 +1,30 @@
+/**
+ * The specification that a pod was made from, on the pod itself: with it an operator can tell what changed because
+ * somebody asked for it from what changed because it is another release. Pure.
+ */
+import { ANNOTATION_MADE_FROM } from '../api/names.ts';
+import { type Security, securityOf } from '../api/tls.ts';
+import type { EtcdCluster } from '../api/types.ts';
+import { canonical } from './rendered.ts';
+
+/** Of one object Kubernetes keeps 256 KiB of annotations, and a user may fill most of that. */
+const MOST_BYTES = 32_768;
+
+/** The annotation with it; none for a specification of absurd size, whose pods are then compared as they are. */
+export function madeFrom(cluster: EtcdCluster): Readonly<Record<string, string>> {
+  const text = canonical({ spec: cluster.spec, security: securityOf(cluster) });
+  return text.length > MOST_BYTES ? {} : { [ANNOTATION_MADE_FROM]: text };
+}
+
+/** `cluster` with the specification that the annotation tells; undefined without one, or when it cannot be read. */
+export function asMade(cluster: EtcdCluster, annotation: string | undefined): EtcdCluster | undefined {
+  if (annotation === undefined) return undefined;
+  try {
+    const { spec, security } = JSON.parse(annotation) as { spec?: EtcdCluster['spec']; security?: Security };
+    if (typeof spec !== 'object' || spec === null) return undefined;
+    const { tls: _, ...status } = cluster.status ?? {};
+    return { ...cluster, spec, status: security === undefined ? status : { ...status, tls: security } };
+  } catch {
+    return undefined;
+  }
+}

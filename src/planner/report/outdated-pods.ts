@@ -1,0 +1,24 @@
+import { type ConditionFinding, finding } from '../../api/conditions.ts';
+import { firstObstacle, specificationIsUsable } from '../checks.ts';
+import { memberNames } from '../members.ts';
+import type { Observation, PodFacts } from '../observation.ts';
+import { podChanges } from '../rendering.ts';
+import { securityIsUnchanged } from '../tls.ts';
+
+/** Members whose pods another release of the operator made otherwise, and which nobody restarts for that. */
+export function outdatedPods(observation: Observation): ConditionFinding[] {
+  if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return [];
+  const names = memberNames(observation);
+  const members = observation.pods.filter(pod => pod.owned && !pod.deleting && names.includes(pod.name));
+  const said = members.flatMap(pod => differenceOf(observation, pod));
+  if (said.length === 0) return [];
+  const mayStartEmpty = members.some(pod => pod.firstStart === 'fixed');
+  return [finding('PodsOutdated', mayStartEmpty ? 'MayStartEmpty' : 'MadeByEarlierRelease', said.join('; '))];
+}
+
+function differenceOf(observation: Observation, pod: PodFacts): string[] {
+  const { rendered } = podChanges(observation, pod);
+  if (pod.firstStart === 'fixed') return [`${pod.name} would start on an empty volume`];
+  const more = rendered.length > 1 ? ` and ${rendered.length - 1} more` : '';
+  return rendered.length === 0 ? [] : [`${pod.name}: ${rendered[0]}${more}`];
+}
