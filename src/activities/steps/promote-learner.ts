@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/decision.ts';
 import { everyVoterHealthy } from '../../planner/membership/preflight.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
-import type { Observation } from '../../planner/observation.ts';
+import type { Observation, PodFacts } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { onLeader } from '../leader.ts';
@@ -37,8 +37,7 @@ export async function promoteLearner(
     if (observation.membership.known && seat === undefined)
       throw preconditionChanged(`${step.member} is no member`);
     if (seat !== undefined && !seat.isLearner) return 'done';
-    if (seat?.pod === undefined || seat.pod.trouble !== undefined) return 'trouble';
-    if (seat.pod.firstStart === 'open') throw preconditionChanged(`${step.member} is not sealed`);
+    if (!mayBePromoted(seat?.pod)) return 'trouble';
     const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
     since = isSteady ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
@@ -50,6 +49,11 @@ export async function promoteLearner(
     );
     return 'done';
   });
+}
+
+/** A voter is always sealed: what it acknowledges counts. */
+function mayBePromoted(pod: PodFacts | undefined): boolean {
+  return pod !== undefined && pod.trouble === undefined && pod.firstStart !== 'open';
 }
 
 function hasCaughtUp({ probes }: Observation, member: string): boolean {

@@ -19,6 +19,7 @@ const { at, world } = cluster;
 const SWEPT: Record<StepKind, readonly string[]> = {
   addLearner: ['scale up', 'replace'],
   createMember: ['scale up', 'replace'],
+  sealMembers: ['scale up', 'replace'],
   promoteLearner: ['scale up', 'replace'],
   removeMember: ['scale down', 'replace'],
   retireMember: ['scale down', 'replace'],
