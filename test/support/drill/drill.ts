@@ -124,7 +124,15 @@ function errorsOf({ writes }: History): string {
 }
 
 /** All pods are ready, and all members that a quorum lists are voters and answer a linearizable read: asked by ourselves. */
-async function isRedundant({ world, at, size }: { world: World; at: Place; size: number }): Promise<boolean> {
+export async function isRedundant({
+  world,
+  at,
+  size,
+}: {
+  readonly world: World;
+  readonly at: Place;
+  readonly size: number;
+}): Promise<boolean> {
   const pods = await podsOf(world, at.namespace, at.name);
   if (pods.length !== size || !pods.every(isServing)) return false;
   const etcd = createEtcdPort();

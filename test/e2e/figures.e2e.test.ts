@@ -1,0 +1,209 @@
+/** How long things take and what they cost, on a cluster that is otherwise left alone. Each test prints its figure. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OPERATOR_NAMESPACE } from '../../local/operator.ts';
+import { isRedundant, leaderOf, runDrill } from '../support/drill/drill.ts';
+import { watchStatus } from '../support/drill/status-watch.ts';
+import {
+  awaitRunning,
+  createNamespace,
+  manifest,
+  podsOf,
+  removeNamespace,
+  startWorld,
+  type World,
+} from '../support/e2e.ts';
+import {
+  freshOperators,
+  killOperators,
+  operatorProcesses,
+  processesWith,
+} from '../support/operator-processes.ts';
+import { poll } from '../support/poll.ts';
+
+const NAMESPACE = 'figures';
+const VERSION = '3.6.16';
+const at = { namespace: NAMESPACE, name: 'measured' };
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+  await removeNamespace(world, NAMESPACE);
+  await createNamespace(world, NAMESPACE);
+  await freshOperators(world, 2);
+  await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: VERSION }));
+  await awaitRunning(world, at);
+});
+afterAll(async () => {
+  if (world !== undefined) await removeNamespace(world, NAMESPACE);
+});
+
+const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
+const uidsOf = async (): Promise<string> =>
+  (await podsOf(world, NAMESPACE, at.name))
+    .map(pod => pod.metadata.uid)
+    .sort()
+    .join();
+
+/** Milliseconds from now until `holds`. */
+async function timeUntil(holds: () => Promise<boolean>): Promise<number> {
+  const begun = performance.now();
+  await poll(holds, { timeoutMs: 120_000, intervalMs: 50 });
+  return performance.now() - begun;
+}
+
+/** Milliseconds until the status no longer says that all members are well, while `disturb` lasts. */
+async function timeToNotice(disturb: () => Promise<void>, undo: () => Promise<void>): Promise<number> {
+  await awaitRunning(world, at);
+  const status = watchStatus(world, at);
+  await poll(async () => status.last()?.healthy === 'True');
+  const begun = performance.now();
+  await disturb();
+  try {
+    await poll(async () => status.last()?.healthy !== 'True', { timeoutMs: 90_000 });
+    return performance.now() - begun;
+  } finally {
+    await status.stop();
+    await undo();
+    await awaitRunning(world, at);
+  }
+}
+
+/** Calls to the API server of every replica since it began, by its own count. */
+async function apiCalls(): Promise<number> {
+  const { items } = await world.kube.list(
+    { apiVersion: 'v1', kind: 'Pod' },
+    { namespace: OPERATOR_NAMESPACE, labelSelector: 'app.kubernetes.io/name=etcd-operator' },
+  );
+  const counts = items.map(async pod => {
+    const { podIP } = pod['status'] as { podIP: string };
+    const text = await (await fetch(`http://${podIP}:9464/metrics`)).text();
+    return [
+      ...text.matchAll(/^etcd_operator_kubernetes_call_duration_seconds_count\{[^}]*\} (\d+)$/gm),
+    ].reduce((sum, [, count]) => sum + Number(count), 0);
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+test('an idle operator asks little of the API server', async () => {
+  const LOOK_MS = 60_000;
+  const before = await apiCalls();
+  await delay(LOOK_MS);
+  const rate = ((await apiCalls()) - before) / (LOOK_MS / 1000);
+  const memory = operatorProcesses(world).map(
+    pid => /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1],
+  );
+  const used = memory.map(kilobytes => `${Math.round(Number(kilobytes) / 1024)} MiB`).join(' and ');
+  console.log(`idle: ${rate.toFixed(2)} calls/s to the API server by both replicas, which use ${used}`);
+  expect(rate).toBeLessThan(2);
+});
+
+test('a pod that is deleted', async () => {
+  for (const attempt of [1, 2, 3]) {
+    const before = await uidsOf();
+    const { member } = await leaderOf(world, at);
+    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', member, '--wait=false');
+    const took = await timeUntil(
+      async () => (await uidsOf()) !== before && (await isRedundant({ world, at, size: 3 })),
+    );
+    console.log(`pod of the leader deleted (${attempt}): redundant after ${seconds(took)}`);
+    expect(took).toBeLessThan(20_000);
+    await awaitRunning(world, at);
+  }
+});
+
+test('a pod and its volume that are lost', async () => {
+  for (const attempt of [1, 2]) {
+    const { member } = await leaderOf(world, at);
+    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pvc', member, '--wait=false');
+    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', member, '--wait=false');
+    // The claim goes when the pod that uses it is gone; that is the proof.
+    const gone = await timeUntil(
+      async () =>
+        (await world.kube.get({
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          namespace: NAMESPACE,
+          name: member,
+        })) === undefined,
+    );
+    const took = await timeUntil(() => isRedundant({ world, at, size: 3 }));
+    console.log(
+      `pod and volume of the leader lost (${attempt}): claim gone after ${seconds(gone)}, redundant ${seconds(took)} after that`,
+    );
+    expect(took).toBeLessThan(40_000);
+    await awaitRunning(world, at);
+  }
+});
+
+test('a static cluster under load', async () => {
+  await runDrill({ world, at, size: 3, title: 'nothing at all for 15 s' }, () => delay(15_000));
+});
+
+test.each([5, 3])('the size is changed to %i, idle', async size => {
+  await world.kube.apply(manifest(NAMESPACE, at.name, { size, version: VERSION }));
+  const took = await timeUntil(() => isRedundant({ world, at, size }));
+  console.log(`size changed to ${size}, idle: redundant after ${seconds(took)}`);
+  await awaitRunning(world, at);
+});
+
+test.each([5, 3])('the size is changed to %i, under load', async size => {
+  await runDrill({ world, at, size, title: `size changed to ${size}` }, async () => {
+    await world.kube.apply(manifest(NAMESPACE, at.name, { size, version: VERSION }));
+  });
+});
+
+test('a member that is frozen, cut off or without power is noticed within seconds', async () => {
+  const freeze = (signal: NodeJS.Signals) => async () => {
+    for (const pid of processesWith(world, `--name=${frozen.member}`)) process.kill(pid, signal);
+  };
+  const frozen = await leaderOf(world, at);
+  const froze = await timeToNotice(freeze('SIGSTOP'), freeze('SIGCONT'));
+  console.log(`member frozen: noticed after ${seconds(froze)}`);
+  const { node } = await leaderOf(world, at);
+  const cut = await timeToNotice(
+    () => world.stack.node.disconnect(node),
+    () => world.stack.node.connect(node),
+  );
+  console.log(`node cut off: noticed after ${seconds(cut)}`);
+  const powered = await leaderOf(world, at);
+  const off = await timeToNotice(
+    () => world.stack.node.stop(powered.node),
+    () => world.stack.node.start(powered.node),
+  );
+  console.log(`node powered off: noticed after ${seconds(off)}`);
+  // Five seconds on a machine that has nothing else to do.
+  for (const took of [froze, cut, off]) expect(took).toBeLessThan(10_000);
+});
+
+/** The process of the replica that holds the lease. */
+async function watchingProcess(): Promise<number> {
+  const lease = await world.kube.get({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    namespace: OPERATOR_NAMESPACE,
+    name: 'etcd-operator-watcher',
+  });
+  const holder = (lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
+  const pid = operatorProcesses(world).find(candidate =>
+    readFileSync(`/proc/${candidate}/environ`, 'utf8').split('\0').includes(`POD_NAME=${holder}`),
+  );
+  if (pid === undefined) throw new Error(`${holder} holds the lease and does not run`);
+  return pid;
+}
+
+test.each(['the operator that watches', 'both operators'])('a kill -9 of %s', async which => {
+  await freshOperators(world, 2);
+  await awaitRunning(world, at);
+  const before = await uidsOf();
+  const { member } = await leaderOf(world, at);
+  if (which === 'both operators') expect(killOperators(world)).toBe(2);
+  else process.kill(await poll(watchingProcess), 'SIGKILL');
+  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', member, '--wait=false');
+  const took = await timeUntil(
+    async () => (await uidsOf()) !== before && (await isRedundant({ world, at, size: 3 })),
+  );
+  console.log(`${which} killed and a pod deleted: redundant after ${seconds(took)}`);
+  await awaitRunning(world, at);
+});
