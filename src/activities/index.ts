@@ -20,6 +20,7 @@ import { promoteLearner } from './steps/promote-learner.ts';
 import { recordClusterId } from './steps/record-cluster-id.ts';
 import { recordIncarnation } from './steps/record-incarnation.ts';
 import { removeMember, retireMember } from './steps/remove-member.ts';
+import { requestCertificates } from './steps/request-certificates.ts';
 import { restartMember } from './steps/restart-member.ts';
 import { sealMembers } from './steps/seal-members.ts';
 import { stopMember } from './steps/stop-member.ts';
@@ -53,6 +54,7 @@ export function createActivities(deps: Dependencies) {
     recordClusterId: step<'recordClusterId', void>(recordClusterId),
     sealMembers: step<'sealMembers', string>(sealMembers),
     issueCertificates: step<'issueCertificates', void>(issueCertificates),
+    requestCertificates: step<'requestCertificates', void>(requestCertificates),
     ensureObjects: step<'ensureObjects', void>(ensureObjects),
     awaitMembers: step<'awaitMembers', string>(awaitMembers),
     restartMember: step<'restartMember', void>(restartMember),

@@ -2,79 +2,24 @@
  * TLS.auto: which certificates an EtcdCluster needs, and which of them are to be made. Two authorities: what may talk as a member
  * is signed by one, what may talk to members by the other, so that no client can pose as a member.
  */
-import { withDefaults } from '../api/defaults.ts';
-import {
-  applicationSecret,
-  authoritySecret,
-  type ClusterNames,
-  clientServiceNames,
-  memberWildcards,
-  peerServiceNames,
-  securityOf,
-} from '../api/tls.ts';
+import { authoritySecret } from '../api/tls.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import type { KubeClient, KubeObject } from '../kube/port.ts';
+import { type Authority, type Leaf, leavesOf } from '../objects/leaves.ts';
 import type { CertificateFacts, TlsFacts } from '../planner/observation.ts';
 import { inspect, trusts } from '../tls/inspect.ts';
-import type { LeafRequest } from '../tls/issue.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { SECRET, secretText } from './tls-secrets.ts';
 
 /** A certificate is renewed when this much of its life is left, as cert-manager does it. */
 const RENEWED_AT = 1 / 3;
 
-export type Authority = 'peer' | 'client';
 export const AUTHORITIES: readonly Authority[] = ['peer', 'client'];
 
-/** One certificate of TLS.auto: the Secret it goes to, who signs it, and what it says. */
-export interface Leaf {
-  readonly secret: string;
-  readonly authority: Authority;
-  readonly request: LeafRequest;
-}
+/** An authority that ends takes its cluster's traffic with it, and nothing renews it: people need time. */
+const ENDING_MS = 365 * 24 * 3600 * 1000;
 
-/** Every certificate of the cluster, one for all members: its names do not change when members come and go. */
-export function leavesOf(cluster: EtcdCluster): readonly Leaf[] {
-  const { name, namespace } = cluster.metadata;
-  const names: ClusterNames = { name, namespace, domain: withDefaults(cluster.spec).pod.ClusterDomain };
-  const secretOf = (role: string): string =>
-    securityOf(cluster)?.certificates.find(entry => entry.role === role)?.secret ?? '';
-  const members = [...memberWildcards(names), ...peerServiceNames(names)];
-  const none = { dnsNames: [], addresses: [] };
-  return [
-    {
-      secret: secretOf('peer'),
-      authority: 'peer',
-      request: { commonName: `${name} peer`, usages: BOTH, dnsNames: members, addresses: [] },
-    },
-    {
-      secret: secretOf('server'),
-      authority: 'client',
-      request: {
-        commonName: `${name} server`,
-        // etcd's gateway connects to itself with this certificate.
-        usages: BOTH,
-        dnsNames: [...members, ...clientServiceNames(names), 'localhost'],
-        addresses: ['127.0.0.1', '::1'],
-      },
-    },
-    // The name of etcd's superuser: with authentication on, it is what the operator has to be.
-    {
-      secret: secretOf('operator'),
-      authority: 'client',
-      request: { commonName: 'root', usages: ['client'], ...none },
-    },
-    {
-      secret: applicationSecret(name),
-      authority: 'client',
-      request: { commonName: 'client', usages: ['client'], ...none },
-    },
-  ];
-}
-
-const BOTH = ['server', 'client'] as const;
-
-type Issuing = Pick<TlsFacts, 'toIssue' | 'taken' | 'authoritiesLost'>;
+type Issuing = Pick<TlsFacts, 'toIssue' | 'taken' | 'authoritiesLost' | 'authoritiesEnding'>;
 
 /**
  * What is to be made or made anew. `known` is what was seen of the certificates that are mounted or used. An authority is only ever made for a
@@ -90,10 +35,12 @@ export async function issuingFacts(
   const leaves = leavesOf(cluster);
   const secrets = [...authorities, ...leaves.map(({ secret }) => secret)];
   const objects = await readAll(kube, cluster, secrets);
-  const taken = secrets.filter(secret => {
-    const object = objects.get(secret);
-    return object !== undefined && !isControlledBy(object, uid);
-  });
+  const taken = secrets
+    .filter(secret => {
+      const object = objects.get(secret);
+      return object !== undefined && !isControlledBy(object, uid);
+    })
+    .map(secret => `Secret ${secret}`);
   const unusable = authorities.filter(secret => !isAuthority(objects.get(secret), now));
   const formed = cluster.status?.clusterID !== undefined;
   const due = leaves.flatMap(leaf => {
@@ -103,7 +50,13 @@ export async function issuingFacts(
   });
   if (unusable.length > 0 && formed) return { toIssue: [], taken, authoritiesLost: unusable };
   const absent = unusable.map(secret => ({ secret, why: 'the authority does not exist yet' }));
-  return { toIssue: [...absent, ...due], taken, authoritiesLost: [] };
+  const authoritiesEnding = authorities.flatMap(secret => ending(secret, objects.get(secret), now));
+  return { toIssue: [...absent, ...due], taken, authoritiesLost: [], authoritiesEnding };
+}
+
+function ending(secret: string, object: KubeObject | undefined, now: number) {
+  const { notAfter } = inspectAuthority(object, now);
+  return notAfter !== undefined && Date.parse(notAfter) - now < ENDING_MS ? [{ secret, notAfter }] : [];
 }
 
 async function readAll(
@@ -116,9 +69,13 @@ async function readAll(
 }
 
 function isAuthority(object: KubeObject | undefined, now: number): boolean {
+  return inspectAuthority(object, now).faults.length === 0;
+}
+
+function inspectAuthority(object: KubeObject | undefined, now: number) {
   const cert = secretText(object, 'tls.crt') ?? '';
   const key = secretText(object, 'tls.key') ?? '';
-  return inspect({ cert, key, ca: cert }, { now, usages: [], hosts: [] }).faults.length === 0;
+  return inspect({ cert, key, ca: cert }, { now, usages: [], hosts: [] });
 }
 
 /** Why a leaf is to be made; undefined when it is good and fresh. */

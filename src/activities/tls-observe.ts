@@ -3,6 +3,7 @@ import { securityOf } from '../api/tls.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import type { KubeClient } from '../kube/port.ts';
 import type { TlsFacts } from '../planner/observation.ts';
+import { requestFacts } from './cert-manager.ts';
 import { certificateFacts } from './tls-facts.ts';
 import { issuingFacts } from './tls-issuing.ts';
 import { type ClientAccess, clientAccess, readTlsSecrets } from './tls-secrets.ts';
@@ -24,5 +25,7 @@ export async function observeTls(
     security.mode === 'auto'
       ? await issuingFacts(kube, cluster, { known: certificates, now })
       : NOTHING_TO_ISSUE;
-  return { facts: { certificates, ...issuing }, access: clientAccess(secrets) };
+  const asked = security.mode === 'certManager' ? await requestFacts(kube, cluster) : undefined;
+  const facts = { certificates, ...issuing, ...asked };
+  return { facts, access: clientAccess(secrets) };
 }

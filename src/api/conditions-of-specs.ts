@@ -78,11 +78,6 @@ const STORAGE_TIGHT = rows('StorageTight', {
 /** Can the cluster be secured as asked? */
 const TLS_SUPPORTED = rows('TLSSupported', {
   Supported: ['True', 'The TLS settings can be carried out.', ''],
-  NotActedOnYet: [
-    'False',
-    'This release does not build clusters with TLS of that mode; nothing is created, rather than a cluster in plain text.',
-    'Use another mode of spec.TLS, or a release that supports this one.',
-  ],
   SeveralModes: ['False', 'More than one of static, auto and certManager is set.', 'Keep one of them.'],
 });
 
@@ -93,10 +88,15 @@ const TLS_READY = rows('TLSReady', {
   Ready: ['True', 'Every certificate is there, belongs to its key, is trusted and lasts.', ''],
   ExpiresSoon: [
     'True',
-    'A certificate is near its end: less than a fifth of its life and less than 30 days are left.',
-    'Renew the certificate that the message names; etcd takes it up without a restart.',
+    'A certificate is near its end: less than a fifth of its life and less than 30 days are left; or an authority of TLS.auto has less than a year left.',
+    'Renew the certificate that the message names; etcd takes it up without a restart. An authority of TLS.auto is not renewed: restore a backup into a new cluster in time.',
   ],
-  Issuing: ['False', 'The operator is about to issue certificates.', WAIT],
+  Issuing: ['False', 'The operator, or cert-manager, is about to issue certificates.', WAIT],
+  CertManagerMissing: [
+    'False',
+    'spec.TLS.certManager is asked for and the Kubernetes cluster does not serve cert-manager.io/v1. Certificates that are there work on, and are not renewed.',
+    'Install cert-manager.',
+  ],
   SecretMissing: [
     'False',
     'A Secret that spec.TLS names does not exist; a new cluster is not created without it.',
@@ -124,8 +124,8 @@ const TLS_READY = rows('TLSReady', {
   ],
   NameTaken: [
     'False',
-    'A Secret of a name that the operator needs for its own certificates belongs to something else.',
-    'Remove or rename the Secret that the message names.',
+    'A Secret or Certificate of a name that the operator needs for its own certificates belongs to something else.',
+    'Remove or rename what the message names.',
   ],
   AuthorityLost: [
     'False',

@@ -13,11 +13,7 @@ import {
 import { parseBytes } from './quantity.ts';
 import { backupFaults, clusterFaults, restoreFaults, scheduleFaults } from './spec-faults.ts';
 import type { EtcdBackup, EtcdCluster, EtcdRestore, TlsPolicy } from './types.ts';
-import type { TlsMode } from './tls.ts';
 import { checkVersion } from './versions.ts';
-
-/** The TLS modes that this release builds. A mode that is not here blocks: plain text is no substitute. */
-export const TLS_MODES_BUILT: readonly TlsMode[] = ['static', 'auto'];
 
 export type Validation = {
   /** One finding for each condition type that is decided here, of what is well and of what is not. */
@@ -103,22 +99,11 @@ function judgeSize(size: number): Judged {
   return allows(finding('EvenSize', 'NoExtraTolerance', message));
 }
 
-/** The TLS modes that a policy names. */
-export function tlsModes(tls: TlsPolicy | undefined): readonly TlsMode[] {
-  if (tls === undefined) return [];
-  return (['static', 'auto', 'certManager'] as const).filter(mode => tls[mode] !== undefined);
-}
-
 function judgeTls(tls: TlsPolicy | undefined): Judged {
-  const modes = tlsModes(tls);
-  if (modes.length > 1) {
-    const message = `spec.TLS sets ${modes.join(' and ')}: keep one of them`;
-    return blocks(finding('TLSSupported', 'SeveralModes', message));
-  }
-  const missing = modes.filter(mode => !TLS_MODES_BUILT.includes(mode));
-  if (missing.length === 0) return allows(finding('TLSSupported', 'Supported'));
-  const message = `spec.TLS.${missing[0]} is not built by this release; nothing is created, rather than a cluster in plain text. Use ${TLS_MODES_BUILT.map(built => `spec.TLS.${built}`).join(' or ')}, or a release that supports it`;
-  return blocks(finding('TLSSupported', 'NotActedOnYet', message));
+  const modes = (['static', 'auto', 'certManager'] as const).filter(mode => tls?.[mode] !== undefined);
+  if (modes.length <= 1) return allows(finding('TLSSupported', 'Supported'));
+  const message = `spec.TLS sets ${modes.join(' and ')}: keep one of them`;
+  return blocks(finding('TLSSupported', 'SeveralModes', message));
 }
 
 const GIB = 2 ** 30;

@@ -35,6 +35,7 @@ export const knownResources: readonly Resource[] = [
   inNamespace('apps/v1', 'Deployment', 'deployments'),
   inNamespace('apps/v1', 'StatefulSet', 'statefulsets'),
   inNamespace('batch/v1', 'Job', 'jobs'),
+  inNamespace('cert-manager.io/v1', 'Certificate', 'certificates'),
   inNamespace('coordination.k8s.io/v1', 'Lease', 'leases'),
   inNamespace('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
   inNamespace('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),

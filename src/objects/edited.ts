@@ -26,12 +26,23 @@ const ITEM_KEYS: Readonly<Record<string, readonly string[]>> = {
  * (defaults, what other people and controllers added) are no difference.
  */
 export function firstEdit(stored: StoredObject, wanted: ManifestObject): string | undefined {
-  const { labels, annotations, ownerReferences } = wanted.metadata;
-  const { [ANNOTATION_RENDERED]: _, ...compared } = annotations ?? {};
+  return (
+    firstUnlike(stored, wanted) ?? differences(stored.metadata.annotations?.[ANNOTATION_RENDERED], wanted)[0]
+  );
+}
+
+/** The same for objects that carry no stamp of what was rendered: what was applied once and is no longer is not seen. */
+export function firstUnlike(stored: StoredObject, wanted: ManifestObject): string | undefined {
+  const { labels, annotations = {}, ownerReferences } = wanted.metadata;
+  const { [ANNOTATION_RENDERED]: _, ...compared } = annotations;
+  const asked = {
+    labels,
+    ownerReferences,
+    ...(Object.keys(compared).length > 0 && { annotations: compared }),
+  };
   return (
     firstDifference(stored['spec'], wanted.spec, 'spec') ??
-    firstDifference(stored.metadata, { labels, annotations: compared, ownerReferences }, 'metadata') ??
-    differences(stored.metadata.annotations?.[ANNOTATION_RENDERED], wanted)[0]
+    firstDifference(stored.metadata, asked, 'metadata')
   );
 }
 

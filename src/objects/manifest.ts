@@ -3,7 +3,6 @@ import { ANNOTATION_INCARNATION, ANNOTATION_SERIAL, API_VERSION, serialOf } from
 import type { EtcdCluster } from '../api/types.ts';
 import { type ClusterConfig, withDefaults } from '../api/defaults.ts';
 import { securitySwitch } from '../api/tls.ts';
-import { TLS_MODES_BUILT, tlsModes } from '../api/validate.ts';
 
 export type OwnerReference = {
   readonly apiVersion: string;
@@ -58,19 +57,13 @@ export function memberAnnotations(member: { name: string; token: string }): Reco
 
 /**
  * The specification with its defaults, where a version that the specification leaves open is the recorded one.
- * Throws a RangeError for a mode of TLS that is not built, and for one that the living cluster does not have: plain text, or members
- * that do not understand each other, must never be made in its place. Conditions say so to people before anything gets here.
+ * Throws a RangeError for a mode of TLS that the living cluster does not have: members that do not understand each other
+ * must never be made. Conditions say so to people before anything gets here.
  */
 export function buildableConfig(cluster: EtcdCluster): ClusterConfig {
   const recorded = cluster.status?.targetVersion || cluster.status?.currentVersion;
   const config = withDefaults(cluster.spec, { version: recorded });
   const { namespace, name } = cluster.metadata;
-  const unbuilt = tlsModes(config.TLS).find(mode => !TLS_MODES_BUILT.includes(mode));
-  if (unbuilt !== undefined) {
-    throw new RangeError(
-      `EtcdCluster ${namespace}/${name} asks for TLS.${unbuilt}, which this release does not build`,
-    );
-  }
   const switched = securitySwitch(cluster);
   if (switched !== undefined) throw new RangeError(`EtcdCluster ${namespace}/${name}: ${switched}`);
   return config;

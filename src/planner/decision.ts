@@ -47,6 +47,8 @@ type Deed =
   | { readonly kind: 'sealMembers'; readonly members: readonly SealedMember[] }
   /** Secrets of TLS.auto, by name: authorities and certificates. */
   | { readonly kind: 'issueCertificates'; readonly secrets: readonly string[] }
+  /** Certificates of cert-manager, by name: created, or brought to what they are to say. */
+  | { readonly kind: 'requestCertificates'; readonly certificates: readonly string[] }
   | { readonly kind: 'ensureObjects'; readonly objects: readonly SharedObject[] }
   | { readonly kind: 'awaitMembers'; readonly members: readonly string[] }
   | {

@@ -160,11 +160,27 @@ export interface TlsFacts {
   readonly certificates: readonly CertificateFacts[];
   /** Secrets of TLS.auto that are to be made, or made anew, and why. */
   readonly toIssue: readonly { readonly secret: string; readonly why: string }[];
-  /** Secrets of names that TLS.auto needs, which belong to something else. */
+  /** Secrets, and Certificates, of names that are needed and belong to something else. */
   readonly taken: readonly string[];
   /** Secrets of authorities of a cluster that has formed, which are gone or cannot be used: nothing can be renewed. */
   readonly authoritiesLost: readonly string[];
+  /** Secrets of authorities that have less than a year left, and when they end (RFC 3339). */
+  readonly authoritiesEnding?: readonly { readonly secret: string; readonly notAfter: string }[];
+  /** With TLS.certManager: what is asked of it, and what has become of that. */
+  readonly requests?: CertificateRequests | undefined;
 }
+
+/** Certificates of cert-manager.io, by their names, which are those of their Secrets. */
+export type CertificateRequests =
+  /** The Kubernetes cluster does not have the kind. */
+  | { readonly served: false }
+  | {
+      readonly served: true;
+      /** To be created, or changed because the first field that is named differs. */
+      readonly toRequest: readonly { readonly certificate: string; readonly why: string }[];
+      /** What cert-manager says of those that are not ready, by name. */
+      readonly pending: Readonly<Record<string, string>>;
+    };
 
 export interface Observation {
   /** When it was looked at, in milliseconds since the epoch. */

@@ -15,6 +15,8 @@ export function stepSummary(step: Step): string {
       return `seal ${list(step.members.map(member => member.name))}: never to start on an empty volume`;
     case 'issueCertificates':
       return `issue certificates ${list(step.secrets)}`;
+    case 'requestCertificates':
+      return `ask cert-manager for ${list(step.certificates)}`;
     case 'ensureObjects':
       return `create ${list(step.objects.map(readable))}`;
     case 'awaitMembers':

@@ -5,7 +5,7 @@ import type { EtcdClusterStatus } from '../api/types.ts';
 import { blocked, operate } from './answers.ts';
 import { type Check, type Obstacle, specificationIsUsable } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
-import type { CertificateFacts, Observation } from './observation.ts';
+import type { CertificateFacts, Observation, TlsFacts } from './observation.ts';
 
 type Reason = ReasonOf<'TLSReady'>;
 
@@ -17,7 +17,10 @@ interface Complaint {
 
 /** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
 export const certificatesAreGood: Check = ({ tls, cluster }) => {
-  const [complaint] = (tls?.certificates ?? []).flatMap(entry => complaintsAbout(entry, cluster.namespace));
+  const { namespace } = cluster;
+  const [complaint] = (tls?.certificates ?? []).flatMap(entry =>
+    complaintsAbout(entry, { namespace, requests: tls?.requests }),
+  );
   return complaint;
 };
 
@@ -27,16 +30,24 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
   return message === undefined ? undefined : { reason: 'ModeSwitched', message };
 };
 
-/** Certificates of TLS.auto that are missing, faulty or due are made before anything else is. */
+/** Certificates that are missing, faulty or due are made, or asked for, before anything else is. */
 export function planCertificates(observation: Observation): Decision | undefined {
   const { tls, cluster } = observation;
   if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
-  const secrets = tls.toIssue.map(({ secret }) => secret);
-  if (secrets.length === 0 || specificationIsUsable(observation) !== undefined) return undefined;
-  const step: Step = { kind: 'issueCertificates', secrets };
+  const step = nextRequest(tls);
+  if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
   const [complaint] = takenNames(observation);
   if (complaint !== undefined) return blocked(complaint, [step]);
   return operate(cluster.status.clusterID === undefined ? 'createCluster' : 'repairCluster', [step]);
+}
+
+function nextRequest({ toIssue, requests }: TlsFacts): Step | undefined {
+  if (toIssue.length > 0) return { kind: 'issueCertificates', secrets: toIssue.map(({ secret }) => secret) };
+  if (requests?.served !== true || requests.toRequest.length === 0) return undefined;
+  return {
+    kind: 'requestCertificates',
+    certificates: requests.toRequest.map(({ certificate }) => certificate),
+  };
 }
 
 /** Nothing is done to a living cluster whose specification asks for another way of TLS than it has. */
@@ -51,10 +62,13 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   const switched = securitySwitch(cluster.object);
   if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
   if (tls === undefined) return [];
-  const lost = [...takenNames(observation), ...lostAuthorities(observation)];
+  const lost = [...takenNames(observation), ...lostAuthorities(observation), ...lostCertManager(tls)];
   const coming = tls.toIssue.map(({ secret }) => secret);
   const faulty = tls.certificates.flatMap(entry =>
-    complaintsAbout(entry, cluster.namespace).map(complaint => ({ ...complaint, secret: entry.secret })),
+    complaintsAbout(entry, { namespace: cluster.namespace, requests: tls.requests }).map(complaint => ({
+      ...complaint,
+      secret: entry.secret,
+    })),
   );
   if (lost.length === 0 && faulty.length > 0 && faulty.every(({ secret }) => coming.includes(secret))) {
     const each = tls.toIssue.map(({ secret, why }) => `${secret} (${why})`);
@@ -65,12 +79,20 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   if (first !== undefined) {
     return [finding('TLSReady', first.reason, complaints.map(({ message }) => message).join('; '))];
   }
-  const near = tls.certificates.filter(entry => entry.expiresSoon);
-  if (near.length > 0) {
-    const each = near.map(entry => `the certificate in Secret ${entry.secret} expires on ${entry.notAfter}`);
-    return [finding('TLSReady', 'ExpiresSoon', each.join('; '))];
-  }
+  const near = endings(tls);
+  if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
   return [finding('TLSReady', 'Ready', expiries(tls.certificates))];
+}
+
+function endings({ certificates, authoritiesEnding = [] }: TlsFacts): string[] {
+  const near = certificates.filter(entry => entry.expiresSoon);
+  return [
+    ...near.map(({ secret, notAfter }) => `the certificate in Secret ${secret} expires on ${notAfter}`),
+    ...authoritiesEnding.map(
+      ({ secret, notAfter }) =>
+        `the authority in Secret ${secret} expires on ${notAfter}, and members take up no new one: make a new cluster and restore a backup into it before`,
+    ),
+  ];
 }
 
 /** `status.tls`: the way that was decided once, with the certificates as they are now. */
@@ -93,7 +115,7 @@ export function tlsStatus({ cluster, tls }: Observation): EtcdClusterStatus['tls
 function takenNames({ tls, cluster }: Observation): Complaint[] {
   return (tls?.taken ?? []).map(secret => ({
     reason: 'NameTaken',
-    message: `Secret ${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
+    message: `${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
   }));
 }
 
@@ -104,9 +126,24 @@ function lostAuthorities({ tls }: Observation): Complaint[] {
   }));
 }
 
-function complaintsAbout(entry: CertificateFacts, namespace: string): Complaint[] {
+function lostCertManager({ requests }: TlsFacts): Complaint[] {
+  if (requests?.served !== false) return [];
+  const message =
+    'spec.TLS.certManager needs cert-manager, and this Kubernetes cluster does not serve cert-manager.io/v1: install it; no certificate is issued or renewed until then';
+  return [{ reason: 'CertManagerMissing', message }];
+}
+
+function complaintsAbout(
+  entry: CertificateFacts,
+  { namespace, requests }: { readonly namespace: string; readonly requests: TlsFacts['requests'] },
+): Complaint[] {
   const { role, secret, exists, missing, faults } = entry;
   const where = `Secret ${secret}`;
+  if (requests !== undefined && (!exists || missing.length > 0)) {
+    const said = requests.served ? requests.pending[secret] : 'it is not installed';
+    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it has not said why'}`;
+    return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
+  }
   if (!exists) {
     const message = `${where} in namespace ${namespace}, which holds the ${ROLES[role]}, does not exist: create it`;
     return [{ reason: 'SecretMissing', message }];

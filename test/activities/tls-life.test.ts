@@ -180,6 +180,18 @@ describe('a cluster with TLS.auto', () => {
     expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'AuthorityLost' });
   });
 
+  test('says a year ahead that an authority ends', async () => {
+    const world = auto();
+    await world.run();
+    world.now += (9 * 365 - 40) * DAY_MS;
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+    world.now += 80 * DAY_MS;
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'ExpiresSoon' });
+    expect(tlsReady(world)?.message).toContain('the authority in Secret example-peer-ca expires on 2036-11-');
+  });
+
   test('takes nobody else’s Secret for its own', async () => {
     const world = auto();
     await putSecret(world, secret('shop', 'example-client-tls', { 'tls.crt': 'mine' }));

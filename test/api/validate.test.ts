@@ -40,12 +40,6 @@ describe('a cluster', () => {
     expect(blocking.map(({ type, status }) => [type, status])).toEqual([['VersionSupported', 'False']]);
   });
 
-  test('that wants TLS in a mode that is not built is not built in plain text', () => {
-    const { blocking } = validateCluster(cluster({ TLS: { certManager: { issuerRef: { name: 'ca' } } } }));
-    expect(blocking).toMatchObject([{ type: 'TLSSupported', status: 'False' }]);
-    expect(blocking[0]?.message).toContain('spec.TLS.certManager');
-  });
-
   test('keeps its recorded version when its specification names none', () => {
     const message = find(validateCluster(cluster({ version: '' }), '3.7.3'), 'VersionSupported')?.message;
     expect(message).toContain('etcd 3.7.3');

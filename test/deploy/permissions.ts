@@ -65,6 +65,12 @@ export const clusterPermissions: readonly Permission[] = [
       'the watcher tells a resource that a Secret it names has changed, a pass reads the certificates of a cluster, and those of TLS.auto are issued and renewed',
   },
   {
+    group: 'cert-manager.io',
+    resource: 'certificates',
+    verbs: ['get', 'list', 'create', 'patch'],
+    because: 'those of a cluster with TLS.certManager are asked for and looked at; they go with their owner',
+  },
+  {
     group: 'storage.k8s.io',
     resource: 'storageclasses',
     verbs: ['list'],

@@ -175,15 +175,6 @@ describe('the runtime’s view of its limits', () => {
   });
 });
 
-test('a cluster that asks for TLS is not built in plain text', () => {
-  const spec = {
-    TLS: { certManager: { issuerRef: { name: 'ca', kind: 'Issuer', group: 'cert-manager.io' } } },
-  };
-  expect(() => memberPod(cluster(spec), member(BOOTSTRAP))).toThrow(
-    /shop\/example asks for TLS.certManager, which this release does not build/,
-  );
-});
-
 describe('TLS of a pod', () => {
   const CLIENT_ONLY = { TLS: { static: { member: { serverSecret: 's' }, operatorSecret: 'o' } } };
 

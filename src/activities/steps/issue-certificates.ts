@@ -1,6 +1,7 @@
 import { authoritySecret } from '../../api/tls.ts';
 import { clusterLabels } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/types.ts';
+import { type Authority, type Leaf, leavesOf } from '../../objects/leaves.ts';
 import { ownerReference } from '../../objects/manifest.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { KubeClient } from '../../kube/port.ts';
@@ -9,7 +10,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { isControlledBy } from '../pod-facts.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
-import { AUTHORITIES, type Authority, type Leaf, leavesOf } from '../tls-issuing.ts';
+import { AUTHORITIES } from '../tls-issuing.ts';
 import { SECRET, secretText } from '../tls-secrets.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,0 +1,92 @@
+/** TLS.certManager: what has been asked of it and what has become of that. Contents of Secrets are not looked at here. */
+import { LABEL_CLUSTER } from '../api/names.ts';
+import type { EtcdCluster } from '../api/types.ts';
+import { isNotFound } from '../kube/errors.ts';
+import type { KubeClient, KubeObject } from '../kube/port.ts';
+import { certificates } from '../objects/certificate.ts';
+import { firstUnlike } from '../objects/edited.ts';
+import type { ManifestObject } from '../objects/manifest.ts';
+import type { TlsFacts } from '../planner/observation.ts';
+import { isControlledBy } from './pod-facts.ts';
+import { SECRET } from './tls-secrets.ts';
+
+export const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' } as const;
+/** cert-manager writes whose Secret it is onto each that it makes, and overwrites any other of that name. */
+const MADE_FOR = 'cert-manager.io/certificate-name';
+
+/** What is asked for, and names that are not free. A list tells a kind that is not served from an object that is not there. */
+export async function requestFacts(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+): Promise<Pick<TlsFacts, 'requests' | 'taken'>> {
+  const { namespace, name, uid } = cluster.metadata;
+  const wanted = certificates(cluster);
+  const found = await ours(kube, { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` });
+  if (found === undefined) return { requests: { served: false }, taken: [] };
+  const existing = new Map(
+    found.filter(object => isControlledBy(object, uid)).map(object => [object.metadata.name, object]),
+  );
+  const missing = wanted.map(({ metadata }) => metadata.name).filter(each => !existing.has(each));
+  const taken = await Promise.all(missing.map(each => takenBy(kube, { namespace, name: each })));
+  const pending = [...existing].flatMap(([each, object]) => {
+    const why = notReady(object);
+    return why === undefined ? [] : [[each, why] as const];
+  });
+  return {
+    requests: {
+      served: true,
+      toRequest: wanted.flatMap(object => request(object, existing.get(object.metadata.name))),
+      pending: Object.fromEntries(pending),
+    },
+    taken: taken.flat(),
+  };
+}
+
+async function ours(
+  kube: KubeClient,
+  where: { readonly namespace: string; readonly labelSelector: string },
+): Promise<readonly KubeObject[] | undefined> {
+  try {
+    return (await kube.list(CERTIFICATE, where)).items;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function request(wanted: ManifestObject, found: KubeObject | undefined) {
+  const certificate = wanted.metadata.name;
+  if (found === undefined) return [{ certificate, why: 'it does not exist yet' }];
+  const why = firstUnlike(found, wanted);
+  return why === undefined ? [] : [{ certificate, why }];
+}
+
+/** Somebody else's Certificate, or a Secret that cert-manager did not make for one of ours and would overwrite. */
+async function takenBy(
+  kube: KubeClient,
+  at: { readonly namespace: string; readonly name: string },
+): Promise<readonly string[]> {
+  const [certificate, secret] = await Promise.all([
+    kube.get({ ...CERTIFICATE, ...at }),
+    kube.get({ ...SECRET, ...at }),
+  ]);
+  if (certificate !== undefined) return [`Certificate ${at.name}`];
+  const isMade = secret === undefined || secret.metadata.annotations?.[MADE_FOR] === at.name;
+  return isMade ? [] : [`Secret ${at.name}`];
+}
+
+interface CertificateStatus {
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly message?: string;
+  }[];
+}
+
+/** Why a Certificate is not ready, in cert-manager's words; undefined when it is. */
+function notReady(object: KubeObject): string | undefined {
+  const { conditions = [] } = (object['status'] ?? {}) as CertificateStatus;
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready?.status === 'True') return undefined;
+  return ready?.message ?? 'cert-manager has not looked at it yet';
+}

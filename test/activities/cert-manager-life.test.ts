@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { secret, TestAuthority } from '../support/certificates.ts';
+import { fault } from '../support/fake-kube.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const NAMESPACE = 'shop';
+const ASKED = ['client', 'operator', 'peer', 'server'].map(role => `example-${role}-tls`);
+const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' };
+
+interface Asked {
+  readonly secretName: string;
+  readonly commonName: string;
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+  readonly usages: readonly string[];
+  readonly issuerRef: object;
+  readonly privateKey: object;
+}
+
+function managed(issuerRef: { name: string; kind?: string } = { name: 'company' }): OperatorWorld {
+  return new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { certManager: { issuerRef } } } });
+}
+
+function tlsReady(world: OperatorWorld) {
+  return world.cluster.status.conditions?.find(({ type }) => type === 'TLSReady');
+}
+
+function asked(world: OperatorWorld, name: string): Asked {
+  const found = world.kube.peek({ ...CERTIFICATE, namespace: NAMESPACE, name });
+  if (found === undefined) throw new Error(`no Certificate ${name}`);
+  return found['spec'] as Asked;
+}
+
+/** What cert-manager does: a Secret for every Certificate, that says exactly what was asked for. */
+async function issueAll(world: OperatorWorld, authority: TestAuthority): Promise<void> {
+  for (const name of world.names('Certificate')) {
+    const spec = asked(world, name);
+    const usages = (['server', 'client'] as const).filter(usage => spec.usages.includes(`${usage} auth`));
+    const { cert, key } = await authority.issue({
+      commonName: spec.commonName,
+      usages,
+      dnsNames: spec.dnsNames ?? [],
+      addresses: spec.ipAddresses ?? [],
+    });
+    const made = secret(NAMESPACE, spec.secretName, {
+      'tls.crt': cert,
+      'tls.key': key,
+      'ca.crt': authority.pair.cert,
+    });
+    const metadata = { ...made.metadata, annotations: { 'cert-manager.io/certificate-name': name } };
+    await world.kube.as('cert-manager').apply({ ...made, metadata } as WritableObject);
+  }
+}
+
+async function say(world: OperatorWorld, name: string, status: object): Promise<void> {
+  const at = { ...CERTIFICATE, namespace: NAMESPACE, name };
+  await world.kube.as('cert-manager').patch(at, { status }, { type: 'merge', subresource: 'status' });
+}
+
+describe('a cluster with TLS.certManager', () => {
+  test('asks for its certificates, waits, and is created with them', async () => {
+    const world = managed();
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'Issuing' });
+    expect(world.names('Certificate')).toEqual(ASKED);
+    expect(world.names('Pod')).toEqual([]);
+    const spec = asked(world, 'example-server-tls');
+    expect(spec.issuerRef).toEqual({ name: 'company', kind: 'Issuer', group: 'cert-manager.io' });
+    expect(spec.privateKey).toMatchObject({ rotationPolicy: 'Always' });
+    expect(spec.dnsNames).toEqual(
+      expect.arrayContaining(['*.example.shop.svc', 'example-client.shop.svc', 'localhost']),
+    );
+    const condition = { type: 'Ready', status: 'False', message: 'Issuer company not found' };
+    await say(world, 'example-peer-tls', { conditions: [condition] });
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'Issuing' });
+    expect(tlsReady(world)?.message).toContain(
+      'cert-manager has not issued Secret example-peer-tls, the certificate of the members among themselves: Issuer company not found',
+    );
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+    expect(world.names('Pod')).toHaveLength(3);
+    expect(world.cluster.status.tls).toMatchObject({ mode: 'certManager', peer: true, client: true });
+    const pod = world.kube.peek(world.pod('example-0'))?.['spec'] as { containers: [{ args: string[] }] };
+    expect(pod.containers[0].args).toContain('--listen-client-urls=https://0.0.0.0:2379');
+    expect(JSON.stringify(pod)).not.toContain('skip-client-san-verification');
+  });
+
+  test('whose issuer is changed asks anew, and lives on meanwhile', async () => {
+    const world = managed();
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    await world.run();
+    const issuerRef = { name: 'other', kind: 'ClusterIssuer' };
+    const spec = { TLS: { certManager: { issuerRef } } };
+    await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+    expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
+    for (const name of ASKED) {
+      expect(asked(world, name).issuerRef).toMatchObject(issuerRef);
+    }
+    expect(tlsReady(world)?.status).toBe('True');
+  });
+
+  test('gets a Certificate back that somebody deleted', async () => {
+    const world = managed();
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    await world.run();
+    const at = { ...CERTIFICATE, namespace: NAMESPACE, name: 'example-peer-tls' };
+    await world.kube.as('kubectl').delete(at);
+    expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
+    expect(world.names('Certificate')).toEqual(ASKED);
+  });
+
+  test('says that cert-manager is not installed, and goes on when it is', async () => {
+    const world = managed();
+    let installed = false;
+    world.kube.intercept(({ kind }) => {
+      if (kind === 'Certificate' && !installed) throw fault(404, 'NotFound');
+    });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'CertManagerMissing' });
+    expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'CertManagerMissing' });
+    expect(tlsReady(world)?.message).toContain('does not serve cert-manager.io/v1: install it');
+    expect(world.names('Pod')).toEqual([]);
+    installed = true;
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'Issuing' });
+  });
+
+  test.each([
+    ['Secret', secret(NAMESPACE, 'example-client-tls', { 'tls.crt': 'mine' })],
+    [
+      'Certificate',
+      { ...CERTIFICATE, metadata: { namespace: NAMESPACE, name: 'example-client-tls' }, spec: {} },
+    ],
+  ])('takes nobody else’s %s for its own', async (kind, object) => {
+    const world = managed();
+    await world.kube.as('kubectl').apply(object as WritableObject);
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
+    expect(tlsReady(world)?.message).toContain(`${kind} example-client-tls in namespace shop belongs to`);
+    expect(world.names('Pod')).toEqual([]);
+  });
+
+  test('comes to the same when the operator is killed at any call while it asks', async () => {
+    const whole = managed();
+    await whole.run();
+    for (let at = 1; at <= whole.calls; at += 1) {
+      const world = managed();
+      world.kill({ at });
+      await world.runUntilKilled();
+      expect([at, (await world.run()).decision]).toMatchObject([at, { kind: 'blocked', reason: 'Issuing' }]);
+      expect(world.names('Certificate')).toEqual(ASKED);
+    }
+  }, 60_000);
+});
