@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
 import { secret, TestAuthority } from '../support/certificates.ts';
 import { fault } from '../support/fake-kube.ts';
 import { OperatorWorld } from '../support/operator-world.ts';

@@ -28,6 +28,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitQuorum: [],
   recordClusterId: [],
   issueCertificates: [],
+  requestCertificates: [],
   ensureObjects: [],
   awaitMembers: [],
   restartMember: [],
