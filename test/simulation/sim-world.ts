@@ -1,6 +1,6 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
 import { time } from '../../src/activities/poll.ts';
-import { API_VERSION } from '../../src/api/names.ts';
+import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
@@ -21,6 +21,7 @@ export interface WorldOptions {
   readonly coverage: Coverage;
 }
 
+const realTime = { ...time };
 /** A fault about this often while there are faults. */
 const FAULTS_PER_TICK = 1 / 90;
 
@@ -47,6 +48,7 @@ export class SimWorld {
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
   #seenWrites = 0;
+  #isOpen = false;
 
   constructor({ seed, faults, coverage }: WorldOptions) {
     this.random = new Random(seed);
@@ -92,10 +94,10 @@ export class SimWorld {
     if (this.story.length > 4_000) this.story.splice(0, 2_000);
   }
 
-  /** Runs the operator until `end`. */
+  /** Runs the operator until `end`. The time of activities is this world's until then: one world at a time. */
   begin(): void {
     time.now = () => this.now;
-    time.pause = ms => this.#pause(ms);
+    time.pause = (ms, signal) => this.#pause(ms, signal);
     this.operator.begin();
   }
 
@@ -104,6 +106,7 @@ export class SimWorld {
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
     this.#sleeper?.wake();
+    Object.assign(time, realTime);
   }
 
   /** One thing happens. Throws a Breach when an invariant does not hold. */
@@ -117,12 +120,18 @@ export class SimWorld {
     const which = random.next();
     if (which < 0.15) this.kubelet.advance();
     else if (which < 0.35) this.etcd.advance();
-    else if (which < 0.4) this.etcd.write();
+    else if (which < 0.4) this.#write();
     else if (isBusy) moved = this.#deliver() || moved;
     else this.#idle();
     if (moved) await new Promise(resolve => setImmediate(resolve));
     if (this.breach !== undefined) throw this.breach;
     this.invariants.check();
+  }
+
+  /** Clients find the members through the client Service, and keep their connections when it is gone. */
+  #write(): void {
+    this.#isOpen ||= this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
+    if (this.#isOpen) this.etcd.write();
   }
 
   /** Nobody waits for an answer: time passes, and the watcher tells of changes. */
@@ -149,8 +158,13 @@ export class SimWorld {
     return due.length > 0;
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise(wake => this.#timers.push({ due: this.now + ms, wake }));
+  #pause(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((wake, fail) => {
+      const stop = () => fail(signal?.reason as Error);
+      if (signal?.aborted === true) return stop();
+      signal?.addEventListener('abort', stop, { once: true });
+      this.#timers.push({ due: this.now + ms, wake });
+    });
   }
 
   #sleep(ms: number): Promise<void> {

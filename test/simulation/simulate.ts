@@ -1,4 +1,5 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
+import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 import { Breach, CLUSTER } from './invariants.ts';
@@ -79,7 +80,12 @@ function expel(world: SimWorld): void {
     if (!process.isLeader || !world.etcd.hasQuorum(process)) continue;
     const stranger = newestMembers(process.disk).rows.find(row => row.peerUrl.includes('stranger'));
     if (stranger === undefined) continue;
-    world.etcd.removeByHand(process, stranger.id);
+    try {
+      world.etcd.removeByHand(process, stranger.id);
+    } catch (error) {
+      // Refused or unanswered: tried again with the next tick.
+      if (!(error instanceof EtcdError)) throw error;
+    }
     world.wake();
   }
 }
@@ -103,10 +109,14 @@ async function settle(world: SimWorld): Promise<void> {
   }
 }
 
+/** What was asked for and cannot be had: the end of the work, said in so many words. */
+const REFUSED = ['EphemeralMembers', 'HibernationRefused'];
+
 /** What is not as it was asked for; undefined when all is. */
 function complaintOf(world: SimWorld): string | undefined {
   const { decision } = world;
-  if (decision.kind !== 'idle') return 'not idle';
+  const isRefused = decision.kind === 'blocked' && REFUSED.includes(decision.reason ?? '');
+  if (decision.kind !== 'idle' && !isRefused) return 'not idle';
   const { size, hibernated } = world.spec;
   const pods = world.kube.all('Pod');
   if (hibernated === true && !world.isEphemeral)
