@@ -1,12 +1,16 @@
 /** What people, nodes and networks do to a cluster. Each answers what it did, or undefined when there was nothing to do. */
+import { podFacts } from '../../src/activities/pod-facts.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { CLUSTER } from './invariants.ts';
+import type { Random } from './random.ts';
 import { PROTECTION } from './sim-kube.ts';
 import { isEphemeral, statusOf } from './sim-kubelet.ts';
 import { newestMembers, type Process, quorumOf, votersOf } from './sim-raft.ts';
 import type { SimWorld } from './sim-world.ts';
 
-type Fault = (world: SimWorld) => string | undefined;
+/** What befalls one call: its process dies before or after it, it is refused, its answer is lost, nobody waits for it. */
+export type Fate = 'crashBefore' | 'crashAfter' | 'apiError' | 'lostAnswer' | 'zombie';
+type Fault = (world: SimWorld, random: Random) => string | undefined;
 
 /** Whether this disk may be destroyed and the cluster still be expected to come through: a minority of disks is lost. */
 function mayLose(world: SimWorld, disk: string): boolean {
@@ -35,12 +39,12 @@ function pods(world: SimWorld): KubeObject[] {
   return world.kube.all('Pod').filter(pod => pod.metadata.deletionTimestamp === undefined);
 }
 
-function process(world: SimWorld): Process | undefined {
-  return world.random.pick([...world.etcd.processes.values()]);
+function process(world: SimWorld, random: Random): Process | undefined {
+  return random.pick([...world.etcd.processes.values()]);
 }
 
-const podDeleted: Fault = world => {
-  const pod = world.random.pick(pods(world));
+const podDeleted: Fault = (world, random) => {
+  const pod = random.pick(pods(world));
   if (pod === undefined || (isEphemeral(pod) && !mayLose(world, pod.metadata.uid ?? ''))) return undefined;
   world.kube.delete('Pod', pod.metadata.name);
   return pod.metadata.name;
@@ -53,20 +57,20 @@ const everyPodDeleted: Fault = world => {
   return 'all';
 };
 
-const claimDeleted: Fault = world => {
-  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+const claimDeleted: Fault = (world, random) => {
+  const claim = random.pick(world.kube.all('PersistentVolumeClaim'));
   if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
   world.kube.delete('PersistentVolumeClaim', claim.metadata.name);
   return claim.metadata.name;
 };
 
 /** Pod and claim, the protection taken away by force. */
-const memberLost: Fault = world => {
-  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+const memberLost: Fault = (world, random) => {
+  const claim = random.pick(world.kube.all('PersistentVolumeClaim'));
   if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
   const { name, uid = '', finalizers = [] } = claim.metadata;
   world.kube.delete('Pod', name);
-  if (world.random.chance(0.5)) world.kube.delete('PersistentVolumeClaim', name);
+  if (random.chance(0.5)) world.kube.delete('PersistentVolumeClaim', name);
   else {
     const metadata = { ...claim.metadata, finalizers: finalizers.filter(held => held !== PROTECTION) };
     world.kube.delete('PersistentVolumeClaim', name);
@@ -77,11 +81,13 @@ const memberLost: Fault = world => {
 };
 
 /** A volume that is empty when its pod starts again. */
-const diskWiped: Fault = world => {
-  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+const diskWiped: Fault = (world, random) => {
+  const claim = random.pick(world.kube.all('PersistentVolumeClaim'));
   if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
   const { name, uid = '' } = claim.metadata;
   const pod = world.kube.peek('Pod', name);
+  // A pod that bootstrapped or joined keeps those arguments: docs/concepts.md, "Known limits".
+  if (pod !== undefined && !podFacts(pod, '').isRestart) return undefined;
   if (pod !== undefined) {
     const { podIP } = statusOf(pod);
     if (podIP !== undefined) world.etcd.stop(podIP);
@@ -90,8 +96,8 @@ const diskWiped: Fault = world => {
   return name;
 };
 
-const volumeLost: Fault = world => {
-  const claim = world.random.pick(world.kube.all('PersistentVolumeClaim'));
+const volumeLost: Fault = (world, random) => {
+  const claim = random.pick(world.kube.all('PersistentVolumeClaim'));
   if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
   const pod = world.kube.peek('Pod', claim.metadata.name);
   const podIP = pod && statusOf(pod).podIP;
@@ -102,29 +108,29 @@ const volumeLost: Fault = world => {
   return claim.metadata.name;
 };
 
-const killed: Fault = world => {
-  const found = process(world);
+const killed: Fault = (world, random) => {
+  const found = process(world, random);
   if (found === undefined) return undefined;
   world.etcd.stop(found.host);
   return found.name;
 };
 
-const frozen: Fault = world => {
-  const found = process(world);
+const frozen: Fault = (world, random) => {
+  const found = process(world, random);
   if (found === undefined) return undefined;
   world.etcd.set(found, { frozen: !found.frozen });
   return `${found.name} ${found.frozen}`;
 };
 
-const isolated: Fault = world => {
-  const found = process(world);
+const isolated: Fault = (world, random) => {
+  const found = process(world, random);
   if (found === undefined) return undefined;
-  world.etcd.set(found, { zone: found.zone === 0 ? 1 + world.random.below(2) : 0 });
+  world.etcd.set(found, { zone: found.zone === 0 ? 1 + random.below(2) : 0 });
   return `${found.name} zone ${found.zone}`;
 };
 
-const hidden: Fault = world => {
-  const found = process(world);
+const hidden: Fault = (world, random) => {
+  const found = process(world, random);
   if (found === undefined) return undefined;
   world.etcd.set(found, { hidden: !found.hidden });
   return `${found.name} ${found.hidden}`;
@@ -138,44 +144,44 @@ const healed: Fault = world => {
   return 'all';
 };
 
-const stuck: Fault = world => {
+const stuck: Fault = (world, random) => {
   const names = [
     ...world.kube.all('Pod').map(pod => pod.metadata.name),
-    `${CLUSTER}-${world.random.below(9)}`,
+    `${CLUSTER}-${random.below(9)}`,
   ];
-  const name = world.random.pick(names) ?? '';
+  const name = random.pick(names) ?? '';
   if (world.kubelet.stuck.delete(name)) return `${name} no more`;
   world.kubelet.stuck.add(name);
   return name;
 };
 
-const resized: Fault = world => {
-  const size = 1 + world.random.below(7);
+const resized: Fault = (world, random) => {
+  const size = 1 + random.below(7);
   world.edit({ size });
   return String(size);
 };
 
-const tuned: Fault = world => {
-  const snapshotCount = 1_000 * (1 + world.random.below(20));
+const tuned: Fault = (world, random) => {
+  const snapshotCount = 1_000 * (1 + random.below(20));
   world.edit({ etcd: { snapshotCount } });
   return String(snapshotCount);
 };
 
-const grown: Fault = world => {
+const grown: Fault = (world, random) => {
   if (world.isEphemeral) return undefined;
-  const storage = `${1 + world.random.below(8)}Gi`;
+  const storage = `${1 + random.below(8)}Gi`;
   world.edit({ storage: { volumeClaimTemplate: { spec: { resources: { requests: { storage } } } } } });
   return storage;
 };
 
-const hibernated: Fault = world => {
-  const asked = (world.spec.hibernated ?? false) || world.random.chance(0.5);
+const hibernated: Fault = (world, random) => {
+  const asked = (world.spec.hibernated ?? false) || random.chance(0.5);
   world.edit({ hibernated: !asked });
   return String(!asked);
 };
 
-const specPaused: Fault = world => {
-  world.edit({ paused: world.spec.paused !== true && world.random.chance(0.5) });
+const specPaused: Fault = (world, random) => {
+  world.edit({ paused: world.spec.paused !== true && random.chance(0.5) });
   return String(world.spec.paused);
 };
 
@@ -190,34 +196,34 @@ const aborted: Fault = world => {
   return '';
 };
 
-const temporalLost: Fault = world => {
+const temporalLost: Fault = (world, random) => {
   for (const attempt of world.calls.attempts) {
-    if (world.random.chance(0.5)) world.calls.kill(attempt);
+    if (random.chance(0.5)) world.calls.kill(attempt);
     else attempt.zombie = true;
   }
   world.operator.begin();
   return '';
 };
 
-const statusWiped: Fault = world => {
+const statusWiped: Fault = (world, random) => {
   const { resource } = world;
-  if (resource === undefined || !world.random.chance(0.3)) return undefined;
+  if (resource === undefined || !random.chance(0.3)) return undefined;
   world.kube.change(resource, { status: {} });
   world.invariants.forgot = true;
   return '';
 };
 
-const serviceDeleted: Fault = world => {
-  const object = world.random.pick([...world.kube.all('Service'), ...world.kube.all('PodDisruptionBudget')]);
+const serviceDeleted: Fault = (world, random) => {
+  const object = random.pick([...world.kube.all('Service'), ...world.kube.all('PodDisruptionBudget')]);
   if (object === undefined) return undefined;
   world.kube.delete(object.kind, object.metadata.name);
   return `${object.kind} ${object.metadata.name}`;
 };
 
-const serviceEdited: Fault = world => {
-  const object = world.random.pick(world.kube.all('Service'));
+const serviceEdited: Fault = (world, random) => {
+  const object = random.pick(world.kube.all('Service'));
   if (object === undefined) return undefined;
-  const spec = { ...(object['spec'] as object), publishNotReadyAddresses: world.random.chance(0.5) };
+  const spec = { ...(object['spec'] as object), publishNotReadyAddresses: random.chance(0.5) };
   world.kube.change(object, { spec });
   return object.metadata.name;
 };
@@ -238,8 +244,13 @@ const addedByHand: Fault = world => {
   return foreign === undefined ? 'added' : 'removed';
 };
 
-/** The last four are fates of calls: see SimWorld. */
-const ofCalls: Fault = () => undefined;
+/** Something befalls the next call that is delivered: see SimWorld. */
+const ofCalls =
+  (fate: Fate): Fault =>
+  world => {
+    world.fate = fate;
+    return undefined;
+  };
 
 export const FAULTS = {
   podDeleted,
@@ -266,10 +277,20 @@ export const FAULTS = {
   serviceDeleted,
   serviceEdited,
   addedByHand,
-  crash: ofCalls,
-  apiErrors: ofCalls,
-  lostAnswers: ofCalls,
-  zombies: ofCalls,
+  crashBefore: ofCalls('crashBefore'),
+  crashAfter: ofCalls('crashAfter'),
+  apiError: ofCalls('apiError'),
+  lostAnswer: ofCalls('lostAnswer'),
+  zombie: ofCalls('zombie'),
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;
+
+/** How many times as often as the others these happen: calls are many, and each may be the one that matters. */
+export const WEIGHTS: Partial<Record<FaultName, number>> = {
+  crashBefore: 2,
+  crashAfter: 2,
+  apiError: 8,
+  lostAnswer: 6,
+  zombie: 4,
+};

@@ -81,6 +81,9 @@ export class Invariants implements EtcdAudit {
     if (known !== undefined && known !== memberId)
       throw new Breach(`the name ${name} is used again: it was member ${known}, now it is ${memberId}`);
     this.#names.set(name, memberId);
+    // A learner that nobody ever promoted has no vote: what it lost others have.
+    const row = this.truth()?.rows.find(({ id }) => id === memberId);
+    if (row?.isLearner === true) return;
     if (this.recordedAt !== undefined && empty && before !== undefined)
       throw new Breach(`member ${name} (${memberId}) starts empty under the id that it had data under`);
   }
@@ -95,12 +98,13 @@ export class Invariants implements EtcdAudit {
 
   #promoting(leader: Process, row: Row): void {
     const since = this.acting?.lookedAt ?? 0;
-    const process = [leader, ...this.#etcd().peersOf(leader)].find(({ memberId }) => memberId === row.id);
+    const reached = [leader, ...this.#etcd().peersOf(leader)];
+    const process = [...this.#etcd().processes.values()].find(({ memberId }) => memberId === row.id);
     const disk = this.#disks.get(row.id);
     const changedAt = process?.changedAt ?? this.#etcd().endedAt.get(row.id) ?? 0;
     if (changedAt >= since) return;
     const lag = leader.disk.log.length - (disk?.commit ?? 0);
-    if (process === undefined || lag > MOST_LAG)
+    if (process === undefined || !reached.includes(process) || lag > MOST_LAG)
       throw new Breach(
         `${row.peerUrl} is promoted ${process ? `${lag} entries behind` : 'while it is down'}`,
       );
@@ -109,7 +113,8 @@ export class Invariants implements EtcdAudit {
   #removing(row: Row): void {
     const since = this.acting?.lookedAt ?? 0;
     const disk = this.#disks.get(row.id);
-    if (disk?.lost === true) return;
+    // Lost, or it never had any.
+    if (disk === undefined || disk.lost) return;
     // An edit that came after the last look cannot be known.
     const at = this.sizes.findLastIndex(([tick]) => tick < since);
     const asked = this.sizes.slice(Math.max(0, at)).map(([, size]) => size);

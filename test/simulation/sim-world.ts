@@ -4,7 +4,8 @@ import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { FAULTS, type FaultName } from './faults.ts';
+import { Chaos } from './chaos.ts';
+import { FAULTS, type Fate } from './faults.ts';
 import { CLUSTER, Invariants } from './invariants.ts';
 import { Random } from './random.ts';
 import { type Call, Calls } from './sim-calls.ts';
@@ -16,15 +17,12 @@ import type { Coverage } from './coverage.ts';
 
 export interface WorldOptions {
   readonly seed: number;
-  /** Faults that may happen; all when left out. */
-  readonly faults?: readonly FaultName[] | undefined;
+  /** The faults that happen, by their ordinals; all when left out. */
+  readonly only?: ReadonlySet<number> | undefined;
   readonly coverage: Coverage;
 }
 
 const realTime = { ...time };
-/** A fault about this often while there are faults. */
-const FAULTS_PER_TICK = 1 / 90;
-
 export class SimWorld {
   readonly random: Random;
   readonly kube: SimKube;
@@ -35,8 +33,11 @@ export class SimWorld {
   readonly invariants: Invariants;
   /** The last things that happened, for whoever has to understand a failure. */
   readonly story: string[] = [];
-  /** What happens at all in this world, drawn from the seed. */
-  readonly faults: readonly FaultName[];
+  readonly chaos: Chaos;
+  /** The ordinals of the faults that happened. */
+  readonly happened: number[] = [];
+  /** What befalls the next call that is delivered. */
+  fate: Fate | undefined;
   /** More disks may be destroyed than the cluster can bear. */
   readonly isHopeless: boolean;
   readonly isEphemeral: boolean;
@@ -48,14 +49,13 @@ export class SimWorld {
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
   #seenWrites = 0;
-  #isOpen = false;
+  /** The client Service was there once. */
+  hasClients = false;
 
-  constructor({ seed, faults, coverage }: WorldOptions) {
+  constructor({ seed, only, coverage }: WorldOptions) {
     this.random = new Random(seed);
     const { random } = this;
-    const known = Object.keys(FAULTS) as FaultName[];
-    // Each world has its own mixture: rare things happen together in some, and alone in others.
-    this.faults = (faults ?? known).filter(() => random.chance(0.6));
+    this.chaos = new Chaos(seed, only);
     this.isHopeless = random.chance(0.08);
     this.isEphemeral = random.chance(0.15);
     this.kube = new SimKube(() => this.now);
@@ -116,7 +116,7 @@ export class SimWorld {
     this.now += 1 + random.below(40);
     const isBusy = this.calls.pending.length > 0;
     let moved = this.#fire();
-    if (this.stormy && random.chance(FAULTS_PER_TICK)) this.#fault();
+    if (this.stormy) this.#fault();
     const which = random.next();
     if (which < 0.15) this.kubelet.advance();
     else if (which < 0.35) this.etcd.advance();
@@ -130,8 +130,8 @@ export class SimWorld {
 
   /** Clients find the members through the client Service, and keep their connections when it is gone. */
   #write(): void {
-    this.#isOpen ||= this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
-    if (this.#isOpen) this.etcd.write();
+    this.hasClients ||= this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
+    if (this.hasClients) this.etcd.write();
   }
 
   /** Nobody waits for an answer: time passes, and the watcher tells of changes. */
@@ -172,27 +172,25 @@ export class SimWorld {
   }
 
   #fault(): void {
-    const name = this.random.pick(this.faults);
-    if (name === undefined) return;
-    const what = FAULTS[name](this);
-    if (what !== undefined) this.tell(`! ${name} ${what}`);
+    const planned = this.chaos.tick();
+    if (planned === undefined) return;
+    this.happened.push(planned.ordinal);
+    const what = FAULTS[planned.name](this, planned.random);
+    if (what !== undefined) this.tell(`! ${planned.name} ${what}`);
   }
 
   /** One call arrives, or does not, or its answer does not. */
   #deliver(): boolean {
-    const { random, calls } = this;
+    const { random, calls, fate } = this;
     const [call] = calls.pending.splice(random.below(calls.pending.length), 1);
     if (call === undefined) return false;
-    const fate = this.stormy ? random.next() : 1;
-    const happens = (name: FaultName, from: number, to: number) =>
-      fate >= from && fate < to && this.faults.includes(name);
-    if (happens('crash', 0, 0.001)) return this.#crash(call, false);
-    if (happens('crash', 0.001, 0.002)) return this.#crash(call, true);
-    if (happens('apiErrors', 0.002, 0.006)) return this.#refuse(call);
-    if (happens('lostAnswers', 0.006, 0.009)) return this.#lose(call);
-    if (happens('zombies', 0.009, 0.011) && !call.attempt.zombie) {
+    this.fate = undefined;
+    if (fate !== undefined) this.tell(`! ${fate} ${call.what} of ${call.attempt.activity}`);
+    if (fate === 'crashBefore' || fate === 'crashAfter') return this.#crash(call, fate === 'crashAfter');
+    if (fate === 'apiError') return this.#refuse(call);
+    if (fate === 'lostAnswer') return this.#lose(call);
+    if (fate === 'zombie') {
       call.attempt.zombie = true;
-      this.tell(`! zombie ${call.attempt.activity} at ${call.what}`);
       call.attempt.abandon('died');
     }
     this.#run(call).then(call.resolve, error => {
@@ -212,7 +210,6 @@ export class SimWorld {
   }
 
   #crash(call: Call, arrives: boolean): boolean {
-    this.tell(`! crash ${arrives ? 'after' : 'before'} ${call.what} of ${call.attempt.activity}`);
     if (arrives) this.#run(call).catch(error => this.#note(error));
     call.reject(new Error('the process is dead'));
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
@@ -222,7 +219,6 @@ export class SimWorld {
   #refuse(call: Call): boolean {
     const { random } = this;
     const kind = random.below(3);
-    this.tell(`! error ${kind} to ${call.what} of ${call.attempt.activity}`);
     if (call.isEtcd) {
       const code = (['timeout', 'unreachable', 'no-leader'] as const)[kind] ?? 'timeout';
       call.reject(new EtcdError(code, `${call.what} failed: simulated`));
@@ -234,7 +230,6 @@ export class SimWorld {
   }
 
   #lose(call: Call): boolean {
-    this.tell(`! lost answer of ${call.what} of ${call.attempt.activity}`);
     this.#run(call).catch(error => this.#note(error));
     call.reject(
       call.isEtcd ? new EtcdError('timeout', `${call.what} failed: Deadline exceeded`) : fault(0, 'Timeout'),

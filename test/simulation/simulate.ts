@@ -1,13 +1,10 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
-import { FAULTS, type FaultName } from './faults.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { newestMembers, votersOf } from './sim-raft.ts';
 import { SimWorld } from './sim-world.ts';
 
-/** Ticks of one storm, on average. */
-const STORM = 1_500;
 /** A calm that takes more than this many ticks, or passes, does not converge. */
 const MOST_TICKS = 40_000;
 const MOST_PASSES = 400;
@@ -19,22 +16,32 @@ export interface Result {
   readonly passes: number;
   readonly coverage: Coverage;
   /** Undefined when every invariant held. */
-  readonly failure: { readonly message: string; readonly story: readonly string[] } | undefined;
+  readonly failure: string | undefined;
+  /** What happened, in the end of it at least. */
+  readonly story: readonly string[];
+  /** The ordinals of the faults that happened. */
+  readonly happened: readonly number[];
 }
 
-/** One world from a seed. Reproducible: the same seed and faults give the same world. */
+/** One world from a seed. Reproducible: the same seed and the same faults, by their ordinals, give the same world. */
 export async function simulate(
   seed: number,
-  options: { readonly faults?: readonly FaultName[] | undefined; readonly coverage?: Coverage } = {},
+  options: {
+    readonly only?: readonly number[] | undefined;
+    readonly coverage?: Coverage;
+    /** It ends after this many ticks, wherever it is. */
+    readonly most?: number;
+  } = {},
 ): Promise<Result> {
-  const coverage = options.coverage ?? new Coverage();
-  const world = new SimWorld({ seed, faults: options.faults, coverage });
+  const { coverage = new Coverage(), most = Number.POSITIVE_INFINITY } = options;
+  const only = options.only && new Set(options.only);
+  const world = new SimWorld({ seed, only, coverage });
   world.begin();
   let failure: Result['failure'];
   try {
-    for (let storm = 0; storm < STORMS && !world.operator.gone; storm += 1) {
+    for (let storm = 0; storm < STORMS && !world.operator.gone && world.ticks < most; storm += 1) {
       world.stormy = true;
-      const end = world.ticks + world.random.below(2 * STORM);
+      const end = world.ticks + world.chaos.storm();
       while (world.ticks < end) await world.tick();
       if (world.isHopeless) continue;
       calm(world);
@@ -43,23 +50,38 @@ export async function simulate(
     if (!world.isHopeless) await destroy(world);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const message = error instanceof Breach ? error.message : (error.stack ?? error.message);
-    failure = { message, story: world.story };
+    failure = error instanceof Breach ? error.message : (error.stack ?? error.message);
   } finally {
     world.end();
   }
   await new Promise(resolve => setImmediate(resolve));
-  return { ticks: world.ticks, passes: world.passes, coverage, failure };
+  const { ticks, passes, happened, story } = world;
+  return { ticks, passes, coverage, failure, story, happened };
 }
 
-/** The faults of the failure that are needed for it: as few as dropping one after the other leaves. */
-export async function shrink(seed: number): Promise<FaultName[]> {
-  let needed = Object.keys(FAULTS) as FaultName[];
-  for (const fault of [...needed]) {
-    const without = needed.filter(name => name !== fault);
-    if ((await simulate(seed, { faults: without })).failure !== undefined) needed = without;
+/**
+ * The faults, by their ordinals, that a failure needs: as few as leaving out ever smaller parts of them leaves. It must stay
+ * the same kind of failure. Ends after `seconds` with what it has.
+ */
+export async function shrink(seed: number, seconds = 30): Promise<readonly number[]> {
+  const whole = await simulate(seed);
+  const kind = kindOf(whole.failure);
+  const end = performance.now() + seconds * 1_000;
+  let needed = whole.happened;
+  for (let part = Math.ceil(needed.length / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
+    for (let at = 0; at < needed.length && performance.now() < end; ) {
+      const without = needed.toSpliced(at, part);
+      const { failure, happened } = await simulate(seed, { only: without, most: 2 * whole.ticks });
+      if (failure === undefined || kindOf(failure) !== kind) at += part;
+      else needed = happened;
+    }
   }
   return needed;
+}
+
+/** A failure without whom and what it befell. */
+function kindOf(failure: string | undefined): string {
+  return failure?.match(/^does not converge|reason":"\w+|[a-z]{4,}/g)?.slice(0, 4).join() ?? '';
 }
 
 /** Faults end, and people let the operator work. */
@@ -70,7 +92,11 @@ function calm(world: SimWorld): void {
     world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
   world.kubelet.stuck.clear();
   Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });
-  world.edit({ paused: false, hibernated: world.spec.hibernated === true && world.random.chance(0.5) });
+  world.edit({
+    paused: false,
+    hibernated: world.spec.hibernated === true && world.random.chance(0.5),
+    repair: { maxReplacementsPerHour: 100 },
+  });
   world.wake();
 }
 
@@ -90,6 +116,15 @@ function expel(world: SimWorld): void {
   }
 }
 
+/** A cluster that never held data, and whose identity nobody knows any more: people delete its claims, as they are told. */
+function giveUp(world: SimWorld): void {
+  const { decision, invariants } = world;
+  if (decision.kind !== 'blocked' || decision.reason !== 'IdentityUnknown') return;
+  if (invariants.recordedAt !== undefined || world.hasClients) return;
+  for (const kind of ['Pod', 'PersistentVolumeClaim'])
+    for (const { metadata } of world.kube.all(kind)) world.kube.delete(kind, metadata.name);
+}
+
 /** Until the cluster is as asked for and the operator says so. */
 async function settle(world: SimWorld): Promise<void> {
   const firstPass = world.passes;
@@ -106,6 +141,7 @@ async function settle(world: SimWorld): Promise<void> {
     }
     await world.tick();
     expel(world);
+    giveUp(world);
   }
 }
 
