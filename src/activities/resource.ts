@@ -62,14 +62,17 @@ export async function recordStatus(
   );
 }
 
-/** Writes the list of finalizers. Fails with a Conflict as {@link applyStatus} does. */
-export async function writeFinalizers(
+/** Writes the whole list of finalizers, or some annotations. Fails with a Conflict as {@link applyStatus} does. */
+export async function writeMetadata(
   kube: KubeClient,
   cluster: EtcdCluster,
-  finalizers: readonly string[],
+  fields: {
+    readonly finalizers?: readonly string[];
+    readonly annotations?: Readonly<Record<string, string>>;
+  },
 ): Promise<EtcdCluster> {
   const { uid, resourceVersion } = cluster.metadata;
-  const patch = { metadata: { uid, resourceVersion, finalizers } };
+  const patch = { metadata: { uid, resourceVersion, ...fields } };
   return asCluster(await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge' }));
 }
 

@@ -25,7 +25,7 @@ export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 /** The value of LABEL_APP and LABEL_NAME. */
 export const APP = 'etcd';
 
-/** Annotation of pods and claims: which bootstrap (or restore) of the cluster they belong to. */
+/** Annotation of pods, claims and the resource itself: which bootstrap (or restore) of the cluster they belong to. */
 export const ANNOTATION_INCARNATION = `${GROUP}/incarnation`;
 /** etcd's member id, lower-case hexadecimal without prefix, as etcdctl prints it. */
 export const ANNOTATION_MEMBER_ID = `${GROUP}/member-id`;
@@ -43,6 +43,8 @@ export const ANNOTATION_INITIAL_CLUSTER_STATE = `${GROUP}/initial-cluster-state`
 export const ANNOTATION_MADE_FROM = `${GROUP}/made-from`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
+/** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */
+export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */
 export const ANNOTATION_VERSION = 'etcd.version';
 

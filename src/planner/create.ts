@@ -72,6 +72,7 @@ function planRebuild(
   clusterId: string | undefined,
 ): Decision {
   const storage = rebuiltStorage(observation, incarnation.token);
+  if (incarnation.members.length === 0) return blocked(everythingLost(observation, clusterId));
   if (clusterId !== undefined) {
     return operate('repairCluster', [{ kind: 'recordIncarnation', incarnation, storage, clusterId }]);
   }
@@ -82,6 +83,14 @@ function planRebuild(
     },
     [],
   );
+}
+
+/** An empty cluster is never made in place of one that lived: its clients would take it for the old one, emptied. */
+function everythingLost({ cluster }: Observation, clusterId: string | undefined): Obstacle {
+  return {
+    reason: 'EverythingLost',
+    message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has neither claims nor pods nor status any more: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
+  };
 }
 
 function creationSteps(observation: Observation, incarnation: Incarnation): Step[] {

@@ -1,8 +1,15 @@
 /**
  * What makes a cluster this one and no other: its incarnation (token and initial members) and its cluster id. They
- * are recorded in status and stamped on claims and pods, so that either place can be lost.
+ * are recorded in status and stamped on claims, pods and the resource itself, so that each of these can be lost.
  */
-import { memberName, peerUrl, serialOf } from '../api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  memberName,
+  peerUrl,
+  serialOf,
+} from '../api/names.ts';
 import { securityOf } from '../api/tls.ts';
 import type { Incarnation, StorageStatus } from '../api/types.ts';
 import type { ClusterFacts, Observation } from './observation.ts';
@@ -19,11 +26,30 @@ export function tokenPrefix(cluster: { readonly name: string; readonly uid: stri
 export function firstIncarnation(observation: Observation): Incarnation {
   const { cluster, namesSeen } = observation;
   const serials = namesSeen.map(name => serialOf(name) ?? -1);
-  const first = Math.max(cluster.status.lastSerial ?? -1, ...serials) + 1;
+  const first = Math.max(lastSerialOf(cluster), ...serials) + 1;
   const names = Array.from({ length: cluster.config.size }, (_, index) =>
     memberName(cluster.name, first + index),
   );
   return { token: `${tokenPrefix(cluster)}1`, members: names.map(name => initialMember(cluster, name)) };
+}
+
+/** What is stamped on the resource itself. A copy of it, which has another uid, has no part in that. */
+export function stampsOf(cluster: ClusterFacts): {
+  readonly token?: string | undefined;
+  readonly clusterId?: string | undefined;
+  readonly lastSerial?: number;
+} {
+  const annotations = cluster.object.metadata.annotations ?? {};
+  const token = annotations[ANNOTATION_INCARNATION];
+  if (token?.startsWith(tokenPrefix(cluster)) !== true) return {};
+  const lastSerial = Number(annotations[ANNOTATION_LAST_SERIAL] ?? Number.NaN);
+  const clusterId = annotations[ANNOTATION_CLUSTER_ID];
+  return { token, clusterId, ...(Number.isSafeInteger(lastSerial) && { lastSerial }) };
+}
+
+/** The highest serial that a member of this cluster is known to have had; -1 when none is. */
+export function lastSerialOf(cluster: ClusterFacts): number {
+  return Math.max(cluster.status.lastSerial ?? -1, stampsOf(cluster).lastSerial ?? -1);
 }
 
 /** An identity that was read back from stamps, after status was lost. */
@@ -33,21 +59,23 @@ export interface RebuiltIdentity {
 }
 
 /**
- * The identity that the stamps on claims and pods tell, or undefined when there are none. The cluster id comes from
+ * The identity that the stamps tell, or undefined when there are none. The cluster id comes from
  * the stamps or, before it was stamped, from a quorum of members that answer; without either it stays unknown.
  */
 export function rebuiltIdentity(observation: Observation): RebuiltIdentity | undefined {
+  const own = stampsOf(observation.cluster);
   const stamped = [...observation.claims, ...observation.pods].filter(object => object.owned && object.token);
-  const token = stamped
-    .map(object => object.token ?? '')
-    .sort(byIncarnation)
-    .at(-1);
+  // Before it has a cluster id nothing lived: without claims and pods it may begin anew.
+  const tokens = [...stamped, ...(own.clusterId === undefined ? [] : [own])].map(({ token = '' }) => token);
+  const token = tokens.sort(byIncarnation).at(-1);
   if (token === undefined) return undefined;
   const ours = stamped.filter(object => object.token === token);
   const names = [...new Set(ours.map(object => object.name))].sort(
     (a, b) => (serialOf(a) ?? 0) - (serialOf(b) ?? 0),
   );
-  const stampedId = ours.map(object => object.clusterId).find(id => id !== undefined);
+  const stampedId = [...ours, ...(own.token === token ? [own] : [])]
+    .map(object => object.clusterId)
+    .find(id => id !== undefined);
   const seenId = observation.membership.known ? observation.membership.clusterId : undefined;
   return {
     incarnation: { token, members: names.map(name => initialMember(observation.cluster, name)) },

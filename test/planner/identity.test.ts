@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+} from '../../src/api/names.ts';
+import { nextMember } from '../../src/planner/membership/seats.ts';
+import { plan } from '../../src/planner/plan.ts';
+import {
   firstIncarnation,
+  lastSerialOf,
   rebuiltIdentity,
   rebuiltStorage,
   tokenPrefix,
@@ -105,5 +113,48 @@ describe('an identity that is read back from stamps', () => {
     });
     const others = [aClaim({ owned: false }), aClaim({ token: 'example-0b7e6e34-0' })];
     expect(rebuiltStorage(anObservation({ claims: others }), TOKEN)).toEqual({ kind: 'EmptyDir' });
+  });
+});
+
+describe('the stamps on the resource itself, when its status was lost', () => {
+  const stamped = (annotations: Record<string, string>) => {
+    const cluster = aCluster();
+    const metadata = { ...cluster.object.metadata, annotations };
+    return { ...cluster, object: { ...cluster.object, metadata } };
+  };
+  const LIVED = {
+    [ANNOTATION_INCARNATION]: TOKEN,
+    [ANNOTATION_CLUSTER_ID]: CLUSTER_ID,
+    [ANNOTATION_LAST_SERIAL]: '6',
+  };
+
+  it('keep the last serial, so that the name of a member that was removed is not given again', () => {
+    const cluster = stamped(LIVED);
+    expect(lastSerialOf(cluster)).toBe(6);
+    expect(nextMember(anObservation({ cluster, claims: [aClaim({ name: 'example-2' })] }))).toBe('example-7');
+    const [first] = firstIncarnation(anObservation({ cluster })).members;
+    expect(first?.name).toBe('example-7');
+  });
+
+  it('keep the cluster id', () => {
+    const claims = [aClaim({ clusterId: undefined })];
+    expect(rebuiltIdentity(anObservation({ cluster: stamped(LIVED), claims }))?.clusterId).toBe(CLUSTER_ID);
+  });
+
+  it('say that a cluster lived of which nothing is left: no empty one is made in its place', () => {
+    const { kind, ...rest } = plan(anObservation({ cluster: stamped(LIVED) }), {});
+    expect(kind).toBe('blocked');
+    expect(rest).toMatchObject({ reason: 'EverythingLost', plan: [] });
+  });
+
+  it('say nothing of a cluster that was not born yet', () => {
+    const decision = plan(anObservation({ cluster: stamped({ [ANNOTATION_INCARNATION]: TOKEN }) }), {});
+    expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'recordIncarnation' } });
+  });
+
+  it('mean nothing on a copy of the resource', () => {
+    const copy = stamped({ ...LIVED, [ANNOTATION_INCARNATION]: 'example-deadbeef-1' });
+    expect(lastSerialOf(copy)).toBe(-1);
+    expect(plan(anObservation({ cluster: copy }), {})).toMatchObject({ operation: 'createCluster' });
   });
 });

@@ -145,10 +145,7 @@ const healed: Fault = world => {
 };
 
 const stuck: Fault = (world, random) => {
-  const names = [
-    ...world.kube.all('Pod').map(pod => pod.metadata.name),
-    `${CLUSTER}-${random.below(9)}`,
-  ];
+  const names = [...world.kube.all('Pod').map(pod => pod.metadata.name), `${CLUSTER}-${random.below(9)}`];
   const name = random.pick(names) ?? '';
   if (world.kubelet.stuck.delete(name)) return `${name} no more`;
   world.kubelet.stuck.add(name);

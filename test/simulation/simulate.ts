@@ -81,7 +81,12 @@ export async function shrink(seed: number, seconds = 30): Promise<readonly numbe
 
 /** A failure without whom and what it befell. */
 function kindOf(failure: string | undefined): string {
-  return failure?.match(/^does not converge|reason":"\w+|[a-z]{4,}/g)?.slice(0, 4).join() ?? '';
+  return (
+    failure
+      ?.match(/^does not converge|reason":"\w+|[a-z]{4,}/g)
+      ?.slice(0, 4)
+      .join() ?? ''
+  );
 }
 
 /** Faults end, and people let the operator work. */

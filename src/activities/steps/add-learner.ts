@@ -1,4 +1,9 @@
-import { serialOf } from '../../api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  serialOf,
+} from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
@@ -6,23 +11,31 @@ import type { Dependencies } from '../dependencies.ts';
 import { observe } from '../observe.ts';
 import { onLeader } from '../leader.ts';
 import { waitUntil } from '../poll.ts';
-import { type ClusterRef, recordStatus } from '../resource.ts';
+import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
 import { stillPlanned } from './still-planned.ts';
 
 type AddLearner = Extract<Step, { kind: 'addLearner' }>;
 
 /**
- * Adds one learner. Its name is recorded as used before etcd hears of it. Adding is not idempotent, the peer URL is:
+ * Adds one learner. Its name is recorded as used, in two places, before etcd hears of it. Adding is not idempotent, the peer URL is:
  * when it is listed already, an earlier try got through.
  */
 export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddLearner): Promise<void> {
   const before = await observe(deps, ref);
   if (before !== undefined && isListed(before.observation, step)) return;
   const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const { incarnation, clusterID = '' } = cluster.status ?? {};
+  const stamped = await writeMetadata(deps.kube, cluster, {
+    annotations: {
+      [ANNOTATION_INCARNATION]: incarnation?.token ?? '',
+      [ANNOTATION_CLUSTER_ID]: clusterID,
+      [ANNOTATION_LAST_SERIAL]: String(serialOf(step.member)),
+    },
+  });
   const replacements = [...(cluster.status?.replacements ?? [])];
   const open = replacements.findIndex(({ replacedBy }) => replacedBy === undefined);
   if (open >= 0) replacements.splice(open, 1, { ...replacements[open]!, replacedBy: step.member });
-  await recordStatus(deps.kube, cluster, {
+  await recordStatus(deps.kube, stamped, {
     lastSerial: serialOf(step.member) ?? 0,
     ...(open >= 0 && { replacements }),
   });

@@ -7,7 +7,7 @@ import { preconditionChanged } from '../failures.ts';
 import { CLAIM, POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
-import { type ClusterRef, readCluster, writeFinalizers } from '../resource.ts';
+import { type ClusterRef, readCluster, writeMetadata } from '../resource.ts';
 
 /** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
 export async function deletePods(
@@ -54,11 +54,9 @@ export async function removeFinalizer(deps: Dependencies, ref: ClusterRef): Prom
   if (left.length > 0) throw preconditionChanged(`pods are left: ${left.map(pod => pod.name).join(', ')}`);
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) return;
-  await writeFinalizers(
-    deps.kube,
-    cluster,
-    finalizers.filter(finalizer => finalizer !== FINALIZER),
-  );
+  await writeMetadata(deps.kube, cluster, {
+    finalizers: finalizers.filter(finalizer => finalizer !== FINALIZER),
+  });
 }
 
 async function readDyingCluster(deps: Dependencies, ref: ClusterRef): Promise<EtcdCluster> {

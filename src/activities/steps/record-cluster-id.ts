@@ -1,12 +1,19 @@
-import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  ANNOTATION_MEMBER_ID,
+} from '../../api/names.ts';
 import type { MemberIdentity, Step } from '../../planner/decision.ts';
+import { lastSerialOf } from '../../planner/identity.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { CLAIM, observe, POD } from '../observe.ts';
-import { type ClusterRef, recordStatus } from '../resource.ts';
+import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
 
 /**
- * Records which cluster the members formed: first on their claims and pods, then in status. From then on no member
+ * Records which cluster the members formed: first on their claims and pods and on the
+ * resource itself, then in status. From then on no member
  * may bootstrap. Asks the quorum once more before it writes.
  */
 export async function recordClusterId(
@@ -36,7 +43,13 @@ export async function recordClusterId(
         .map(claim => stamp(deps, { ...CLAIM, ...ref, ...claim }, { ...step, member })),
     ]),
   );
-  await recordStatus(deps.kube, cluster, { clusterID: step.clusterId });
+  const annotations = {
+    [ANNOTATION_INCARNATION]: step.token,
+    [ANNOTATION_CLUSTER_ID]: step.clusterId,
+    [ANNOTATION_LAST_SERIAL]: String(lastSerialOf(observation.cluster)),
+  };
+  const stamped = await writeMetadata(deps.kube, cluster, { annotations });
+  await recordStatus(deps.kube, stamped, { clusterID: step.clusterId });
   const message = `${step.members.map(member => member.name).join(', ')} formed cluster ${step.clusterId}`;
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ClusterFormed', message });
 }

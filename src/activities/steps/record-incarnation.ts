@@ -2,7 +2,9 @@ import { FINALIZER, serialOf } from '../../api/names.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
-import { type ClusterRef, readLivingCluster, recordStatus, writeFinalizers } from '../resource.ts';
+import { lastSerialOf } from '../../planner/identity.ts';
+import { clusterFacts } from '../observe.ts';
+import { type ClusterRef, readLivingCluster, recordStatus, writeMetadata } from '../resource.ts';
 import { timestamp } from '../../api/time.ts';
 
 /**
@@ -22,7 +24,7 @@ export async function recordIncarnation(
   }
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
-    cluster = await writeFinalizers(deps.kube, cluster, [...finalizers, FINALIZER]);
+    cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
   }
   if (recorded !== undefined) return;
   const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
@@ -32,7 +34,7 @@ export async function recordIncarnation(
       createdAt: timestamp(deps.now()),
     },
     storage: step.storage,
-    lastSerial: Math.max(...serials),
+    lastSerial: Math.max(lastSerialOf(clusterFacts(cluster)), ...serials),
     ...(step.clusterId === undefined ? {} : { clusterID: step.clusterId }),
   });
 }

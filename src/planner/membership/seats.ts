@@ -1,6 +1,7 @@
 /** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
 import { memberName, peerUrl, serialOf } from '../../api/names.ts';
 import { securityOf } from '../../api/tls.ts';
+import { lastSerialOf } from '../identity.ts';
 import type { ClaimFacts, MemberProbe, Observation, PodFacts } from '../observation.ts';
 
 export interface Seat {
@@ -50,7 +51,7 @@ export function nextMember(observation: Observation): string {
   const { cluster, pods, claims } = observation;
   const names = [...seatsOf(observation), ...pods, ...claims].map(({ name }) => name);
   const serials = names.map(name => serialOf(name) ?? -1);
-  return memberName(cluster.name, Math.max(cluster.status.lastSerial ?? -1, ...serials) + 1);
+  return memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
 }
 
 /** A voter that answers, has a leader and raises no alarm. */

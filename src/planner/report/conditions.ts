@@ -48,8 +48,10 @@ function isWorthSaying(condition: ConditionFinding): boolean {
   return status !== good;
 }
 
+/** Reasons that say that there was a cluster already. */
+const UNIDENTIFIED = ['IdentityUnknown', 'EverythingLost'];
 /** Reasons that stop a creation and say nothing against the specification. */
-const NO_REFUSALS = ['Paused', 'Hibernated', 'Aborted', 'StepFailed', 'IdentityUnknown'];
+const NO_REFUSALS = ['Paused', 'Hibernated', 'Aborted', 'StepFailed', ...UNIDENTIFIED];
 
 /** Whether nothing was created because the specification cannot be carried out. */
 export function isRefused({ observation, decision }: Pick<Findings, 'observation' | 'decision'>): boolean {
@@ -60,9 +62,9 @@ export function isRefused({ observation, decision }: Pick<Findings, 'observation
   );
 }
 
-/** Whether members exist, and it was lost which cluster they are of. */
+/** Whether the cluster lived, and it was lost which one it is, or where its members are. */
 export function isUnidentified({ decision }: Pick<Findings, 'decision'>): boolean {
-  return decision.kind === 'blocked' && decision.reason === 'IdentityUnknown';
+  return decision.kind === 'blocked' && UNIDENTIFIED.includes(decision.reason);
 }
 
 function available(findings: Findings): ConditionFinding {
