@@ -1,4 +1,4 @@
-/** Temporal gone for longer, and with all that it knew, in the middle of a replacement. */
+/** The servers that the operator stands on gone for longer: the API server, and Temporal with all that it knew. */
 import { expect, test } from 'vitest';
 import { leaderOf } from '../../support/drill/drill.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
@@ -9,6 +9,27 @@ import { poll } from '../../support/poll.ts';
 const cluster = drilledCluster('drill-servers-long');
 const { at, drill, world } = cluster;
 const AWAY_MS = 120_000;
+
+async function pass(milliseconds: number): Promise<void> {
+  const begun = performance.now();
+  await poll(async () => performance.now() - begun > milliseconds, { timeoutMs: 2 * milliseconds });
+}
+
+test('the API server is stopped for a minute, and a member is killed meanwhile', async () => {
+  const pods = await cluster.pods();
+  const { member } = await leaderOf(world(), at);
+  const { verdict } = await drill('API server stopped for a minute', async () => {
+    await world().stack.apiserver.stop();
+    try {
+      cluster.killMember(member);
+      await pass(60_000);
+    } finally {
+      await world().stack.apiserver.start();
+    }
+  });
+  expect(verdict.longestStallMs).toBeLessThan(10_000);
+  expect(await cluster.pods()).toEqual(pods);
+});
 
 test('Temporal is stopped for two minutes and wiped in the middle of a replacement', async () => {
   const { member } = await leaderOf(world(), at);
@@ -22,8 +43,7 @@ test('Temporal is stopped for two minutes and wiped in the middle of a replaceme
       await operations.close();
       await world().stack.temporal.stop();
       try {
-        const begun = performance.now();
-        await poll(async () => performance.now() - begun > AWAY_MS, { timeoutMs: 2 * AWAY_MS });
+        await pass(AWAY_MS);
         expect(holds(await readCluster(world(), at.namespace, at.name), 'TemporalUnavailable')).toBe(true);
         await world().stack.temporal.wipe();
       } finally {
