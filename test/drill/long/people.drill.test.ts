@@ -17,7 +17,8 @@ const etcdctl = (...args: string[]): Promise<string> =>
 
 test('a member added by hand is reported, never fought, and in nobody’s way once it is removed', async () => {
   await drill('member added by hand', async () => {
-    await etcdctl('member', 'add', 'stranger', '--learner', '--peer-urls=http://192.0.2.1:2380');
+    // etcd refuses until all members have been connected for five seconds.
+    await poll(() => etcdctl('member', 'add', 'stranger', '--learner', '--peer-urls=http://192.0.2.1:2380'));
     const said = await poll(
       async () => {
         const found = await condition('Progressing');
