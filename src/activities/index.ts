@@ -15,6 +15,7 @@ import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
 import { issueCertificates } from './steps/issue-certificates.ts';
 import { expandClaim } from './steps/expand-claim.ts';
+import { labelClaim } from './steps/label-claim.ts';
 import { moveLeader } from './steps/move-leader.ts';
 import { promoteLearner } from './steps/promote-learner.ts';
 import { recordClusterId } from './steps/record-cluster-id.ts';
@@ -67,6 +68,7 @@ export function createActivities(deps: Dependencies) {
     moveLeader: step<'moveLeader', void>(moveLeader),
     stopMember: step<'stopMember', string>(stopMember),
     expandClaim: step<'expandClaim', void>(expandClaim),
+    labelClaim: step<'labelClaim', void>(labelClaim),
     deletePods: step<'deletePods', string>(deletePods),
     releaseClaims: step<'releaseClaims', void>(releaseClaims),
     removeFinalizer: step<'removeFinalizer', void>(removeFinalizer),

@@ -83,6 +83,8 @@ export function claimFacts(
     capacity: status.capacity?.storage,
     storageClassName: spec.storageClassName,
     resizing: resizingOf(status),
+    labels: metadata.labels,
+    annotations: metadata.annotations,
     deleting: metadata.deletionTimestamp !== undefined,
     keptUntil: Date.parse(metadata.annotations?.[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
   };

@@ -112,6 +112,14 @@ type Deed =
       readonly from: string;
       readonly size: string;
     }
+  /** Labels and annotations of the template that the claim lacks or has otherwise. */
+  | {
+      readonly kind: 'labelClaim';
+      readonly claim: string;
+      readonly uid: string;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly annotations: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'deletePods'; readonly pods: readonly { readonly name: string; readonly uid: string }[] }
   | {
       readonly kind: 'releaseClaims';

@@ -78,6 +78,9 @@ export interface ClaimFacts {
   readonly storageClassName?: string | undefined;
   /** Whether its class lets it grow; looked up only when it is smaller than the specification asks for. */
   readonly expandable?: boolean;
+  /** As they are, with those that are not the template's. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
   /** What is being done to enlarge it, or why that failed, in the words of Kubernetes. */
   readonly resizing?: string | undefined;
 }

@@ -8,6 +8,7 @@ import type { Decision, Operation } from './decision.ts';
 import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { planMembership } from './membership/index.ts';
+import { planClaimLabels } from './claim-labels.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { planRepair, planWaiting } from './repair.ts';
@@ -29,6 +30,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   waitInRollout,
   planWaiting,
   planGrowth,
+  planClaimLabels,
   planRollout,
   planRefusedHibernation,
 ];

@@ -396,6 +396,33 @@ describe('volumes', LONG, () => {
     });
   });
 
+  it('get labels and annotations that the template is given later, but none of the operator’s own', async () => {
+    const labelled = (metadata: object): EtcdClusterSpec => ({
+      storage: {
+        volumeClaimTemplate: { metadata, spec: template('1Gi').storage!.volumeClaimTemplate!.spec },
+      },
+    });
+    const world = await created(labelled({ labels: { team: 'a', old: 'stays' } }));
+    const before = uids(world);
+    const metadata = {
+      labels: { team: 'b', app: 'mine', 'app.kubernetes.io/part-of': 'shop' },
+      annotations: { 'backup.example.com/policy': 'daily', 'etcd.database.coreos.com/incarnation': 'x' },
+    };
+    await edit(world, labelled(metadata));
+    expect((await world.run()).decision.kind).toBe('idle');
+    for (const claim of world.kube.all('PersistentVolumeClaim')) {
+      expect(claim.metadata.labels).toMatchObject({
+        team: 'b',
+        old: 'stays',
+        app: 'etcd',
+        'app.kubernetes.io/part-of': 'shop',
+      });
+      expect(claim.metadata.annotations).toMatchObject({ 'backup.example.com/policy': 'daily' });
+      expect(claim.metadata.annotations?.['etcd.database.coreos.com/incarnation']).not.toBe('x');
+    }
+    expect(uids(world)).toEqual(before);
+  });
+
   it('are never shrunk, and a claim that was looked at is told from a later one', async () => {
     const world = await created(template('2Gi'));
     allow(world, true);

@@ -36,6 +36,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   moveLeader: [],
   stopMember: [],
   expandClaim: [],
+  labelClaim: [],
   deletePods: [],
   releaseClaims: [],
   removeFinalizer: [],
