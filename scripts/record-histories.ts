@@ -20,6 +20,8 @@ import {
   Script,
   scriptedActivities,
 } from '../test/support/scripted-activities.ts';
+import { StoreError } from '../src/store/port.ts';
+import { BackupEntity } from '../test/support/backup-bench.ts';
 import { type Entity, until, WorkflowBench } from '../test/support/workflow-bench.ts';
 
 type Scenario = (bench: WorkflowBench) => Promise<Record<string, WorkflowHandle>>;
@@ -196,7 +198,7 @@ const scenarios: readonly Scenario[] = [
     const entity = bench.entity();
     await bench.serve(entity, scriptedActivities(new Script()), RECORDER);
     const kept: Record<string, WorkflowHandle> = {};
-    for (const type of ['etcdBackup', 'etcdRestore']) {
+    for (const type of ['etcdRestore']) {
       const workflowId = `${type.toLowerCase()}/shop/nightly/0b7e6e34`;
       const args = [{ namespace: 'shop', name: 'nightly', uid: '0b7e6e34-55a2-4d5e-8a53-7c2d3a1f9e10' }];
       const { taskQueue } = entity;
@@ -211,6 +213,60 @@ const scenarios: readonly Scenario[] = [
       kept[`${type}-declined`] = handle;
     }
     return kept;
+  },
+
+  async function backedUp(bench) {
+    const backupPolicy = { backupIntervalInSecond: 3600, maxBackups: 3 };
+    const entity = await BackupEntity.on(bench, { backupPolicy }, RECORDER);
+    await entity.changed();
+    await entity.came('Succeeded');
+    const taken = await entity.run(entity.operation);
+    await entity.handle.signal('backup', { by: 'a person' });
+    await until(() => entity.world.objects.length === 2);
+    await entity.quiet();
+    await entity.handle.executeUpdate('pause', { args: [{ by: 'a person' }] });
+    await entity.handle.executeUpdate('resume', { args: [{ by: 'a person' }] });
+    await entity.quiet();
+    await entity.world.delete();
+    await entity.changed();
+    await entity.handle.result();
+    return { 'etcdBackup-periodic': entity.handle, 'pruneBackups-pruned': taken };
+  },
+
+  async function backupStopped(bench) {
+    const entity = await BackupEntity.on(bench, {}, RECORDER);
+    const release = entity.world.holdSnapshots();
+    await entity.changed();
+    await until(() => entity.world.status.progress !== undefined);
+    await until(() => entity.world.snapshots > 0);
+    const taken = await entity.run(entity.operation);
+    await entity.world.delete();
+    await entity.changed();
+    await taken.result();
+    await entity.handle.result();
+    release();
+    return {
+      'etcdBackup-deleted': entity.handle,
+      'takeBackup-stopped': taken,
+      'releaseBackup-released': entity.operation,
+    };
+  },
+
+  async function backupFailed(bench) {
+    const entity = await BackupEntity.on(bench, {}, RECORDER);
+    entity.world.store.beforeCall = () => {
+      throw new StoreError('denied', 'the store refuses the credentials');
+    };
+    await entity.changed();
+    await entity.came('Failed');
+    return { 'etcdBackup-failed': entity.handle, 'takeBackup-failed': entity.operation };
+  },
+
+  async function backupTaken(bench) {
+    const entity = await BackupEntity.on(bench, {}, RECORDER);
+    await entity.changed();
+    await entity.came('Succeeded');
+    return { 'etcdBackup-once': entity.handle, 'takeBackup-taken': entity.operation };
   },
 ];
 

@@ -1,5 +1,7 @@
 import type { EtcdPort } from '../etcd/port.ts';
+import type { EtcdBackup } from '../api/types.ts';
 import type { KubeClient } from '../kube/port.ts';
+import type { Store } from '../store/port.ts';
 import type { PassReport } from './pass-report.ts';
 
 /** One event on a custom resource, as `kubectl describe` shows it. */
@@ -26,6 +28,8 @@ export interface ActivityLogger {
 export interface Dependencies {
   readonly kube: KubeClient;
   readonly etcd: EtcdPort;
+  /** Opens the store that a backup names, with the credentials that its Secret holds. To be closed. */
+  readonly openStore: (backup: EtcdBackup) => Promise<Store>;
   /** Records an event; never throws and never waits for the API server. */
   readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
   readonly logger: ActivityLogger;

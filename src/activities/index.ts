@@ -1,7 +1,13 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
+import type { BackupStep } from '../planner/backup/observation.ts';
 import type { Step } from '../planner/decision.ts';
 import { assess } from './assess.ts';
-import { beating } from './beating.ts';
+import { assessBackup } from './backup/assess.ts';
+import { beginBackup, releaseBackup } from './backup/begin.ts';
+import { backupFailure } from './backup/failure.ts';
+import { pruneBackups } from './backup/prune.ts';
+import { takeSnapshot } from './backup/take-snapshot.ts';
+import { beating, beatingWithPulse } from './beating.ts';
 import { decline } from './decline.ts';
 import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
@@ -27,13 +33,22 @@ import { sealMembers } from './steps/seal-members.ts';
 import { stopMember } from './steps/stop-member.ts';
 
 export type { Assessment, ClusterSummary } from './assess.ts';
+export type { BackupAssessment, BackupSummary } from './backup/assess.ts';
 export type { Dependencies } from './dependencies.ts';
 export type { Decision, Operation, PlannedStep, Step } from '../planner/decision.ts';
 export type { Actor } from '../planner/observation.ts';
+export type {
+  BackupActor,
+  BackupDecision,
+  BackupOperation,
+  BackupStep,
+} from '../planner/backup/observation.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+type BackupStepOf<Kind extends BackupStep['kind']> = Extract<BackupStep, { kind: Kind }>;
 
 /** One activity a step kind, plus `assess`. Each looks, acts once and looks again, and can run twice. */
 export function createActivities(deps: Dependencies) {
@@ -49,6 +64,21 @@ export function createActivities(deps: Dependencies) {
       (ref: ClusterRef, of: Parameters<typeof decline>[2]) => decline(deps, ref, of),
       passFailure,
     ),
+    assessBackup: beating(
+      (ref: ClusterRef, context: Parameters<typeof assessBackup>[2]) => assessBackup(deps, ref, context),
+      passFailure,
+    ),
+    beginBackup: beating(
+      (ref: ClusterRef, of: BackupStepOf<'beginBackup'>) => beginBackup(deps, ref, of),
+      backupFailure,
+    ),
+    takeSnapshot: beatingWithPulse(
+      (pulse, ref: ClusterRef, of: BackupStepOf<'takeSnapshot'>) =>
+        takeSnapshot(deps, pulse, { ref, step: of }),
+      backupFailure,
+    ),
+    pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
+    releaseBackup: beating((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
     recordIncarnation: step<'recordIncarnation', void>(recordIncarnation),
     bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),
     awaitQuorum: step<'awaitQuorum', string>(awaitQuorum),

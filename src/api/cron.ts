@@ -21,7 +21,48 @@ const FIELDS: readonly [Field, Field, Field, Field, Field] = [
   { name: 'day of the week', low: 0, high: 7, names: DAYS },
 ];
 
-const MACROS = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@yearly', '@annually'];
+/** What a cron expression stands for: the values of each field, and which fields let everything through. */
+export type CronFields = {
+  readonly minutes: ReadonlySet<number>;
+  readonly hours: ReadonlySet<number>;
+  readonly days: ReadonlySet<number>;
+  readonly months: ReadonlySet<number>;
+  /** 0 is Sunday. */
+  readonly weekdays: ReadonlySet<number>;
+  /** The hour begins with a star: then both passages of a repeated hour count. */
+  readonly everyHour: boolean;
+  /** Day of the month and weekday both begin without a star: then either is enough, as crontab(5) says. */
+  readonly eitherDay: boolean;
+};
+
+/** What the macros stand for, as crontab(5) says. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+};
+
+const MACROS = Object.keys(MEANINGS);
+
+/** Undefined for an expression that has a {@link cronFault}. */
+export function parseCron(expression: string): CronFields | undefined {
+  if (cronFault(expression) !== undefined) return undefined;
+  const text = expression.trim();
+  const parts = (MEANINGS[text] ?? text).split(/\s+/);
+  const [minutes, hours, days, months, named] = FIELDS.map((field, index) =>
+    valuesOf(parts[index] ?? '', field),
+  ) as [Values, Values, Values, Values, Values];
+  const weekdays = new Set([...named].map(day => day % 7));
+  const begins = (index: number) => /^[*?]/.test(parts[index] ?? '');
+  const eitherDay = !begins(2) && !begins(4);
+  return { minutes, hours, days, months, weekdays, everyHour: begins(1), eitherDay };
+}
+
+type Values = ReadonlySet<number>;
 
 /** What is wrong with a cron expression (five fields as in crontab(5), or a macro), with what to write; undefined: nothing. */
 export function cronFault(expression: string): string | undefined {

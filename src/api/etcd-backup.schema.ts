@@ -119,6 +119,12 @@ const historyEntry = z.object({
   duration: text(32, 'How long it took.').optional(),
 });
 
+const run = {
+  startedAt: time('When it was begun; the names of its objects hold this time.').optional(),
+  scheduledFor: time('The time of the schedule that it was begun for.').optional(),
+  requestedBy: text(256, 'Who asked for it, when it is none of the schedule.').optional(),
+};
+
 const backupStatus = z
   .object({
     succeeded: z.boolean().describe('Whether the last backup succeeded.').optional(),
@@ -140,8 +146,31 @@ const backupStatus = z
       .describe('Backups that this EtcdBackup wrote and that still exist, newest first.')
       .optional(),
     progress: z
-      .object({ bytes: int64('Bytes written.').optional(), total: int64('Bytes expected.').optional() })
+      .object({
+        ...run,
+        bytes: int64('Bytes written.').optional(),
+        total: int64('Bytes expected.').optional(),
+        message: text(4096, 'Why it does not get on, when it is being tried again.').optional(),
+      })
       .describe('How far the backup under way is.')
+      .optional(),
+    lastRun: z
+      .object({
+        ...run,
+        completedAt: time('When it ended.').optional(),
+        outcome: statusValue(['Succeeded', 'Failed', 'Aborted'], 'How it ended.').optional(),
+        message: text(4096, 'Why it did not succeed.').optional(),
+        generation: int64('The metadata.generation that it was made for.').optional(),
+      })
+      .describe('The last backup that was tried, and how it ended.')
+      .optional(),
+    schedule: z
+      .object({
+        rule: text(256, 'The schedule that is followed.').optional(),
+        since: time('Since when. Earlier times are not made up for.').optional(),
+        lastTime: time('The last time of the schedule that a backup was begun for.').optional(),
+      })
+      .describe('What is known of the schedule, so that a missed backup is made up for once.')
       .optional(),
     nextRun: time('When the next backup is due.').optional(),
   })

@@ -30,7 +30,7 @@ export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
     ...withDefaultsOf('spec.recovery', RECOVERY_DEFAULTS),
     { field: 'spec.maintenance.defragment' },
   ],
-  EtcdBackup: [{ field: 'spec' }],
+  EtcdBackup: [{ field: 'spec.verify', unless: 'Checksum' }],
   EtcdRestore: [{ field: 'spec' }],
 };
 

@@ -79,3 +79,9 @@ export type LastOperation = NonNullable<EtcdClusterStatus['lastOperation']>;
 export type Incarnation = NonNullable<EtcdClusterStatus['incarnation']>;
 /** What storage the cluster was given; decided once and then kept. */
 export type StorageStatus = NonNullable<EtcdClusterStatus['storage']>;
+/** A backup that was written and still exists. */
+export type BackupEntry = NonNullable<EtcdBackupStatus['history']>[number];
+/** The backup under way. */
+export type BackupProgress = NonNullable<EtcdBackupStatus['progress']>;
+/** The last backup that was tried. */
+export type BackupRun = NonNullable<EtcdBackupStatus['lastRun']>;

@@ -2,7 +2,7 @@
 import { Etcd3, type IOptions } from 'etcd3';
 import { MemberConnection, requireLeader } from './connection.ts';
 import { toEtcdError } from './failure.ts';
-import { MaintenanceClient, type RawStatus } from './maintenance.ts';
+import { MaintenanceClient, type RawSnapshotChunk, type RawStatus } from './maintenance.ts';
 import {
   EtcdError,
   type EtcdMember,
@@ -10,6 +10,8 @@ import {
   type MemberList,
   type MemberStatus,
   type MemberTarget,
+  type SnapshotChunk,
+  type SnapshotOptions,
 } from './port.ts';
 
 /** How long a call may take, in milliseconds. Every call ends by then, whatever the member does. */
@@ -126,6 +128,27 @@ class DialledMember implements EtcdMember {
 
   moveLeader(toMemberId: string): Promise<void> {
     return this.#call('moveLeader', deadline => this.#maintenance.moveLeader(fromHex(toMemberId), deadline));
+  }
+
+  async *snapshot({ signal, deadlineMs }: SnapshotOptions): AsyncGenerator<SnapshotChunk> {
+    const { address } = this.#connection;
+    const stream = this.#maintenance.snapshot(Date.now() + deadlineMs);
+    const abort = () => stream.cancel();
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      signal.throwIfAborted();
+      for await (const { blob, remainingBytes, version } of stream as AsyncIterable<RawSnapshotChunk>) {
+        yield { blob, remainingBytes, storageVersion: version };
+      }
+      signal.throwIfAborted();
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw toEtcdError(error, { what: 'snapshot', address });
+    } finally {
+      signal.removeEventListener('abort', abort);
+      // After its end this does nothing; before it, nothing else ends the call.
+      stream.cancel();
+    }
   }
 
   close(): void {

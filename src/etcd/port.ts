@@ -74,7 +74,27 @@ export interface EtcdMember {
    * a leader whose target is a learner or unknown, fails with `other`.
    */
   moveLeader(toMemberId: string): Promise<void>;
+  /**
+   * Streams the whole database: served by followers and learners too, and without a quorum. Ending the loop early ends the
+   * call. Every read of the stream fails once `signal` is aborted or `deadlineMs` milliseconds have passed. What comes is
+   * not verified: see {@link verifiedSnapshot}.
+   */
+  snapshot(options: SnapshotOptions): AsyncIterable<SnapshotChunk>;
   close(): void;
+}
+
+export interface SnapshotOptions {
+  readonly signal: AbortSignal;
+  readonly deadlineMs: number;
+}
+
+/** One message of a snapshot. The blobs one after the other are the database, and then 32 bytes: its SHA-256. */
+export interface SnapshotChunk {
+  readonly blob: Uint8Array;
+  /** Bytes of the database that are still to come. */
+  readonly remainingBytes: number;
+  /** etcd's storage version, `3.6.0`; empty before 3.6. */
+  readonly storageVersion: string;
 }
 
 export interface EtcdPort {
@@ -88,7 +108,7 @@ export interface EtcdPort {
  * - `no-leader`: the member answers but has no quorum behind it; `learner`: the call is not served by learners;
  * - `refused`: a membership change that the server does not allow now (not enough healthy or started members, a learner
  *   that is not in sync, too many learners); `not-found`: no such member;
- * - `denied`: authentication or permission; `other`: anything else, in etcd's words.
+ * - `denied`: authentication or permission; `corrupt`: a snapshot that is not what was sent; `other`: anything else, in etcd's words.
  */
 export type EtcdErrorCode =
   | 'unreachable'
@@ -98,6 +118,7 @@ export type EtcdErrorCode =
   | 'refused'
   | 'not-found'
   | 'denied'
+  | 'corrupt'
   | 'other';
 
 export class EtcdError extends Error {

@@ -9,6 +9,7 @@ import { temporalLogger } from '../telemetry/temporal-logger.ts';
 import type { Config } from './config.ts';
 import { healthPages, metricsPages, operatorChecks, servePages, temporalServing } from './health.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
+import { openStore } from './stores.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
 import { failure, retryUntilDone } from './retry.ts';
 import { lazyConnection, workerConnection } from './temporal-connection.ts';
@@ -153,6 +154,7 @@ async function makeWorker(
   const activities = {
     kube: kubernetes.client,
     etcd: createEtcdPort(),
+    openStore,
     recordEvent: eventSink(kubernetes.events),
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

@@ -1,5 +1,7 @@
 /** Every workflow type. What is exported here is bundled; the names are what histories record. */
-export { etcdBackup, etcdRestore } from './declined.ts';
+export { pruneBackups, releaseBackup, takeBackup } from './backup-run.ts';
+export { etcdRestore } from './declined.ts';
+export { etcdBackup } from './etcd-backup.ts';
 export { etcdCluster } from './etcd-cluster.ts';
 export {
   createCluster,

@@ -2,6 +2,7 @@
  * etcd processes on disks, with the rules that an operator can fall foul of: what a data directory decides and what flags
  * decide, the strict reconfiguration check, one learner, ids that never return, and members that start empty and vote.
  */
+import { snapshotStream } from '../support/fake-snapshot.ts';
 import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
 import type { Random } from './random.ts';
 import {
@@ -347,6 +348,7 @@ export class SimEtcd {
           }));
           return { clusterId: asked.clusterId, members };
         }),
+      snapshot: () => snapshotStream(Buffer.alloc(512)),
       linearizableRead: () =>
         call('linearizableRead', asked => ({ revision: String(this.#lead(asked).disk.commit) })),
       addLearner: url => call('membership', asked => this.#add(asked, url)),

@@ -1,4 +1,5 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
+import { FakeStore } from '../support/fake-store.ts';
 import { time } from '../../src/activities/poll.ts';
 import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
@@ -297,6 +298,7 @@ export class SimWorld {
       kube: attempt => this.kube.client(this.invariants.audit(attempt)),
       etcd: () => ({ member: ({ host }) => ({ ...this.etcd.member(host), close: () => {} }) }),
       rest: {
+        openStore: async () => new FakeStore(),
         recordEvent: () => {},
         logger: { info: () => {}, warn: () => {} },
         onPass: () => {},

@@ -13,7 +13,10 @@ import {
   type MemberList,
   type MemberStatus,
   type MemberTarget,
+  type SnapshotChunk,
+  type SnapshotOptions,
 } from '../../src/etcd/port.ts';
+import { snapshotStream } from './fake-snapshot.ts';
 import { FakeCluster, type FakeProcess, hash } from './fake-etcd-cluster.ts';
 
 export type { FakeCluster, FakeProcess } from './fake-etcd-cluster.ts';
@@ -148,11 +151,26 @@ export class FakeEtcd implements EtcdPort {
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
       moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
+      snapshot: options => this.#snapshot(() => call('snapshot', asked => asked), options),
       close: () => {
         if (!closed) this.#open -= 1;
         closed = true;
       },
     };
+  }
+
+  /** The content of the next snapshots; a test changes it, or makes it fail midway. */
+  snapshotOf: (host: string) => AsyncIterable<SnapshotChunk> = () => snapshotStream(Buffer.alloc(4096, 7));
+
+  async *#snapshot(
+    dialled: () => Promise<FakeProcess>,
+    { signal }: SnapshotOptions,
+  ): AsyncGenerator<SnapshotChunk> {
+    const { host } = await dialled();
+    for await (const chunk of this.snapshotOf(host)) {
+      signal.throwIfAborted();
+      yield chunk;
+    }
   }
 
   async #answer<T>(what: string, host: string, answer: (asked: FakeProcess) => T): Promise<T> {

@@ -2,6 +2,7 @@
  * A whole world in memory: Kubernetes, its kubelet, etcd, and an operator process whose real planner and activities are
  * driven by a plain loop instead of Temporal. The process can be killed at any API call.
  */
+import { FakeStore } from './fake-store.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Activities,
@@ -115,6 +116,7 @@ export class OperatorWorld {
     this.deps = {
       kube: this.kube,
       etcd: this.etcd,
+      openStore: async () => new FakeStore(),
       recordEvent: (_, event) => void this.events.push(event),
       logger: { info: () => {}, warn: () => {} },
       onPass: report => void this.passes.push(report),

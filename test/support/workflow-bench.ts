@@ -187,10 +187,15 @@ export class WorkflowBench {
     await this.server.stop();
   }
 
+  /** A number that was not given out before. */
+  next(): number {
+    WorkflowBench.#entities += 1;
+    return WorkflowBench.#entities;
+  }
+
   /** A resource that nothing was started for yet. */
   entity(): Entity {
-    WorkflowBench.#entities += 1;
-    return new Entity(this.client, WorkflowBench.#entities);
+    return new Entity(this.client, this.next());
   }
 
   /** Starts the workflow of a new resource, with a worker whose activities follow the script. */

@@ -1,0 +1,63 @@
+/** One pass of an EtcdBackup: read → plan → report. */
+import { isConflict } from '../../kube/errors.ts';
+import type { BackupActor, BackupDecision } from '../../planner/backup/observation.ts';
+import { planBackup } from '../../planner/backup/plan.ts';
+import { backupStatus } from '../../planner/backup/report.ts';
+import type { EtcdBackupStatus } from '../../api/types.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { backupFacts, type BackupRef, readBackup, reportBackup } from './resource.ts';
+
+/** What a workflow needs to know of a pass: what to do, and what to show people. */
+export interface BackupAssessment {
+  readonly decision: BackupDecision;
+  readonly summary: BackupSummary | undefined;
+}
+
+/** For queries, search attributes and the details in the Temporal UI. */
+export type BackupSummary = Pick<
+  EtcdBackupStatus,
+  'phase' | 'succeeded' | 'Reason' | 'etcdVersion' | 'lastSuccessDate' | 'nextRun' | 'progress' | 'lastRun'
+> & {
+  readonly paused: boolean;
+  /** The newest few. */
+  readonly newest: readonly { readonly time: string; readonly location: string; readonly verified: string }[];
+};
+
+const TRIES = 5;
+const SHOWN = 10;
+
+/** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
+export async function assessBackup(
+  deps: Dependencies,
+  ref: BackupRef,
+  { actor, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
+): Promise<BackupAssessment> {
+  for (let attempt = 1; ; attempt += 1) {
+    const object = await readBackup(deps.kube, ref);
+    if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
+    const observation = { now: deps.now(), backup: backupFacts(object) };
+    const decision = planBackup(observation, actor);
+    const status = backupStatus(observation, actor, workflowId);
+    try {
+      // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
+      if (!observation.backup.deleting) await reportBackup(deps, object, status);
+      return { decision, summary: summaryOf(status, actor) };
+    } catch (error) {
+      if (!isConflict(error) || attempt >= TRIES) throw error;
+    }
+  }
+}
+
+function summaryOf(status: EtcdBackupStatus, { paused }: BackupActor): BackupSummary {
+  const { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun } = status;
+  const shown = { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun };
+  return {
+    ...(Object.fromEntries(
+      Object.entries(shown).filter(([, value]) => value !== undefined),
+    ) as Partial<BackupSummary>),
+    paused: paused !== undefined,
+    newest: (status.history ?? [])
+      .slice(0, SHOWN)
+      .map(({ time, location, verified = '' }) => ({ time, location, verified })),
+  };
+}

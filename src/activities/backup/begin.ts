@@ -1,0 +1,41 @@
+/** The first and the last step of a run: it is recorded before it does anything, and lets go of the resource after it. */
+import { preconditionChanged } from '../failures.ts';
+import type { BackupStep } from '../../planner/backup/observation.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { type BackupRef, backupFacts, readBackup, reportBackup, setFinalizer } from './resource.ts';
+
+/** Records the run, so that whoever goes on after a crash makes the same one. Done twice it finds itself done. */
+export async function beginBackup(
+  deps: Dependencies,
+  ref: BackupRef,
+  step: Extract<BackupStep, { kind: 'beginBackup' }>,
+): Promise<void> {
+  const found = await readBackup(deps.kube, ref);
+  const where = `EtcdBackup ${ref.namespace}/${ref.name}`;
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
+    throw preconditionChanged(`${where} is gone or being deleted`);
+  }
+  const { startedAt, scheduledFor, requestedBy } = step;
+  const running = found.status?.progress?.startedAt;
+  if (running !== undefined && running !== startedAt) {
+    throw preconditionChanged(`${where} records the run of ${running}`);
+  }
+  const backup = await setFinalizer(deps.kube, found, true);
+  const { status } = backupFacts(backup);
+  await reportBackup(deps, backup, {
+    ...status,
+    phase: 'Running',
+    ...(scheduledFor !== undefined && { schedule: { ...status.schedule, lastTime: scheduledFor } }),
+    progress: {
+      startedAt,
+      ...(scheduledFor !== undefined && { scheduledFor }),
+      ...(requestedBy !== undefined && { requestedBy }),
+    },
+  });
+}
+
+/** Takes our finalizer off: no run is under way that would have to be stopped. */
+export async function releaseBackup(deps: Dependencies, ref: BackupRef): Promise<void> {
+  const backup = await readBackup(deps.kube, ref);
+  if (backup !== undefined) await setFinalizer(deps.kube, backup, false);
+}

@@ -1,0 +1,196 @@
+/** What one EtcdBackup has in its store: objects with a manifest that names it. Names alone prove nothing. */
+import { createHash } from 'node:crypto';
+import type { BackupCompression } from '../../api/backup-defaults.ts';
+import { type BackupManifest, parseManifest } from '../../api/backup-manifest.ts';
+import {
+  isOfRun,
+  locationOf,
+  manifestKey,
+  objectKeyOf,
+  periodicPrefix,
+  placeOf,
+  type StorePlace,
+} from '../../api/backup-names.ts';
+import { parseTimestamp } from '../../api/time.ts';
+import type { EtcdBackup } from '../../api/types.ts';
+import { TrailerCheck } from '../../etcd/verified-snapshot.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/port.ts';
+import { StoreError } from '../../store/port.ts';
+import { decompressed } from './codec.ts';
+
+/** A manifest is a few hundred bytes; what is larger is something else. */
+const LARGEST_MANIFEST = 64 * 1024;
+/** How far the clocks of a store and of the operator may differ, in milliseconds. */
+const SKEW_MS = 60_000;
+
+/** An opened store and where in it a backup lies. */
+export interface Shelf {
+  readonly store: Store;
+  readonly place: StorePlace;
+  readonly backup: EtcdBackup;
+  readonly isPeriodic: boolean;
+}
+
+export function shelfOf(store: Store, backup: EtcdBackup, isPeriodic: boolean): Shelf {
+  const place = placeOf(backup.spec);
+  if (place === undefined) throw new StoreError('invalid', 'the specification names no place in a store');
+  return { store, place, backup, isPeriodic };
+}
+
+/** A key of the shelf, as status names it. */
+export function locationOn({ place, backup }: Shelf, key: string): string {
+  return locationOf(backup.spec, { ...place, key });
+}
+
+/** The manifest beside an object; undefined when there is none that can be understood. */
+export async function readManifest(
+  store: Store,
+  objectKey: string,
+  options: CallOptions,
+): Promise<BackupManifest | undefined> {
+  try {
+    const { size, body } = await store.get(manifestKey(objectKey), options);
+    if (size > LARGEST_MANIFEST) return undefined;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return parseManifest(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+/** Writes the manifest beside its object, and answers what is there: an earlier attempt of the same run may have been first. */
+export async function writeManifest(
+  store: Store,
+  objectKey: string,
+  written: { readonly manifest: BackupManifest; readonly options: CallOptions },
+): Promise<BackupManifest> {
+  const { manifest, options } = written;
+  try {
+    await store.put(manifestKey(objectKey), bytesOf(`${JSON.stringify(manifest, null, 2)}\n`), options);
+    return manifest;
+  } catch (error) {
+    if (!isExists(error)) throw error;
+    const there = await readManifest(store, objectKey, options);
+    if (there?.backup.uid !== manifest.backup.uid || there.startedAt !== manifest.startedAt) throw error;
+    return there;
+  }
+}
+
+/** Whether a call was refused because there is an object of that key. */
+export function isExists(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'exists';
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** Whether a manifest says that this very resource wrote the object. */
+export function isOurs(manifest: BackupManifest | undefined, { metadata }: EtcdBackup): boolean {
+  return manifest?.backup.uid === metadata.uid;
+}
+
+/** What an earlier attempt of the run has left: `whole` has its manifest, `bare` has none yet. */
+export type Found =
+  | { readonly kind: 'whole'; readonly key: string; readonly manifest: BackupManifest }
+  | { readonly kind: 'bare'; readonly key: string; readonly object: StoredObject }
+  | { readonly kind: 'nothing' };
+
+/** Looks for what an earlier attempt of the run that began then has written. Throws `exists` for somebody else's object. */
+export async function findWritten(shelf: Shelf, startedAt: string, options: CallOptions): Promise<Found> {
+  const { store, place, backup } = shelf;
+  const objects = shelf.isPeriodic
+    ? await objectsOfRun(shelf, startedAt, options)
+    : [await store.head(place.key, options)].filter(object => object !== undefined);
+  for (const object of objects) {
+    const manifest = await readManifest(store, object.key, options);
+    if (manifest !== undefined && isOurs(manifest, backup) && manifest.startedAt === startedAt) {
+      return { kind: 'whole', key: object.key, manifest };
+    }
+    if (manifest === undefined && isSince(object, startedAt))
+      return { kind: 'bare', key: object.key, object };
+  }
+  const [other] = objects;
+  if (other === undefined || shelf.isPeriodic) return { kind: 'nothing' };
+  throw new StoreError(
+    'exists',
+    `${locationOn(shelf, other.key)} is there already, of ${other.modifiedAt}, and is not overwritten: choose another path, or move it away`,
+  );
+}
+
+async function objectsOfRun(
+  { store, place }: Shelf,
+  startedAt: string,
+  options: CallOptions,
+): Promise<readonly StoredObject[]> {
+  const found: StoredObject[] = [];
+  for await (const object of store.list(periodicPrefix(place.key), options)) {
+    if (isOfRun(object.key, place.key, startedAt)) found.push(object);
+  }
+  return found;
+}
+
+/** What is older than the run is not the run's. */
+function isSince({ modifiedAt }: StoredObject, startedAt: string): boolean {
+  return (parseTimestamp(modifiedAt) ?? 0) >= (parseTimestamp(startedAt) ?? 0) - SKEW_MS;
+}
+
+/** What the bytes of an object prove. */
+export interface ObjectProof {
+  /** Bytes of the object, and of the snapshot in it. */
+  readonly size: number;
+  readonly snapshotSize: number;
+  /** Of the object, and of the database in it. */
+  readonly sha256: string;
+  readonly databaseSha256: string;
+}
+
+/** Reads an object from end to end and checks it. Throws `EtcdError` `corrupt` when it is no whole snapshot. */
+export async function proveObject(
+  store: Store,
+  key: string,
+  { compression, ...options }: CallOptions & { readonly compression: BackupCompression },
+): Promise<ObjectProof> {
+  const { size, body } = await store.get(key, options);
+  const whole = createHash('sha256');
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      whole.update(chunk);
+      yield chunk;
+    }
+  }
+  const check = new TrailerCheck();
+  for await (const chunk of decompressed(hashed(), compression)) check.take(chunk);
+  const { sha256, size: snapshotSize } = check.end();
+  return { size, snapshotSize, sha256: whole.digest('hex'), databaseSha256: sha256 };
+}
+
+/** The manifests of all objects that this resource wrote, and manifests of its whose object is gone. */
+export async function listOurs(
+  shelf: Shelf,
+  options: CallOptions,
+): Promise<{ readonly manifests: readonly BackupManifest[]; readonly orphans: readonly string[] }> {
+  const { store, place, backup } = shelf;
+  const keys = new Set<string>();
+  const prefix = shelf.isPeriodic ? periodicPrefix(place.key) : place.key;
+  for await (const { key } of store.list(prefix, options)) keys.add(key);
+  const manifests: BackupManifest[] = [];
+  const orphans: string[] = [];
+  for (const key of keys) {
+    const objectKey = objectKeyOf(key);
+    if (objectKey === undefined) continue;
+    const manifest = await readManifest(store, objectKey, options);
+    if (manifest === undefined || !isOurs(manifest, backup)) continue;
+    if (keys.has(objectKey)) manifests.push(manifest);
+    else orphans.push(key);
+  }
+  return { manifests, orphans };
+}
+
+/** The key of a location on this shelf; undefined when it lies elsewhere. */
+export function keyOn(shelf: Shelf, location: string): string | undefined {
+  const prefix = locationOf(shelf.backup.spec, { ...shelf.place, key: '' });
+  return location.startsWith(prefix) ? location.slice(prefix.length) : undefined;
+}

@@ -1,0 +1,72 @@
+/** Retention: deletes what the policy does not keep, and reads anew what there is. */
+import { Context } from '@temporalio/activity';
+import { backupWithDefaults } from '../../api/backup-defaults.ts';
+import { manifestKey } from '../../api/backup-names.ts';
+import { isConflict } from '../../kube/errors.ts';
+import { asKept } from '../../planner/backup/plan.ts';
+import { newestFirst } from '../../planner/backup/report.ts';
+import { toDelete } from '../../planner/backup/retention.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { keyOn, listOurs, shelfOf } from './catalogue.ts';
+import { backupFacts, type BackupRef, readBackup, reportBackup } from './resource.ts';
+
+const TRIES = 5;
+
+/** Only objects whose manifest names this very resource are looked at. Can run twice: what is deleted stays deleted. */
+export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<void> {
+  const backup = await readBackup(deps.kube, ref);
+  if (backup === undefined || backup.metadata.deletionTimestamp !== undefined) {
+    throw preconditionChanged(`EtcdBackup ${ref.namespace}/${ref.name} is gone or being deleted`);
+  }
+  const config = backupWithDefaults(backup.spec);
+  const options = { signal: Context.current().cancellationSignal };
+  const store = await deps.openStore(backup);
+  try {
+    const shelf = shelfOf(store, backup, config.schedule.kind !== 'once');
+    const { manifests, orphans } = await listOurs(shelf, options);
+    for (const key of orphans) await store.delete(key, options);
+    const entries = manifests.map(({ entry }) => entry);
+    const surplus = toDelete(entries.map(asKept), config.retention, config.timeZone);
+    for (const { location } of surplus) {
+      const key = keyOn(shelf, location);
+      if (key === undefined) continue;
+      // The object first: a manifest without it is found again and removed, an object without manifest is nobody's.
+      await store.delete(key, options);
+      await store.delete(manifestKey(key), options);
+    }
+    const gone = new Set(surplus.map(({ location }) => location));
+    await recordHistory(
+      deps,
+      ref,
+      entries.filter(({ location }) => !gone.has(location)),
+    );
+    if (gone.size > 0) tell(deps, ref, [...gone]);
+  } finally {
+    await store.close();
+  }
+}
+
+type Entries = Parameters<typeof newestFirst>[0];
+
+async function recordHistory(deps: Dependencies, ref: BackupRef, entries: Entries): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const backup = await readBackup(deps.kube, ref);
+    if (backup === undefined) return;
+    const { status } = backupFacts(backup);
+    try {
+      return await reportBackup(deps, backup, { ...status, history: newestFirst(entries) });
+    } catch (error) {
+      if (!isConflict(error) || attempt >= TRIES) throw error;
+    }
+  }
+}
+
+function tell(deps: Dependencies, { namespace, name, uid }: BackupRef, gone: readonly string[]): void {
+  const [first = ''] = gone;
+  const message = gone.length === 1 ? `${first} deleted` : `${gone.length} backups deleted, ${first} first`;
+  deps.recordEvent(
+    { kind: 'EtcdBackup', namespace, name, uid },
+    { type: 'Normal', reason: 'BackupsDeleted', message },
+  );
+}

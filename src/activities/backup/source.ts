@@ -1,0 +1,174 @@
+/** Opens the member that a snapshot is taken from: looked for, asked, and read from linearizably first. */
+import { withDefaults } from '../../api/defaults.ts';
+import { API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
+import { secretKeys } from '../../api/tls.ts';
+import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
+import { type ClientTls, EtcdError, type EtcdMember } from '../../etcd/port.ts';
+import {
+  clusterOfService,
+  dialledHost,
+  type Endpoint,
+  parseEndpoint,
+} from '../../planner/backup/endpoints.ts';
+import {
+  endpointsByPreference,
+  type SourceCandidate,
+  sourcesByPreference,
+} from '../../planner/backup/source.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { BackupFailure } from './failure.ts';
+import { POD } from '../observe.ts';
+import { podFacts } from '../pod-facts.ts';
+import { dial } from '../probe.ts';
+import { clientAccess, readTlsSecrets, SECRET, secretText } from '../tls-secrets.ts';
+
+/** The member of choice. To be closed. */
+export interface SnapshotSource {
+  readonly member: EtcdMember;
+  readonly name: string;
+  readonly clusterId: string;
+  readonly version: string;
+  /** Everything up to here is in a snapshot that is taken now. */
+  readonly revision: string;
+  /** The pod that it runs in, for a member of a cluster that is managed here. */
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
+}
+
+/** A member that may be asked. */
+interface Dialled {
+  readonly name: string;
+  readonly member: EtcdMember;
+  readonly pod: SnapshotSource['pod'];
+}
+
+interface Asked extends Dialled, SourceCandidate {
+  readonly clusterId: string;
+  readonly version: string;
+}
+
+/** Opens the best member there is. Throws a BackupFailure or an EtcdError that says why there is none. */
+export async function openSource(deps: Dependencies, backup: EtcdBackup): Promise<SnapshotSource> {
+  const cluster = await managedCluster(deps, backup);
+  const dialled =
+    cluster === undefined ? await dialEndpoints(deps, backup) : await dialCluster(deps, cluster);
+  const asked: Asked[] = [];
+  const silent: string[] = [];
+  await Promise.all(
+    dialled.map(async each => {
+      try {
+        asked.push(await ask(each));
+      } catch (error) {
+        silent.push(error instanceof Error ? error.message : String(error));
+      }
+    }),
+  );
+  const [best] = (cluster === undefined ? endpointsByPreference : sourcesByPreference)(asked);
+  for (const { member } of dialled) if (member !== best?.member) member.close();
+  if (best === undefined) throw noSource(dialled.length, silent.toSorted());
+  const { member, name, clusterId, version, revision = '0', pod } = best;
+  return { member, name, clusterId, version, revision, pod };
+}
+
+async function ask({ member, ...dialled }: Dialled): Promise<Asked> {
+  const [status, read] = await Promise.allSettled([member.status(), member.linearizableRead()]);
+  if (status.status === 'rejected') throw status.reason;
+  // A learner refuses to read, which is no fault.
+  if (read.status === 'rejected' && !status.value.isLearner) throw read.reason;
+  const revision = read.status === 'fulfilled' ? read.value.revision : undefined;
+  return { ...dialled, ...status.value, member, revision };
+}
+
+function noSource(count: number, silent: readonly string[]): Error {
+  if (count === 0) return new BackupFailure('later', 'no member of the cluster has a pod with an address');
+  const reasons =
+    silent.length === 0 ? 'only learners and members with corrupt data answer' : silent.join('; ');
+  return new EtcdError('unreachable', `no member can be asked for a snapshot: ${reasons}`);
+}
+
+/** The cluster of the specification, or the one whose client Service its endpoints name. */
+async function managedCluster(deps: Dependencies, backup: EtcdBackup): Promise<EtcdCluster | undefined> {
+  const { namespace } = backup.metadata;
+  const named = backup.spec.clusterRef?.name;
+  const services = (backup.spec.etcdEndpoints ?? []).map(text => {
+    const endpoint = parseEndpoint(text);
+    return endpoint === undefined ? undefined : clusterOfService(endpoint.host, namespace);
+  });
+  const name = named ?? (new Set(services).size === 1 ? services[0] : undefined);
+  if (name === undefined) return undefined;
+  const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+  if (object !== undefined) return object as unknown as EtcdCluster;
+  if (named === undefined) return undefined;
+  throw new BackupFailure(
+    'later',
+    `there is no EtcdCluster ${namespace}/${name}: create it, or correct spec.clusterRef.name`,
+  );
+}
+
+async function dialCluster({ kube, etcd }: Dependencies, cluster: EtcdCluster): Promise<readonly Dialled[]> {
+  const { namespace, name, uid } = cluster.metadata;
+  const access = clientAccess(await readTlsSecrets(kube, cluster));
+  if ('unusable' in access) throw new BackupFailure('later', access.unusable);
+  const domain = withDefaults(cluster.spec, { version: cluster.status?.currentVersion }).pod.ClusterDomain;
+  const { items } = await kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` });
+  return items
+    .map(pod => podFacts(pod, uid))
+    .filter(pod => pod.owned && !pod.deleting)
+    .flatMap(pod =>
+      pod.ip === undefined
+        ? []
+        : [
+            {
+              name: pod.name,
+              member: dial(etcd, { name, namespace, domain, access }, { name: pod.name, ip: pod.ip }),
+              pod: { namespace, name: pod.name, uid: pod.uid },
+            },
+          ],
+    );
+}
+
+async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<readonly Dialled[]> {
+  const { namespace } = backup.metadata;
+  const endpoints = (backup.spec.etcdEndpoints ?? []).map(text => {
+    const endpoint = parseEndpoint(text);
+    if (endpoint === undefined) {
+      throw new BackupFailure(
+        'never',
+        `spec.etcdEndpoints ${text} is no address: write one such as https://example-client:2379`,
+      );
+    }
+    return endpoint;
+  });
+  const tls = endpoints.some(endpoint => endpoint.tls) ? await readClientTls(deps, backup) : undefined;
+  return endpoints.map(({ host, port, ...endpoint }: Endpoint) => ({
+    name: `${host}:${port}`,
+    member: deps.etcd.member({
+      host: dialledHost(host, namespace),
+      port,
+      serverName: host,
+      ...(endpoint.tls && tls !== undefined && { tls }),
+    }),
+    pod: undefined,
+  }));
+}
+
+async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promise<ClientTls> {
+  const { namespace } = backup.metadata;
+  const name = backup.spec.clientTLSSecret ?? '';
+  if (name === '') {
+    throw new BackupFailure(
+      'never',
+      'spec.etcdEndpoints are https: name the Secret with the certificates in spec.clientTLSSecret',
+    );
+  }
+  const object = await kube.get({ ...SECRET, namespace, name });
+  for (const style of ['CoreOS', 'Standard'] as const) {
+    const keys = secretKeys('operator', style);
+    const [ca, cert, key] = [keys.ca, keys.cert, keys.key].map(part => secretText(object, part));
+    if (ca !== undefined && cert !== undefined && key !== undefined) return { ca, cert, key };
+  }
+  const wanted = Object.values(secretKeys('operator', 'CoreOS')).join(', ');
+  throw new BackupFailure(
+    'later',
+    `Secret ${namespace}/${name} ${object === undefined ? 'does not exist' : `lacks one of ${wanted}`}`,
+  );
+}

@@ -1,0 +1,195 @@
+/**
+ * The snapshot itself: from a member through the checks straight into the store, and the manifest after it. Can be killed
+ * at any point and done again: what an earlier attempt has written is looked for first.
+ */
+import { createHash } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { newManifest, type BackupManifest } from '../../api/backup-manifest.ts';
+import { backupWithDefaults } from '../../api/backup-defaults.ts';
+import { periodicKey } from '../../api/backup-names.ts';
+import { timestamp } from '../../api/time.ts';
+import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
+import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
+import type { BackupStep } from '../../planner/backup/observation.ts';
+import { withSuccess } from '../../planner/backup/report.ts';
+import type { Pulse } from '../beating.ts';
+import type { Dependencies } from '../dependencies.ts';
+import {
+  findWritten,
+  isExists,
+  locationOn,
+  proveObject,
+  type Shelf,
+  shelfOf,
+  writeManifest,
+} from './catalogue.ts';
+import { compressed } from './codec.ts';
+import { withProgress } from './progress.ts';
+import { type BackupRef, readRunning, recordRun } from './resource.ts';
+import { openSource, type SnapshotSource } from './source.ts';
+import { withMemberSlot } from '../member-slot.ts';
+
+type Step = Extract<BackupStep, { kind: 'takeSnapshot' }>;
+
+interface Run {
+  readonly deps: Dependencies;
+  readonly ref: BackupRef;
+  readonly startedAt: string;
+  readonly shelf: Shelf;
+  readonly bounds: { readonly signal: AbortSignal; readonly deadlineMs: number };
+  readonly pulse: Pulse;
+}
+
+/** Makes the backup of the run that the step names, and records it. */
+export async function takeSnapshot(
+  deps: Dependencies,
+  pulse: Pulse,
+  { ref, step }: { readonly ref: BackupRef; readonly step: Step },
+): Promise<void> {
+  const { startedAt } = step;
+  const backup = await readRunning(deps.kube, ref, startedAt);
+  const deadlineMs = step.secondsLeft * 1000;
+  const bounds = { signal: Context.current().cancellationSignal, deadlineMs };
+  const store = await deps.openStore(backup);
+  try {
+    const isPeriodic = backupWithDefaults(backup.spec).schedule.kind !== 'once';
+    const shelf = shelfOf(store, backup, isPeriodic);
+    const run: Run = { deps, ref, startedAt, shelf, bounds, pulse };
+    const manifest = await obtain(run);
+    await recordTaken(run, manifest.entry);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The manifest of the run's object, which is in the store when this resolves. */
+async function obtain(run: Run): Promise<BackupManifest> {
+  try {
+    return await attempt(run);
+  } catch (error) {
+    if (!isExists(error)) throw error;
+    // Most likely an earlier attempt, taken for dead, has ended only now: looked for, it is found.
+    return attempt(run);
+  }
+}
+
+async function attempt(run: Run): Promise<BackupManifest> {
+  const { shelf, startedAt, bounds } = run;
+  const found = await findWritten(shelf, startedAt, bounds);
+  if (found.kind === 'whole') return found.manifest;
+  const source = await openSource(run.deps, shelf.backup);
+  try {
+    if (found.kind === 'bare') return await adopt(run, found.key, source);
+    const holder = `EtcdBackup/${run.ref.namespace}/${run.ref.name}`;
+    return await withMemberSlot(run.deps, { pod: source.pod, holder, signal: bounds.signal }, signal =>
+      stream({ ...run, bounds: { ...bounds, signal } }, source),
+    );
+  } finally {
+    source.member.close();
+  }
+}
+
+async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest> {
+  const { deps, shelf, bounds, startedAt, pulse } = run;
+  const begun = deps.now();
+  const { compression } = backupWithDefaults(shelf.backup.spec);
+  // Read again through the member, now that nobody else works on it: everything up to here is in the snapshot.
+  const { revision } = await source.member.linearizableRead();
+  const key = shelf.isPeriodic ? periodicKey(shelf.place.key, revision, startedAt) : shelf.place.key;
+  const snapshot = verifiedSnapshot(source.member.snapshot(bounds));
+  const object = createHash('sha256');
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of compressed(snapshot.bytes, compression)) {
+      if (compression !== 'none') object.update(chunk);
+      yield chunk;
+    }
+  }
+  const watch = (): Pulse => {
+    const total = snapshot.expected();
+    return Object.assign(pulse, { bytes: snapshot.received(), ...(total !== undefined && { total }) });
+  };
+  const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), bounds));
+  const proof = snapshot.proof();
+  const sha256 = compression === 'none' ? proof.wholeSha256 : object.digest('hex');
+  return finish(
+    run,
+    { ...source, revision },
+    { key, size, sha256, proof, seconds: (deps.now() - begun) / 1000 },
+  );
+}
+
+/**
+ * An object of this run without a manifest: the last attempt ended between the two. It is read from end to end, since what
+ * the attempt knew of it is lost. The revision in its name is what was read before it was made.
+ */
+async function adopt(run: Run, key: string, source: SnapshotSource): Promise<BackupManifest> {
+  const { shelf, bounds, deps } = run;
+  const begun = deps.now();
+  const { compression } = backupWithDefaults(shelf.backup.spec);
+  const { size, sha256, snapshotSize, databaseSha256 } = await proveObject(shelf.store, key, {
+    ...bounds,
+    compression,
+  });
+  const named = /_v(\d+)_[^/]*$/.exec(key)?.[1];
+  const proof = { size: snapshotSize, sha256: databaseSha256, storageVersion: '' };
+  const of = { key, size, sha256, proof, seconds: (deps.now() - begun) / 1000 };
+  return finish(run, { ...source, name: '', revision: named ?? '' }, of);
+}
+
+interface Written {
+  readonly key: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly proof: Omit<SnapshotProof, 'wholeSha256'>;
+  readonly seconds: number;
+}
+
+async function finish(
+  { shelf, startedAt, bounds }: Run,
+  source: Pick<SnapshotSource, 'clusterId' | 'version' | 'name' | 'revision'>,
+  { key, size, sha256, proof, seconds }: Written,
+): Promise<BackupManifest> {
+  const { namespace, name, uid } = shelf.backup.metadata;
+  const entry: BackupEntry = {
+    time: startedAt,
+    location: locationOn(shelf, key),
+    ...(source.revision !== '' && { revision: Number(source.revision) }),
+    size,
+    sha256,
+    etcdVersion: source.version,
+    clusterID: source.clusterId,
+    ...(source.name !== '' && { member: source.name }),
+    verified: 'Checksum',
+    duration: `${seconds.toFixed(1)}s`,
+  };
+  const manifest = newManifest({
+    backup: { namespace, name, uid },
+    startedAt,
+    entry,
+    compression: backupWithDefaults(shelf.backup.spec).compression,
+    snapshot: { size: proof.size, sha256: proof.sha256, storageVersion: proof.storageVersion },
+  });
+  return writeManifest(shelf.store, key, { manifest, options: bounds });
+}
+
+/** The run is done. */
+async function recordTaken({ deps, ref, startedAt }: Run, entry: BackupEntry): Promise<void> {
+  await recordRun(deps, { ref, startedAt }, (status, backup) =>
+    withSuccess(status, entry, endedRun(status.progress, { backup, now: deps.now() })),
+  );
+}
+
+/** The run of a progress, ended now. */
+function endedRun(
+  progress: NonNullable<EtcdBackup['status']>['progress'],
+  { backup, now }: { readonly backup: EtcdBackup; readonly now: number },
+) {
+  const { startedAt, scheduledFor, requestedBy } = progress ?? {};
+  return {
+    ...(startedAt !== undefined && { startedAt }),
+    ...(scheduledFor !== undefined && { scheduledFor }),
+    ...(requestedBy !== undefined && { requestedBy }),
+    completedAt: timestamp(now),
+    generation: backup.metadata.generation ?? 0,
+  };
+}

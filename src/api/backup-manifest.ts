@@ -1,0 +1,62 @@
+/**
+ * The manifest beside each object: what the object is, and whose. Deletions trust it and nothing else, so it is read with
+ * care and never guessed from a name. Pure.
+ */
+import type { BackupCompression } from './backup-defaults.ts';
+import type { BackupEntry } from './types.ts';
+
+/** The form of manifests; a reader refuses a higher one. */
+const FORMAT = 1;
+
+export interface BackupManifest {
+  readonly format: typeof FORMAT;
+  /** The EtcdBackup that wrote the object. */
+  readonly backup: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** When its run was begun, RFC 3339. */
+  readonly startedAt: string;
+  /** As in the resource's status. */
+  readonly entry: BackupEntry;
+  readonly compression: BackupCompression;
+  /** What the object holds once it is decompressed: etcd's database and the 32 bytes of its checksum. */
+  readonly snapshot: {
+    /** Bytes, the checksum's 32 among them. */
+    readonly size: number;
+    /** Of the database, in hexadecimal: what the last 32 bytes say. */
+    readonly sha256: string;
+    /** etcd's storage version; empty before 3.6. */
+    readonly storageVersion: string;
+  };
+}
+
+export function newManifest(of: Omit<BackupManifest, 'format'>): BackupManifest {
+  return { format: FORMAT, ...of };
+}
+
+/** What was read from a store; undefined when it is no manifest that this release understands. */
+export function parseManifest(text: string): BackupManifest | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { format, backup, startedAt, entry, compression, snapshot } = record(value);
+  const isWhole =
+    format === FORMAT &&
+    texts(backup, 'namespace', 'name', 'uid') &&
+    texts(entry, 'time', 'location') &&
+    !Number.isNaN(Date.parse(String(record(entry)['time']))) &&
+    typeof startedAt === 'string' &&
+    ['none', 'gzip', 'zstd'].includes(String(compression)) &&
+    texts(snapshot, 'sha256', 'storageVersion') &&
+    typeof record(snapshot)['size'] === 'number';
+  return isWhole ? (value as BackupManifest) : undefined;
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function texts(value: unknown, ...fields: readonly string[]): boolean {
+  return fields.every(field => typeof record(value)[field] === 'string');
+}

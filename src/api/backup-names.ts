@@ -1,0 +1,79 @@
+/** Where a backup's objects lie and what they are called. Pure. */
+import { timestamp } from './time.ts';
+import type { EtcdBackupSpec } from './types.ts';
+
+/** The blocks of a store, as EtcdBackup and EtcdRestore have them. */
+export type StoreBlocks = Pick<EtcdBackupSpec, 's3' | 'abs' | 'gcs' | 'oss' | 'file'>;
+
+/** A place in a store: the bucket, container or claim, and the key in it. */
+export interface StorePlace {
+  readonly container: string;
+  readonly key: string;
+}
+
+const SCHEMES = { S3: 's3', ABS: 'abs', GCS: 'gs', OSS: 'oss', File: 'file' } as const;
+
+/** Where the specification points. Undefined when the block of its storage type is missing. */
+export function placeOf(spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>): StorePlace | undefined {
+  if (spec.storageType === 'File') {
+    return spec.file === undefined ? undefined : { container: spec.file.claim, key: spec.file.path };
+  }
+  const block = { S3: spec.s3, ABS: spec.abs, GCS: spec.gcs, OSS: spec.oss }[spec.storageType];
+  const slash = block?.path.indexOf('/') ?? -1;
+  if (block === undefined || slash < 1) return undefined;
+  return { container: block.path.slice(0, slash), key: block.path.slice(slash + 1) };
+}
+
+/** For people and for restores: `s3://bucket/key`. */
+export function locationOf(
+  { storageType }: Pick<EtcdBackupSpec, 'storageType'>,
+  { container, key }: StorePlace,
+): string {
+  return `${SCHEMES[storageType]}://${container}/${key}`;
+}
+
+/** The location of a single backup's object; undefined when the specification names none. */
+export function objectLocation(spec: EtcdBackupSpec): string | undefined {
+  const place = placeOf(spec);
+  return place === undefined ? undefined : locationOf(spec, place);
+}
+
+/**
+ * The key of a periodic backup's object, as the CoreOS operator wrote it: `<path>_v<revision>_<YYYY-MM-DD-HH:MM:SS>`.
+ * @param startedAt when the run was begun, RFC 3339
+ */
+export function periodicKey(path: string, revision: string, startedAt: string): string {
+  return `${path}_v${revision}_${nameTime(startedAt)}`;
+}
+
+/** What the keys of all periodic backups of a path begin with. */
+export function periodicPrefix(path: string): string {
+  return `${path}_v`;
+}
+
+/** Whether a key is that of the run that was begun then. */
+export function isOfRun(key: string, path: string, startedAt: string): boolean {
+  const prefix = periodicPrefix(path);
+  const ending = `_${nameTime(startedAt)}`;
+  return (
+    key.startsWith(prefix) &&
+    key.endsWith(ending) &&
+    /^\d+$/.test(key.slice(prefix.length, key.length - ending.length))
+  );
+}
+
+const MANIFEST = '.json';
+
+/** The key of the manifest beside an object. */
+export function manifestKey(objectKey: string): string {
+  return `${objectKey}${MANIFEST}`;
+}
+
+/** The key of the object that a manifest is beside; undefined for what is no manifest. */
+export function objectKeyOf(key: string): string | undefined {
+  return key.endsWith(MANIFEST) ? key.slice(0, -MANIFEST.length) : undefined;
+}
+
+function nameTime(startedAt: string): string {
+  return timestamp(Date.parse(startedAt)).replace('T', '-').replace('Z', '');
+}

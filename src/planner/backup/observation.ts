@@ -1,0 +1,83 @@
+/** What one pass of an EtcdBackup knows, and what it answers. Plain JSON. */
+import type { BackupConfig } from '../../api/backup-defaults.ts';
+import type { EtcdBackup, EtcdBackupStatus } from '../../api/types.ts';
+
+/** The custom resource as read. */
+export interface BackupFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  /** A run must be stopped before the resource may go. */
+  readonly hasFinalizer: boolean;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly object: EtcdBackup;
+  readonly config: BackupConfig;
+  readonly status: EtcdBackupStatus;
+}
+
+export interface BackupObservation {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly backup: BackupFacts;
+}
+
+/** What people asked of the workflow, and how its last run ended: what the resource does not say. */
+export interface BackupActor {
+  readonly paused?: Asked;
+  /** A backup now, whatever the schedule says. */
+  readonly requested?: Asked;
+  /** The run that began then was stopped by a person. */
+  readonly aborted?: Asked & { readonly startedAt: string };
+  /** The run that began then, or the work of another operation, failed; it is tried again at `retryAt` (ms since the epoch). */
+  readonly failed?: {
+    readonly operation: BackupOperation;
+    readonly startedAt?: string;
+    readonly message: string;
+    readonly retryAt: number;
+  };
+  /** The store was tidied after the run that began then. */
+  readonly tidied?: string;
+}
+
+interface Asked {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+export const BACKUP_OPERATIONS = ['takeBackup', 'pruneBackups', 'releaseBackup'] as const;
+export type BackupOperation = (typeof BACKUP_OPERATIONS)[number];
+
+/** One thing to do. Each is an activity of the same name. */
+export type BackupStep =
+  | {
+      readonly kind: 'beginBackup';
+      /** RFC 3339; names the run. */
+      readonly startedAt: string;
+      readonly scheduledFor?: string;
+      readonly requestedBy?: string;
+    }
+  | { readonly kind: 'takeSnapshot'; readonly startedAt: string; readonly secondsLeft: number }
+  /** Deletes what retention does not keep, and reads anew what there is. */
+  | { readonly kind: 'pruneBackups' }
+  /** Lets the resource go, and takes the finalizer off one that stays. */
+  | { readonly kind: 'releaseBackup' };
+
+export type BackupDecision =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'idle'; readonly nextLookSeconds: number }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: string;
+      readonly message: string;
+      readonly nextLookSeconds: number;
+    }
+  | {
+      readonly kind: 'operate';
+      readonly operation: BackupOperation;
+      readonly step: BackupStep;
+      /** One line for people. */
+      readonly summary: string;
+    };

@@ -1,0 +1,212 @@
+/** What to do next about one EtcdBackup. Pure: same observation, same answer. */
+import { parseTimestamp, timestamp } from '../../api/time.ts';
+import { objectLocation } from '../../api/backup-names.ts';
+import { validateBackup } from '../../api/validate.ts';
+import { said } from '../plan.ts';
+import type {
+  BackupActor,
+  BackupDecision,
+  BackupFacts,
+  BackupObservation,
+  BackupOperation,
+  BackupStep,
+} from './observation.ts';
+import { toDelete } from './retention.ts';
+import { nextBackup, type NextBackup } from './schedule.ts';
+
+/** A resource with nothing to do is looked at this often, in case a timer of ours and its clock disagree. */
+const LONGEST_LOOK_SECONDS = 3600;
+/** What a run may take beyond its limit before it is given up from outside: the activity gives up by itself. */
+const GRACE_MS = 60_000;
+
+/** What is looked at first goes first. */
+export function planBackup(observation: BackupObservation | undefined, actor: BackupActor): BackupDecision {
+  if (observation === undefined) return { kind: 'gone' };
+  const { backup } = observation;
+  const progress = currentRun(observation, actor);
+  if (backup.deleting) {
+    return backup.hasFinalizer ? operate('releaseBackup', { kind: 'releaseBackup' }) : { kind: 'gone' };
+  }
+  if (actor.paused !== undefined) {
+    const message = `paused by ${said(actor.paused)}; send the signal resume to go on`;
+    return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_LOOK_SECONDS };
+  }
+  if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));
+  if (backup.hasFinalizer) return operate('takeBackup', { kind: 'releaseBackup' });
+  return planNext(observation, actor);
+}
+
+function planNext(observation: BackupObservation, actor: BackupActor): BackupDecision {
+  const { backup, now } = observation;
+  const [fault] = validateBackup(backup.object).blocking;
+  if (fault !== undefined) {
+    const { reason, message } = fault;
+    return { kind: 'blocked', reason, message, nextLookSeconds: LONGEST_LOOK_SECONDS };
+  }
+  const unrecorded = failedBeforeBegun(observation, actor);
+  if (unrecorded !== undefined) return unrecorded;
+  const begin = beginning(observation, actor);
+  if (begin !== undefined) return operate('takeBackup', begin);
+  if (needsTidying(backup, actor)) {
+    const { failed } = actor;
+    return failed?.operation === 'pruneBackups'
+      ? heldBack(failed, now)
+      : operate('pruneBackups', { kind: 'pruneBackups' });
+  }
+  return { kind: 'idle', nextLookSeconds: secondsUntil(nextRunOf(observation), now) };
+}
+
+/** A run that could not even be recorded is nowhere to be seen, and would be begun again at once. */
+function failedBeforeBegun(
+  { backup, now }: BackupObservation,
+  { failed }: BackupActor,
+): BackupDecision | undefined {
+  if (failed?.operation !== 'takeBackup' || failed.startedAt === backup.status.lastRun?.startedAt)
+    return undefined;
+  return now < failed.retryAt ? heldBack(failed, now) : undefined;
+}
+
+function heldBack(
+  { message, retryAt }: { readonly message: string; readonly retryAt: number },
+  now: number,
+): BackupDecision {
+  const nextLookSeconds = Math.max(1, Math.ceil((retryAt - now) / 1000));
+  return {
+    kind: 'blocked',
+    reason: 'StepFailed',
+    message: `${message}; it is tried again by itself`,
+    nextLookSeconds,
+  };
+}
+
+/** The run under way; undefined when there is none, or the recorded one is over without having said so. */
+export function currentRun(
+  { backup, now }: BackupObservation,
+  actor: BackupActor,
+): (BackupFacts['status']['progress'] & { readonly startedAt: string }) | undefined {
+  const { progress } = backup.status;
+  if (progress?.startedAt === undefined) return undefined;
+  const { startedAt } = progress;
+  if (failureOfRun(actor, startedAt) !== undefined || actor.aborted?.startedAt === startedAt)
+    return undefined;
+  return isOverdue({ backup, now }, startedAt) ? undefined : { ...progress, startedAt };
+}
+
+/** Why the run that began then failed; undefined when it did not. */
+export function failureOfRun({ failed }: BackupActor, startedAt: string): string | undefined {
+  return failed?.operation === 'takeBackup' && failed.startedAt === startedAt ? failed.message : undefined;
+}
+
+/** Whether a run has had more than its time: whoever made it is gone. */
+export function isOverdue({ backup, now }: BackupObservation, startedAt: string): boolean {
+  const begun = parseTimestamp(startedAt) ?? 0;
+  return now > begun + backup.config.timeoutSeconds * 1000 + GRACE_MS;
+}
+
+function stepOf(
+  { backup, now }: BackupObservation,
+  { startedAt }: { readonly startedAt: string },
+): BackupStep {
+  const end = (parseTimestamp(startedAt) ?? now) + backup.config.timeoutSeconds * 1000;
+  const secondsLeft = Math.max(1, Math.ceil((end - now) / 1000));
+  return { kind: 'takeSnapshot', startedAt, secondsLeft };
+}
+
+/** The backup that is to be begun now, if one is. */
+function beginning(observation: BackupObservation, { requested }: BackupActor): BackupStep | undefined {
+  const { backup, now } = observation;
+  const startedAt = startOf(backup, now);
+  if (requested !== undefined)
+    return { kind: 'beginBackup', startedAt, requestedBy: said(requested).slice(0, 256) };
+  if (backup.config.suspended) return undefined;
+  if (backup.config.schedule.kind === 'once') {
+    return isOnceDue(backup) ? { kind: 'beginBackup', startedAt } : undefined;
+  }
+  const next = scheduled(observation);
+  return next.kind === 'due'
+    ? { kind: 'beginBackup', startedAt, scheduledFor: timestamp(next.at) }
+    : undefined;
+}
+
+/** A run is named by its second, so no two begin in the same one. */
+function startOf({ status }: BackupFacts, now: number): string {
+  const last = parseTimestamp(status.lastRun?.startedAt);
+  return timestamp(last !== undefined && last + 1000 > now && last <= now ? last + 1000 : now);
+}
+
+/** One that was made is made; one that failed is tried again when the specification has changed. */
+function isOnceDue({ status, generation, object }: BackupFacts): boolean {
+  const { lastRun, history = [], succeeded } = status;
+  // The CoreOS operator, whose object this may be, recorded no more than this.
+  if (lastRun === undefined) return succeeded !== true;
+  if (lastRun.generation === generation) return false;
+  if (lastRun.outcome !== 'Succeeded') return true;
+  return history.every(({ location }) => location !== objectLocation(object.spec));
+}
+
+/** The schedule's answer at this moment. */
+export function scheduled({ backup, now }: BackupObservation): NextBackup {
+  const { schedule } = backup.status;
+  return nextBackup(backup.config.schedule, {
+    now,
+    last: parseTimestamp(schedule?.lastTime),
+    since: ruleOf(backup) === schedule?.rule ? (parseTimestamp(schedule.since) ?? now) : sinceOf(backup, now),
+  });
+}
+
+/** A schedule that nobody has looked at yet counts from the creation of its resource; a changed one from now. */
+function sinceOf({ status, createdAt }: BackupFacts, now: number): number {
+  return status.schedule === undefined ? Math.min(createdAt, now) : now;
+}
+
+/** What the schedule is, in one text that changes whenever it does. */
+export function ruleOf({ config }: Pick<BackupFacts, 'config'>): string {
+  const { schedule, suspended } = config;
+  const rule =
+    schedule.kind === 'cron' ? `cron ${schedule.expression} in ${schedule.timeZone}` : schedule.kind;
+  return suspended ? `${rule}, suspended` : rule;
+}
+
+/** When the next backup is due, for people; undefined when none is. */
+export function nextRunOf(observation: BackupObservation): number | undefined {
+  const { config } = observation.backup;
+  if (config.suspended || config.schedule.kind === 'once') return undefined;
+  return scheduled(observation).at;
+}
+
+function needsTidying({ status, config }: BackupFacts, { tidied }: BackupActor): boolean {
+  const { history = [], lastRun } = status;
+  if (config.retention.kind === 'all') return false;
+  const surplus = toDelete(history.map(asKept), config.retention, config.timeZone);
+  return surplus.length > 0 || (lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== tidied);
+}
+
+/** An entry of the history, as retention looks at it. */
+export function asKept({ location, time, verified }: NonNullable<BackupFacts['status']['history']>[number]) {
+  return { location, time: parseTimestamp(time) ?? 0, verified: (verified ?? '') !== '' };
+}
+
+function secondsUntil(at: number | undefined, now: number): number {
+  if (at === undefined) return LONGEST_LOOK_SECONDS;
+  return Math.min(LONGEST_LOOK_SECONDS, Math.max(1, Math.ceil((at - now) / 1000)));
+}
+
+function operate(operation: BackupOperation, step: BackupStep): BackupDecision {
+  return { kind: 'operate', operation, step, summary: summaryOf(step) };
+}
+
+/** One line for people. */
+function summaryOf(step: BackupStep): string {
+  switch (step.kind) {
+    case 'beginBackup':
+      return step.requestedBy === undefined
+        ? `begin backup of ${step.scheduledFor ?? step.startedAt}`
+        : `begin backup asked for by ${step.requestedBy}`;
+    case 'takeSnapshot':
+      return `stream a snapshot to the store (run of ${step.startedAt})`;
+    case 'pruneBackups':
+      return 'delete what retention does not keep';
+    case 'releaseBackup':
+      return 'take the finalizer off';
+  }
+}

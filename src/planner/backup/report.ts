@@ -1,0 +1,199 @@
+/** The status of an EtcdBackup, and what people are told of. Pure. */
+import { type ConditionFinding, finding } from '../../api/conditions.ts';
+import { timestamp } from '../../api/time.ts';
+import type { BackupEntry, BackupProgress, BackupRun, Condition, EtcdBackupStatus } from '../../api/types.ts';
+import { validateBackup } from '../../api/validate.ts';
+import { said } from '../plan.ts';
+import type { Transition } from '../report/events.ts';
+import type { BackupActor, BackupObservation } from './observation.ts';
+import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
+
+/** As many entries as the schema lets status hold. */
+const MOST_ENTRIES = 256;
+
+/** The whole status that a pass writes. */
+export function backupStatus(
+  observation: BackupObservation,
+  actor: BackupActor,
+  workflowId: string,
+): EtcdBackupStatus {
+  const { backup, now } = observation;
+  const { progress: recorded, history, schedule: _, conditions: __, nextRun: ___, ...before } = backup.status;
+  const progress = currentRun(observation, actor);
+  const ended =
+    recorded?.startedAt !== undefined && progress === undefined
+      ? unfinished(observation, actor, recorded.startedAt)
+      : undefined;
+  const lastRun = ended ?? before.lastRun;
+  const next = nextRunOf(observation);
+  const written: EtcdBackupStatus = {
+    ...before,
+    ...resultOf(lastRun),
+    phase: phaseOf(observation, { progress, lastRun }),
+    observedGeneration: backup.generation,
+    workflowID: workflowId,
+    schedule: scheduleOf(observation),
+    ...(progress && { progress }),
+    ...(lastRun && { lastRun }),
+    ...(history && { history }),
+    ...(next !== undefined && { nextRun: timestamp(next) }),
+  };
+  const conditions = conditionsOf(observation, actor, lastRun).map(condition =>
+    stamped(condition, observation, timestamp(now)),
+  );
+  return { ...written, conditions };
+}
+
+/** What the status says of a run that has succeeded: `entry` is what it wrote. */
+export function withSuccess(status: EtcdBackupStatus, entry: BackupEntry, run: BackupRun): EtcdBackupStatus {
+  const { progress: _, Reason: __, ...kept } = withEntry(status, entry);
+  return {
+    ...kept,
+    succeeded: true,
+    lastRun: { ...run, outcome: 'Succeeded' },
+    ...(run.completedAt !== undefined && { lastSuccessDate: run.completedAt }),
+    ...(entry.etcdVersion !== undefined && { etcdVersion: entry.etcdVersion }),
+    ...(entry.revision !== undefined && { etcdRevision: entry.revision }),
+  };
+}
+
+/** The history with one more entry, or with one replaced; newest first. */
+function withEntry(status: EtcdBackupStatus, entry: BackupEntry): EtcdBackupStatus {
+  const others = (status.history ?? []).filter(({ location }) => location !== entry.location);
+  return { ...status, history: newestFirst([entry, ...others]) };
+}
+
+/** A history that status can hold. */
+export function newestFirst(entries: readonly BackupEntry[]): readonly BackupEntry[] {
+  return entries.toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0)).slice(0, MOST_ENTRIES);
+}
+
+/** How a run ended that has left no backup. */
+function unfinished(observation: BackupObservation, actor: BackupActor, startedAt: string): BackupRun {
+  const { backup, now } = observation;
+  const { scheduledFor, requestedBy, message: last } = backup.status.progress ?? {};
+  const aborted = actor.aborted?.startedAt === startedAt ? actor.aborted : undefined;
+  const why =
+    aborted === undefined
+      ? (failureOfRun(actor, startedAt) ??
+        (isOverdue(observation, startedAt)
+          ? `it was not done within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`
+          : 'it ended without a result'))
+      : `stopped by ${said(aborted)}`;
+  return {
+    startedAt,
+    ...(scheduledFor !== undefined && { scheduledFor }),
+    ...(requestedBy !== undefined && { requestedBy }),
+    completedAt: timestamp(now),
+    outcome: aborted === undefined ? 'Failed' : 'Aborted',
+    message: why.slice(0, 4096),
+    generation: backup.generation,
+  };
+}
+
+/** The fields of the CoreOS operator, true to the last run. */
+function resultOf(lastRun: BackupRun | undefined): Pick<EtcdBackupStatus, 'succeeded' | 'Reason'> {
+  if (lastRun === undefined) return {};
+  if (lastRun.outcome === 'Succeeded') return { succeeded: true };
+  return { succeeded: false, Reason: lastRun.message ?? '' };
+}
+
+type Runs = { readonly progress: object | undefined; readonly lastRun: BackupRun | undefined };
+
+function phaseOf(
+  { backup }: BackupObservation,
+  { progress, lastRun }: Runs,
+): NonNullable<EtcdBackupStatus['phase']> {
+  if (progress !== undefined) return 'Running';
+  if (validateBackup(backup.object).blocking.length > 0) return 'Pending';
+  if (backup.config.suspended) return 'Suspended';
+  if (backup.config.schedule.kind !== 'once') return 'Scheduled';
+  if (lastRun === undefined) return backup.status.succeeded === true ? 'Succeeded' : 'Pending';
+  return lastRun.outcome === 'Succeeded' ? 'Succeeded' : 'Failed';
+}
+
+function scheduleOf(observation: BackupObservation): NonNullable<EtcdBackupStatus['schedule']> {
+  const { backup, now } = observation;
+  const { schedule } = backup.status;
+  const rule = ruleOf(backup);
+  const lastTime = schedule?.lastTime;
+  const begun = schedule === undefined ? Math.min(backup.createdAt, now) : now;
+  const since = schedule?.rule === rule ? (schedule.since ?? timestamp(begun)) : timestamp(begun);
+  return { rule, since, ...(lastTime !== undefined && { lastTime }) };
+}
+
+function conditionsOf(
+  observation: BackupObservation,
+  actor: BackupActor,
+  lastRun: BackupRun | undefined,
+): readonly ConditionFinding[] {
+  const { backup } = observation;
+  const judged = validateBackup(backup.object).conditions;
+  const isSuspended = backup.config.suspended;
+  const conditions = judged.map(condition =>
+    condition.type === 'ScheduleValid' && condition.status === 'True' && isSuspended
+      ? finding('ScheduleValid', 'Suspended')
+      : condition,
+  );
+  const paused = actor.paused && finding('Paused', 'PausedByPerson', `paused by ${said(actor.paused)}`);
+  return [...conditions, ...(paused === undefined ? [] : [paused]), success(backup.status, lastRun)];
+}
+
+function success({ history, succeeded }: EtcdBackupStatus, lastRun: BackupRun | undefined): ConditionFinding {
+  if (lastRun === undefined && succeeded !== true) return finding('Succeeded', 'Pending');
+  if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
+    return finding('Succeeded', 'Failed', lastRun.message);
+  }
+  const [newest] = history ?? [];
+  return finding(
+    'Succeeded',
+    'BackupVerified',
+    newest && `${newest.location}, revision ${newest.revision ?? '?'}, ${newest.verified ?? 'not'} verified`,
+  );
+}
+
+function stamped(condition: ConditionFinding, { backup }: BackupObservation, now: string): Condition {
+  const before = backup.status.conditions?.find(({ type }) => type === condition.type);
+  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
+  return { ...condition, observedGeneration: backup.generation, lastTransitionTime };
+}
+
+/** Conditions whose change is told. `Succeeded` is told run by run. */
+const TOLD = ['SpecValid', 'ScheduleValid', 'FieldsIgnored', 'Paused'];
+
+/** What changed between two statuses that people should hear of, once each. */
+export function backupTransitions(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly Transition[] {
+  const conditions = (after.conditions ?? [])
+    .filter(condition => TOLD.includes(condition.type))
+    .filter(condition => {
+      const previous = before.conditions?.find(({ type }) => type === condition.type);
+      const quiet = previous === undefined && ['Valid', 'NoneIgnored'].includes(condition.reason);
+      return !quiet && previous?.reason !== condition.reason;
+    })
+    .map(({ type, status, reason, message }) => {
+      const bad = type === 'FieldsIgnored' ? 'True' : 'False';
+      return { type: status === bad && type !== 'Paused' ? 'Warning' : 'Normal', reason, message } as const;
+    });
+  return [...conditions, ...runEvents(before, after)];
+}
+
+function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly Transition[] {
+  const { lastRun, progress, history: [newest] = [] } = after;
+  const ended = lastRun !== undefined && lastRun.startedAt !== before.lastRun?.startedAt;
+  const begun = progress?.startedAt !== undefined && progress.startedAt !== before.progress?.startedAt;
+  return [...(ended ? [endOf(lastRun, newest)] : []), ...(begun ? [beginningOf(progress)] : [])];
+}
+
+function endOf(
+  { outcome = 'Failed', message = 'no reason was given' }: BackupRun,
+  newest?: BackupEntry,
+): Transition {
+  const reason = `Backup${outcome}`;
+  if (outcome !== 'Succeeded' || newest === undefined) return { type: 'Warning', reason, message };
+  const { location, revision = '?', size = '?' } = newest;
+  return { type: 'Normal', reason, message: `${location} written: revision ${revision}, ${size} bytes` };
+}
+
+function beginningOf({ scheduledFor, startedAt }: BackupProgress): Transition {
+  return { type: 'Normal', reason: 'BackupStarted', message: `backup of ${scheduledFor ?? startedAt} begun` };
+}

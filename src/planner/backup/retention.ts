@@ -1,0 +1,79 @@
+/** Which backups are kept. By time, never by name; the newest, and the newest that is verified, always stay. Pure. */
+import type { RetentionPolicy } from '../../api/backup-defaults.ts';
+import { DAY, dateOf, HOUR, wallClock } from './calendar.ts';
+
+/** One backup, as far as it matters here. */
+export interface KeptBackup {
+  readonly location: string;
+  /** When it was taken, in milliseconds since the epoch. */
+  readonly time: number;
+  readonly verified: boolean;
+}
+
+/**
+ * The backups to delete, oldest first. `backups` are those of one EtcdBackup and of nobody else. Periods without a backup do not
+ * count: after a long time down, what is there stays.
+ * @param timeZone where days, weeks and months begin
+ */
+export function toDelete<Backup extends KeptBackup>(
+  backups: readonly Backup[],
+  policy: RetentionPolicy,
+  timeZone: string,
+): readonly Backup[] {
+  if (policy.kind === 'all') return [];
+  const newestFirst = backups.toSorted((a, b) => b.time - a.time || (a.location < b.location ? 1 : -1));
+  const kept = new Set<Backup>(
+    policy.kind === 'count'
+      ? newestFirst.slice(0, policy.count)
+      : TIERS.flatMap(tier => newestOfEach(newestFirst, at => tier.period(at, timeZone), policy[tier.name])),
+  );
+  const newest = newestFirst[0];
+  const newestVerified = newestFirst.find(backup => backup.verified);
+  if (newest !== undefined) kept.add(newest);
+  if (newestVerified !== undefined) kept.add(newestVerified);
+  return newestFirst.filter(backup => !kept.has(backup)).toReversed();
+}
+
+interface Tier {
+  readonly name: 'hourly' | 'daily' | 'weekly' | 'monthly';
+  /** A text that is the same within one period and another in the next. */
+  readonly period: (at: number, timeZone: string) => string;
+}
+
+const TIERS: readonly Tier[] = [
+  // An hour that the clock repeats is two hours.
+  { name: 'hourly', period: (at, timeZone) => `${hourOf(at, timeZone)}` },
+  { name: 'daily', period: (at, timeZone) => `${dayOf(at, timeZone)}` },
+  // Weeks begin on Monday (ISO 8601); day 0 was a Thursday.
+  { name: 'weekly', period: (at, timeZone) => `${Math.floor((dayOf(at, timeZone) + 3) / 7)}` },
+  { name: 'monthly', period: (at, timeZone) => monthOf(dayOf(at, timeZone)) },
+];
+
+/** The newest backup of each of the last `count` periods that have one. */
+function newestOfEach<Backup extends KeptBackup>(
+  newestFirst: readonly Backup[],
+  periodOf: (at: number) => string,
+  count: number,
+): readonly Backup[] {
+  const newest = new Map<string, Backup>();
+  for (const backup of newestFirst) {
+    if (newest.size >= count) break;
+    const period = periodOf(backup.time);
+    if (!newest.has(period)) newest.set(period, backup);
+  }
+  return [...newest.values()];
+}
+
+function dayOf(at: number, timeZone: string): number {
+  return Math.floor(wallClock(at, timeZone) / DAY);
+}
+
+function hourOf(at: number, timeZone: string): string {
+  const wall = wallClock(at, timeZone);
+  return `${Math.floor(wall / HOUR)} ${wall - at}`;
+}
+
+function monthOf(day: number): string {
+  const { year, month } = dateOf(day);
+  return `${year}-${month}`;
+}

@@ -1,0 +1,33 @@
+/** Markdown for the Temporal UI: the newest backups, and what comes next. */
+import type { BackupAssessment, BackupDecision } from '../activities/index.ts';
+
+export function backupDetails({ decision, summary }: BackupAssessment): string {
+  if (summary === undefined) return 'The resource is gone.';
+  const { phase = 'Pending', Reason, progress, newest, nextRun } = summary;
+  const rows = newest.map(({ time, location, verified }) => `| ${time} | ${location} | ${verified || '–'} |`);
+  const paragraphs = [
+    `**${phase}**${Reason === undefined ? '' : `: ${oneLine(Reason)}`}`,
+    progress?.bytes === undefined ? '' : `${progress.bytes} of ${progress.total ?? '?'} bytes`,
+    nextRun === undefined ? '' : `Next backup: ${nextRun}`,
+    rows.length === 0 ? '' : ['| time | object | verified |', '|---|---|---|', ...rows].join('\n'),
+    nextOf(decision),
+  ];
+  return paragraphs.filter(text => text !== '').join('\n\n');
+}
+
+function nextOf(decision: BackupDecision): string {
+  switch (decision.kind) {
+    case 'gone':
+      return 'The resource is gone.';
+    case 'idle':
+      return 'Nothing to do.';
+    case 'blocked':
+      return `**Blocked: ${decision.reason}.** ${oneLine(decision.message)}`;
+    case 'operate':
+      return `**${decision.operation}**\n1. ${oneLine(decision.summary)}`;
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,265 @@
+/** Whole lives of EtcdBackups in memory: one-shot, periodic, pruned, edited, deleted, failed, and killed at every call. */
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import { StoreError } from '../../../src/store/port.ts';
+import { BackupWorld, SPEC } from '../../support/backup-world.ts';
+import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
+
+const DATABASE = Buffer.alloc(128 * 512, 'etcd');
+const KEY = 'etcd/example';
+const HOUR = 3_600_000;
+
+function aWorld(spec: Partial<EtcdBackupSpec> = {}): BackupWorld {
+  const world = new BackupWorld({ ...SPEC, ...spec });
+  world.etcd.snapshotOf = () => snapshotStream(DATABASE, 3_000);
+  return world;
+}
+
+const hourly = { backupPolicy: { backupIntervalInSecond: 3600 } };
+
+describe('a single backup', () => {
+  it('is the database and its checksum, with a manifest beside it, and then nothing more is done', async () => {
+    const world = aWorld();
+    const { decision } = await world.run();
+    expect(decision.kind).toBe('idle');
+    expect(world.objects).toEqual([KEY]);
+    expect(world.store.objects.get(KEY)?.bytes).toEqual(snapshotBytes(DATABASE));
+    const { status } = world;
+    expect(status).toMatchObject({
+      phase: 'Succeeded',
+      succeeded: true,
+      etcdVersion: '3.6.16',
+      history: [{ location: 's3://backups/etcd/example', verified: 'Checksum', size: DATABASE.length + 32 }],
+    });
+    expect(status).not.toHaveProperty('progress');
+    expect(status).not.toHaveProperty('Reason');
+    expect(world.manifest(KEY)).toMatchObject({
+      backup: { uid: world.ref.uid },
+      entry: status.history?.[0],
+      compression: 'none',
+      snapshot: { size: DATABASE.length + 32, storageVersion: '3.6.0' },
+    });
+    expect(world.backup.metadata.finalizers ?? []).toEqual([]);
+    expect(world.events.map(({ reason }) => reason)).toEqual(['BackupStarted', 'BackupSucceeded']);
+    await world.run();
+    expect(world.objects).toEqual([KEY]);
+  });
+
+  it('is taken from a follower', async () => {
+    const world = aWorld();
+    await world.run();
+    const leader = world.etcd.process('10.0.0.1').cluster.leaderId;
+    const member = world.status.history?.[0]?.member ?? '';
+    const host = `10.0.0.${Number(member.slice(-1)) + 1}`;
+    expect(world.etcd.process(host).id).not.toBe(leader);
+  });
+
+  it.each([
+    ['gzip', gunzipSync],
+    ['zstd', zstdDecompressSync],
+  ] as const)('can be compressed with %s', async (compression, decompress) => {
+    const world = aWorld({ compression });
+    await world.run();
+    expect(decompress(world.store.objects.get(KEY)?.bytes ?? '')).toEqual(snapshotBytes(DATABASE));
+    expect(world.manifest(KEY)).toMatchObject({ compression, snapshot: { size: DATABASE.length + 32 } });
+  });
+
+  it('never takes the place of another object, and says so', async () => {
+    const world = aWorld();
+    world.store.objects.set(KEY, { bytes: Buffer.from('precious'), modifiedAt: world.now - HOUR });
+    await world.run();
+    expect(world.store.objects.get(KEY)?.bytes.toString()).toBe('precious');
+    expect(world.status).toMatchObject({ phase: 'Failed', succeeded: false, lastRun: { outcome: 'Failed' } });
+    expect(world.status.Reason).toContain('is not overwritten');
+    await world.edit({ ...SPEC, s3: { path: 'backups/elsewhere' } });
+    await world.run();
+    expect(world.status).toMatchObject({ phase: 'Succeeded', succeeded: true });
+    expect(world.status).not.toHaveProperty('Reason');
+    expect(world.manifest('elsewhere')).toBeDefined();
+  });
+
+  it('is not made of a snapshot that lacks its end, or is not what was sent', async () => {
+    const world = aWorld();
+    let attempts = 0;
+    world.etcd.snapshotOf = async function* () {
+      attempts += 1;
+      const sent = [];
+      for await (const chunk of snapshotStream(DATABASE, 3_000)) sent.push(chunk);
+      if (attempts === 1) yield* sent.slice(0, -1);
+      if (attempts === 2)
+        yield* sent.with(3, { ...(sent[3] as (typeof sent)[0]), blob: Buffer.alloc(3_000) });
+      if (attempts === 3) yield* sent.slice(0, 9);
+      if (attempts > 3) yield* sent;
+    };
+    await world.run();
+    expect(attempts).toBe(4);
+    expect(world.store.objects.get(KEY)?.bytes).toEqual(snapshotBytes(DATABASE));
+  });
+
+  it('waits for a cluster that is not there yet', async () => {
+    const world = aWorld({ clusterRef: { name: 'other' } });
+    await world.run();
+    expect(world.status.Reason).toContain('there is no EtcdCluster shop/other');
+  });
+});
+
+describe('killed at any call', () => {
+  it.each([{}, { compression: 'zstd' as const }, hourly])('%j: one whole object, once', async spec => {
+    const whole = aWorld(spec);
+    await whole.run();
+    for (let call = 1; call <= whole.calls; call += 1) {
+      for (const arrives of [true, false]) {
+        const world = aWorld(spec);
+        world.kill(call, arrives);
+        await world.run();
+        const note = `killed at call ${call}, which ${arrives ? 'arrives' : 'is lost'}`;
+        const [key = '', ...others] = world.objects;
+        expect({
+          note,
+          others,
+          manifest: world.manifest(key)?.entry,
+          reason: world.status.Reason,
+          succeeded: world.status.succeeded,
+          progress: world.status.progress,
+          finalizers: world.backup.metadata.finalizers ?? [],
+        }).toEqual({
+          note,
+          others: [],
+          manifest: world.status.history?.[0],
+          reason: undefined,
+          succeeded: true,
+          progress: undefined,
+          finalizers: [],
+        });
+      }
+    }
+  });
+});
+
+describe('periodic backups', () => {
+  it('are named after revision and time, and the first is made at once', async () => {
+    const world = aWorld(hourly);
+    const { decision } = await world.run();
+    expect(world.objects).toEqual([expect.stringMatching(/^etcd\/example_v\d+_2026-11-21-10:00:0\d$/)]);
+    expect(decision).toMatchObject({ kind: 'idle' });
+    expect(world.status).toMatchObject({ phase: 'Scheduled', succeeded: true });
+    const next = Date.parse(world.status.nextRun ?? '') - Date.parse(world.status.history?.[0]?.time ?? '');
+    expect(next).toBe(HOUR);
+  });
+
+  it('are made up for once, are kept by time, and never touch what others wrote', async () => {
+    const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 3 } });
+    const foreign = 'etcd/example_v1_2026-01-01-00:00:00';
+    world.store.objects.set(foreign, { bytes: Buffer.from('theirs'), modifiedAt: 0 });
+    world.store.objects.set(`${foreign}.json`, { bytes: Buffer.from('{"format":1}'), modifiedAt: 0 });
+    for (let run = 0; run < 6; run += 1) {
+      await world.run();
+      world.now += run === 3 ? 30 * HOUR : HOUR;
+    }
+    expect(world.objects).toHaveLength(4);
+    expect(world.objects).toContain(foreign);
+    expect(world.status.history).toHaveLength(3);
+    expect(world.events.filter(({ reason }) => reason === 'BackupSucceeded')).toHaveLength(6);
+    for (const key of world.objects.filter(each => each !== foreign))
+      expect(world.manifest(key)).toBeDefined();
+  });
+
+  it('follow an edit at once', async () => {
+    const world = aWorld(hourly);
+    for (let run = 0; run < 4; run += 1) {
+      await world.run();
+      world.now += HOUR;
+    }
+    await world.run();
+    expect(world.objects).toHaveLength(5);
+    await world.edit({ ...SPEC, backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 2 } });
+    await world.run();
+    expect(world.objects).toHaveLength(2);
+    expect(world.events.at(-1)?.reason).toBe('BackupsDeleted');
+  });
+
+  it('are held back by suspend, but not one that a person asks for', async () => {
+    const world = aWorld({ backupPolicy: { schedule: '*/10 * * * *', suspend: true } });
+    await world.run();
+    expect(world.status).toMatchObject({ phase: 'Suspended' });
+    expect(world.objects).toEqual([]);
+    world.actor = { requested: { by: 'ana', reason: 'before the upgrade' } };
+    await world.run();
+    expect(world.objects).toHaveLength(1);
+    expect(world.status.lastRun).toMatchObject({
+      requestedBy: 'ana (before the upgrade)',
+      outcome: 'Succeeded',
+    });
+    expect(world.status.phase).toBe('Suspended');
+  });
+
+  it('do not make up for what an edited schedule would have asked for before', async () => {
+    const world = aWorld({ backupPolicy: { schedule: '30 9 * * *' } });
+    await world.run();
+    world.now += 30 * 60_000;
+    await world.edit({ ...SPEC, backupPolicy: { schedule: '15 10 * * *' } });
+    await world.run();
+    expect(world.objects).toEqual([]);
+    expect(world.status.nextRun).toBe('2026-11-22T10:15:00Z');
+  });
+});
+
+describe('trouble', () => {
+  it('of the store that passes is waited out', async () => {
+    const world = aWorld();
+    let failures = 3;
+    world.store.beforeCall = () => {
+      failures -= 1;
+      if (failures >= 0) throw new StoreError('unavailable', 'connect ECONNREFUSED');
+    };
+    await world.run();
+    expect(world.status.succeeded).toBe(true);
+  });
+
+  it('that somebody must mend ends the run with its reason', async () => {
+    const world = aWorld(hourly);
+    world.store.beforeCall = () => {
+      throw new StoreError('denied', 's3://backups refuses the credentials of Secret aws: correct them');
+    };
+    await world.run();
+    expect(world.status).toMatchObject({
+      phase: 'Scheduled',
+      succeeded: false,
+      Reason: 's3://backups refuses the credentials of Secret aws: correct them',
+    });
+    expect(world.events.at(-1)).toMatchObject({ type: 'Warning', reason: 'BackupFailed' });
+    world.store.beforeCall = () => {};
+    world.now += HOUR;
+    await world.run();
+    expect(world.status.succeeded).toBe(true);
+    expect(world.status).not.toHaveProperty('Reason');
+  });
+
+  it('of an operator that never came back within the time of the run is a failure', async () => {
+    const world = aWorld({ backupPolicy: { timeoutInSecond: 60 } });
+    world.kill(6, false);
+    const gaveUp = world.run();
+    await gaveUp;
+    expect(world.status.succeeded).toBe(true);
+  });
+});
+
+describe('deletion', () => {
+  it('leaves the objects, and waits for nothing when no run is under way', async () => {
+    const world = aWorld(hourly);
+    await world.run();
+    await world.delete();
+    expect(() => world.backup).toThrow('gone');
+    expect(world.objects).toHaveLength(1);
+  });
+
+  it('of a resource with a run is followed up', async () => {
+    const world = aWorld();
+    world.kill(8, true);
+    const running = world.run();
+    await running;
+    await world.delete();
+    expect(() => world.backup).toThrow('gone');
+  });
+});

@@ -1,0 +1,71 @@
+/** An EtcdBackup's real workflows and activities on a real Temporal server, over a world in memory that follows real time. */
+import type { WorkflowHandle } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
+import { createActivities } from '../../src/activities/index.ts';
+import type { EtcdBackupSpec } from '../../src/api/types.ts';
+import { BackupWorld, SPEC } from './backup-world.ts';
+import { until, type WorkflowBench } from './workflow-bench.ts';
+
+export class BackupEntity {
+  readonly world: BackupWorld;
+  readonly handle: WorkflowHandle;
+  readonly operation: WorkflowHandle;
+  readonly #bench: WorkflowBench;
+  readonly #id: string;
+  readonly #taskQueue: string;
+
+  private constructor(bench: WorkflowBench, world: BackupWorld) {
+    const { namespace, name, uid } = world.ref;
+    this.#bench = bench;
+    this.world = world;
+    this.#id = `etcdbackup/${namespace}/${name}/${uid.slice(0, 8)}-${process.pid}-${bench.next()}`;
+    this.#taskQueue = `queue-${this.#id}`;
+    this.handle = bench.client.workflow.getHandle(this.#id);
+    this.operation = bench.client.workflow.getHandle(`${this.#id}/operation`);
+  }
+
+  /** The world and a worker for it; nothing is started yet. */
+  static async on(
+    bench: WorkflowBench,
+    spec: Partial<EtcdBackupSpec> = {},
+    options: Partial<WorkerOptions> = {},
+  ): Promise<BackupEntity> {
+    const world = new BackupWorld({ ...SPEC, ...spec });
+    const entity = new BackupEntity(bench, world);
+    const activities = createActivities({ ...world.deps, now: () => Date.now() });
+    await bench.serve({ taskQueue: entity.#taskQueue }, activities, options);
+    return entity;
+  }
+
+  /** What the watcher does. */
+  async changed(): Promise<void> {
+    await this.#bench.client.workflow.signalWithStart('etcdBackup', {
+      workflowId: this.#id,
+      taskQueue: this.#taskQueue,
+      args: [this.world.ref],
+      signal: 'changed',
+      signalArgs: [{}],
+      workflowTaskTimeout: '5s',
+    });
+  }
+
+  /** The present run alone: later ones have the same id. */
+  async run(of: WorkflowHandle = this.handle): Promise<WorkflowHandle> {
+    return this.#bench.client.workflow.getHandle(of.workflowId, (await of.describe()).runId);
+  }
+
+  /** Waits until the resource's last run has this outcome. */
+  async came(outcome: string): Promise<void> {
+    await until(() => this.world.status.lastRun?.outcome === outcome);
+    await this.quiet();
+  }
+
+  /** Waits until nothing is under way. */
+  async quiet(): Promise<void> {
+    await until(async () => {
+      const { raw } = await this.handle.describe();
+      const busy = (raw.pendingActivities ?? []).length > 0 || (raw.pendingChildren ?? []).length > 0;
+      return !busy && (raw.pendingWorkflowTask ?? null) === null;
+    });
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * An EtcdBackup in memory: Kubernetes, an etcd, a store, and an operator whose real planner and activities are driven by a plain
+ * loop instead of Temporal. The process can be killed at any call to Kubernetes or to the store.
+ */
+import {
+  createActivities,
+  type BackupActor,
+  type BackupAssessment,
+  type Dependencies,
+} from '../../src/activities/index.ts';
+import { parseManifest, type BackupManifest } from '../../src/api/backup-manifest.ts';
+import { API_VERSION, LABEL_CLUSTER } from '../../src/api/names.ts';
+import type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from '../../src/api/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
+import type { Store } from '../../src/store/port.ts';
+import { ActivityEnvironment } from './activity-environment.ts';
+import { FakeEtcd } from './fake-etcd.ts';
+import { FakeKube } from './fake-kube.ts';
+import { FakeStore } from './fake-store.ts';
+
+export const NAMESPACE = 'shop';
+const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+
+export const SPEC: EtcdBackupSpec = {
+  clusterRef: { name: 'example' },
+  storageType: 'S3',
+  s3: { path: 'backups/etcd/example' },
+};
+
+export class BackupWorld {
+  readonly kube = new FakeKube({});
+  readonly etcd = new FakeEtcd();
+  readonly store: FakeStore;
+  readonly events: { readonly type: string; readonly reason: string; readonly message: string }[] = [];
+  readonly ref: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** Milliseconds since the epoch; a test moves it. */
+  now = Date.parse('2026-11-21T10:00:00Z');
+  actor: BackupActor = {};
+  /** Calls to Kubernetes and to the store since the world began. */
+  calls = 0;
+  #killAt: { readonly call: number; readonly arrives: boolean } | undefined;
+  #failures = 0;
+
+  constructor(spec: EtcdBackupSpec = SPEC) {
+    this.store = new FakeStore({ location: 's3://backups', now: () => this.now });
+    this.etcd.bootstrap({ name: 'example', hosts: HOSTS });
+    const [cluster] = this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name: 'example', namespace: NAMESPACE },
+      spec: { size: 3 },
+    } as WritableObject);
+    for (const [serial, podIP] of HOSTS.entries())
+      this.#seedPod(`example-${serial}`, podIP, cluster?.metadata.uid ?? '');
+    const [backup] = this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      metadata: { name: 'nightly', namespace: NAMESPACE, creationTimestamp: '2026-11-21T09:59:00Z' },
+      spec,
+    } as WritableObject);
+    this.ref = { namespace: NAMESPACE, name: 'nightly', uid: backup?.metadata.uid ?? '' };
+  }
+
+  #seedPod(name: string, podIP: string, uid: string): void {
+    this.kube.seed({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        namespace: NAMESPACE,
+        labels: { app: 'etcd', [LABEL_CLUSTER]: 'example' },
+        ownerReferences: [
+          { apiVersion: API_VERSION, kind: 'EtcdCluster', name: 'example', uid, controller: true },
+        ],
+      },
+      status: { phase: 'Running', podIP },
+    } as WritableObject);
+  }
+
+  /** The operator's process dies at this call, counted from 1 since the world began; it has reached its server or not. */
+  kill(call: number, arrives: boolean): void {
+    this.#killAt = { call, arrives };
+  }
+
+  /** Snapshots that were begun. */
+  snapshots = 0;
+
+  /** Snapshots stop after their first piece, until the returned function is called. */
+  holdSnapshots(): () => void {
+    let release = (): void => {};
+    const released = new Promise<void>(resolve => (release = resolve));
+    const whole = this.etcd.snapshotOf;
+    const count = () => void (this.snapshots += 1);
+    this.etcd.snapshotOf = async function* (host) {
+      count();
+      await released;
+      yield* whole(host);
+    };
+    return release;
+  }
+
+  /** What activities reach this world through. */
+  readonly deps: Dependencies = {
+    kube: this.kube,
+    etcd: this.etcd,
+    openStore: async () => this.store,
+    recordEvent: (_, event) => void this.events.push(event),
+    logger: { info: () => {}, warn: () => {} },
+    onPass: () => {},
+    now: () => this.now,
+  };
+
+  /** One process: calls after its death get no answer. */
+  #boot() {
+    const environment = new ActivityEnvironment();
+    let die: (reason: 'died') => void = () => {};
+    const died = new Promise<'died'>(resolve => (die = resolve));
+    let alive = true;
+    const guarded = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get: (of, property) => {
+          const method = Reflect.get(of, property) as unknown;
+          if (typeof method !== 'function') return method;
+          return (...args: unknown[]) => {
+            const act = () => Reflect.apply(method, of, args) as unknown;
+            // Its pages are asked for one at a time; the call itself does nothing yet.
+            if (property === 'list' && target === (this.store as object)) return act();
+            return this.#admit(act, { alive: () => alive, kill: () => ((alive = false), die('died')) });
+          };
+        },
+      });
+    const deps: Dependencies = {
+      ...this.deps,
+      kube: guarded(this.kube),
+      openStore: async () => guarded<Store>(this.store),
+    };
+    const activities = createActivities(deps);
+    const run = <R>(call: () => Promise<R>): Promise<R | 'died'> =>
+      Promise.race([environment.run(call), died]);
+    return { activities, run };
+  }
+
+  async #admit(act: () => unknown, process: { alive: () => boolean; kill: () => void }): Promise<unknown> {
+    this.calls += 1;
+    const kill = this.#killAt;
+    if (process.alive() && (kill === undefined || this.calls < kill.call)) return act();
+    process.kill();
+    if (kill?.arrives === true && this.calls === kill.call)
+      await Promise.resolve(act()).catch(() => undefined);
+    return new Promise(() => {});
+  }
+
+  /** Passes and steps until nothing is left to do, as the workflows make them. Processes that are killed are replaced. */
+  async run(): Promise<BackupAssessment> {
+    let { activities, run } = this.#boot();
+    for (let pass = 0; pass < 40; pass += 1) {
+      this.now += 1_000;
+      const step = await run(() => this.#step(activities));
+      if (step === 'died') {
+        this.#killAt = undefined;
+        ({ activities, run } = this.#boot());
+      } else if (step !== undefined) return step;
+    }
+    throw new Error('does not come to rest');
+  }
+
+  async #step(activities: ReturnType<typeof createActivities>): Promise<BackupAssessment | undefined> {
+    const assessment = await activities.assessBackup(this.ref, { actor: this.actor, workflowId: 'entity' });
+    const { decision } = assessment;
+    if (decision.kind !== 'operate') return assessment;
+    const { step } = decision;
+    if (step.kind === 'beginBackup') delete (this.actor as { requested?: unknown }).requested;
+    const perform = (activities as unknown as Record<string, unknown>)[step.kind] as (
+      ref: unknown,
+      of: unknown,
+    ) => Promise<void>;
+    try {
+      await perform(this.ref, step);
+      this.#failures = 0;
+      if (step.kind === 'pruneBackups') {
+        this.actor = { ...this.actor, tidied: this.status.lastRun?.startedAt ?? '' };
+      }
+    } catch (error) {
+      const {
+        nonRetryable = false,
+        type,
+        message,
+      } = error as { nonRetryable?: boolean; type?: string; message: string };
+      this.#failures += 1;
+      if (type === 'PreconditionChanged' || (!nonRetryable && this.#failures < 5)) return undefined;
+      const startedAt = 'startedAt' in step ? { startedAt: step.startedAt } : {};
+      const retryAt = this.now + 600_000;
+      this.actor = {
+        ...this.actor,
+        failed: { operation: decision.operation, message, retryAt, ...startedAt },
+      };
+    }
+    return undefined;
+  }
+
+  get backup(): EtcdBackup {
+    const object = this.kube.peek({
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      namespace: NAMESPACE,
+      name: 'nightly',
+    });
+    if (object === undefined) throw new Error('the EtcdBackup is gone');
+    return object as unknown as EtcdBackup;
+  }
+
+  get status(): EtcdBackupStatus {
+    return this.backup.status ?? {};
+  }
+
+  /** `kubectl edit`. */
+  async edit(spec: EtcdBackupSpec): Promise<void> {
+    const { namespace, name } = this.ref;
+    const patch = { spec: Object.fromEntries(Object.keys(this.backup.spec).map(key => [key, null])) };
+    await this.kube
+      .as('kubectl')
+      .patch(
+        { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace, name },
+        { spec: { ...patch.spec, ...spec } },
+        { type: 'merge' },
+      );
+  }
+
+  async delete(): Promise<void> {
+    const { namespace, name } = this.ref;
+    await this.kube.as('kubectl').delete({ apiVersion: API_VERSION, kind: 'EtcdBackup', namespace, name });
+  }
+
+  /** Keys of the store's objects that are no manifests. */
+  get objects(): string[] {
+    return [...this.store.objects.keys()].filter(key => !key.endsWith('.json')).toSorted();
+  }
+
+  manifest(key: string): BackupManifest | undefined {
+    const object = this.store.objects.get(`${key}.json`);
+    return object === undefined ? undefined : parseManifest(object.bytes.toString('utf8'));
+  }
+}
