@@ -2,26 +2,26 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OPERATOR_NAMESPACE } from '../../local/operator.ts';
-import { isRedundant, leaderOf, runDrill } from '../support/drill/drill.ts';
-import { isServing } from '../support/drill/endpoints.ts';
-import { watchStatus } from '../support/drill/status-watch.ts';
+import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
+import { isRedundant, leaderOf, runDrill } from '../../support/drill/drill.ts';
+import { isServing } from '../../support/drill/endpoints.ts';
+import { watchStatus } from '../../support/drill/status-watch.ts';
 import {
   awaitRunning,
   createNamespace,
+  leaveNamespace,
   manifest,
+  openWorld,
   podsOf,
-  removeNamespace,
-  startWorld,
   type World,
-} from '../support/e2e.ts';
+} from '../../support/e2e.ts';
 import {
   freshOperators,
   killOperators,
   operatorProcesses,
   processesWith,
-} from '../support/operator-processes.ts';
-import { poll } from '../support/poll.ts';
+} from '../../support/operator-processes.ts';
+import { poll } from '../../support/poll.ts';
 
 const NAMESPACE = 'figures';
 const VERSION = '3.6.16';
@@ -29,16 +29,13 @@ const at = { namespace: NAMESPACE, name: 'measured' };
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld();
-  await removeNamespace(world, NAMESPACE);
+  world = await openWorld();
   await createNamespace(world, NAMESPACE);
   await freshOperators(world, 2);
   await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: VERSION }));
   await awaitRunning(world, at);
 });
-afterAll(async () => {
-  if (world !== undefined) await removeNamespace(world, NAMESPACE);
-});
+afterAll(() => leaveNamespace(world, NAMESPACE));
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 const uidsOf = async (): Promise<string> =>
