@@ -22,6 +22,7 @@ interface ContainerStatus {
   readonly lastState?: { readonly terminated?: StateReason };
 }
 interface StateReason {
+  readonly exitCode?: number;
   readonly reason?: string;
   readonly message?: string;
 }
@@ -144,7 +145,17 @@ function troubleOf(status: PodStatus): PodTrouble | undefined {
   if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
   if (status.phase === 'Failed') return trouble(status, 'Failed');
   const container = status.containerStatuses?.[0];
-  return container === undefined ? undefined : waitingTrouble(container);
+  return container && (waitingTrouble(container) ?? endedTrouble(container));
+}
+
+/**
+ * A container that ended once more after it was started again. The kubelet calls it a crash loop only when it next looks at
+ * the pod, up to ten seconds later; the words are the same.
+ */
+function endedTrouble({ restartCount = 0, state }: ContainerStatus): PodTrouble | undefined {
+  const { terminated } = state ?? {};
+  if (terminated === undefined || restartCount === 0 || terminated.exitCode === 0) return undefined;
+  return trouble({ message: lastWords(terminated.message) }, 'CrashLoopBackOff');
 }
 
 function waitingTrouble({ image, state, lastState }: ContainerStatus): PodTrouble | undefined {

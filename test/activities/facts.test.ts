@@ -34,6 +34,8 @@ const LOG = [
   '{"level":"fatal","msg":"discovery failed","error":"no log","stacktrace":"a\\n\\tb"}',
 ];
 
+const ended = (exitCode: number) => ({ terminated: { exitCode, reason: 'Error', message: LOG.at(-1) } });
+
 describe('why a pod does not start', () => {
   const cases: readonly [title: string, status: object, trouble: unknown][] = [
     ['nothing is known yet', {}, undefined],
@@ -84,6 +86,17 @@ describe('why a pod does not start', () => {
         message: 'bootstrap failed: no log\ndiscovery failed: no log',
       },
     ],
+    [
+      'etcd ended for the first time, and is started again at once',
+      { containerStatuses: [{ restartCount: 0, state: ended(1) }] },
+      undefined,
+    ],
+    [
+      'etcd ended again, and the kubelet has not called it a crash loop yet',
+      { containerStatuses: [{ restartCount: 1, state: ended(1) }] },
+      { reason: 'CrashLoopBackOff', message: 'discovery failed: no log' },
+    ],
+    ['etcd ended without a fault', { containerStatuses: [{ restartCount: 1, state: ended(0) }] }, undefined],
     [
       'etcd ended and nothing is left of its words',
       waiting('CrashLoopBackOff', 'back-off 40s'),

@@ -86,8 +86,8 @@ const diskWiped: Fault = (world, random) => {
   if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
   const { name, uid = '' } = claim.metadata;
   const pod = world.kube.peek('Pod', name);
-  // A pod that bootstrapped or joined keeps those arguments: docs/concepts.md, "Known limits".
-  if (pod !== undefined && !podFacts(pod, '').isRestart) return undefined;
+  // Before it is sealed a member may bootstrap or join once more: that is what sealing is for.
+  if (pod !== undefined && podFacts(pod, '').firstStart !== 'sealed') return undefined;
   if (pod !== undefined) {
     const { podIP } = statusOf(pod);
     if (podIP !== undefined) world.etcd.stop(podIP);
