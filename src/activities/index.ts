@@ -14,6 +14,7 @@ import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
 import { addLearner } from './steps/add-learner.ts';
 import { applyObjects } from './steps/apply-objects.ts';
+import { awaitQuiet } from './steps/await-quiet.ts';
 import { awaitMembers, awaitQuorum } from './steps/await-members.ts';
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
 import { createMember } from './steps/create-member.ts';
@@ -88,6 +89,7 @@ export function createActivities(deps: Dependencies) {
     requestCertificates: step<'requestCertificates', void>(requestCertificates),
     ensureObjects: step<'ensureObjects', void>(ensureObjects),
     awaitMembers: step<'awaitMembers', string>(awaitMembers),
+    awaitQuiet: step<'awaitQuiet', string>(awaitQuiet),
     restartMember: step<'restartMember', void>(restartMember),
     addLearner: step<'addLearner', void>(addLearner),
     createMember: step<'createMember', void>(createMember),

@@ -13,13 +13,14 @@ import type { EtcdCluster } from '../api/types.ts';
 import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
+import { isAboutToTouchAMember } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
 import type { ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
 
 import type { Dependencies } from './dependencies.ts';
 import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
-import { probeMembers } from './probe.ts';
+import { type ClusterAddress, hashMembers, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
 import { withHomes } from './volume-homes.ts';
 
@@ -49,10 +50,11 @@ export async function observe(
   const domain = facts.config.pod.ClusterDomain;
   // A cluster that is being deleted has nothing left to say that would change what is done.
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
-  const etcd = await probeMembers(deps.etcd, { name, namespace, domain, access: tls?.access }, asked);
+  const address = { name, namespace, domain, access: tls?.access };
+  const etcd = await probeMembers(deps.etcd, address, asked);
   return {
     cluster,
-    observation: {
+    observation: await withHashes(deps.etcd, address, {
       now: deps.now(),
       cluster: facts,
       ...owned,
@@ -60,8 +62,18 @@ export async function observe(
       namesSeen,
       ...etcd,
       tls: tls?.facts,
-    },
+    }),
   };
+}
+
+/** Whether the members hold the same keys costs reading all of them: asked when one is about to be touched. */
+async function withHashes(
+  etcd: Dependencies['etcd'],
+  address: ClusterAddress,
+  observation: Observation,
+): Promise<Observation> {
+  if (!isAboutToTouchAMember(observation)) return observation;
+  return { ...observation, hashes: await hashMembers(etcd, address, observation) };
 }
 
 /** The custom resource as the planner sees it. */

@@ -36,6 +36,7 @@ interface PodStatus {
     readonly status: string;
     readonly reason?: string;
     readonly message?: string;
+    readonly lastTransitionTime?: string;
   }[];
   readonly containerStatuses?: readonly ContainerStatus[];
 }
@@ -61,6 +62,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
     createdAt: Date.parse(metadata.creationTimestamp ?? '') || 0,
     firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
+    readyChangedAt: readyChangedAt(status),
   };
 }
 
@@ -132,6 +134,11 @@ export function isControlledBy(object: KubeObject, ownerUid: string): boolean {
     object.metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === ownerUid) ??
     false
   );
+}
+
+function readyChangedAt({ conditions = [] }: PodStatus): number | undefined {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return Date.parse(ready?.lastTransitionTime ?? '') || undefined;
 }
 
 /** Reasons of a waiting container that pass by themselves within moments. */

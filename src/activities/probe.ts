@@ -1,7 +1,7 @@
 /** Asks etcd: each member for itself, and a quorum for the member list. */
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import type { EtcdMember, EtcdPort } from '../etcd/port.ts';
-import type { MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
+import type { HashFact, MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
 /** How a cluster's members are addressed. */
@@ -75,7 +75,10 @@ async function probe(member: EtcdMember): Promise<MemberProbe> {
   return {
     answered: true,
     ...status.value,
-    read: read.status === 'fulfilled' ? { ok: true } : { ok: false, message: messageOf(read.reason) },
+    read:
+      read.status === 'fulfilled'
+        ? { ok: true, revision: read.value.revision }
+        : { ok: false, message: messageOf(read.reason) },
   };
 }
 
@@ -100,6 +103,31 @@ async function membershipThrough(members: readonly EtcdMember[]): Promise<Member
     }
   }
   return { known: false, message };
+}
+
+/** What every member's keys up to one revision come to: the newest that all of them have. */
+export async function hashMembers(
+  etcd: EtcdPort,
+  cluster: ClusterAddress,
+  { pods, probes }: { readonly pods: readonly PodFacts[]; readonly probes: EtcdFacts['probes'] },
+): Promise<Readonly<Record<string, HashFact>>> {
+  const asked = pods.flatMap(({ name, ip }) => {
+    const said = probes[name];
+    if (ip === undefined || said?.answered !== true || !said.read.ok || said.isLearner) return [];
+    return [{ name, ip, revision: said.read.revision ?? '0' }];
+  });
+  const common = asked.map(({ revision }) => BigInt(revision)).reduce((a, b) => (a < b ? a : b), 2n ** 62n);
+  const hashes = asked.map(async ({ name, ip }) => {
+    const member = dial(etcd, cluster, { name, ip });
+    try {
+      return [name, { ok: true as const, ...(await member.hashKv(String(common))) }] as const;
+    } catch (error) {
+      return [name, { ok: false as const, message: messageOf(error) }] as const;
+    } finally {
+      member.close();
+    }
+  });
+  return Object.fromEntries(await Promise.all(hashes));
 }
 
 function messageOf(error: unknown): string {

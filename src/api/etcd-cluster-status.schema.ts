@@ -139,6 +139,8 @@ export const clusterStatus = z
     incarnation: incarnation.describe('The bootstrap or restore that this cluster comes from.').optional(),
     lastSerial: int32('The highest number that a member of this cluster ever had.').optional(),
     leader: name('The member that leads.').optional(),
+    raftTerm: text(32, 'The term that it leads in.').optional(),
+    leaderSince: time('Since when it was seen to lead in that term.').optional(),
     operation: operation.describe('What is being done now.').optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
     storage: storage.describe('Where members keep their data; decided once.').optional(),

@@ -12,7 +12,10 @@ import {
   type MemberTarget,
   type SnapshotChunk,
   type SnapshotOptions,
+  type MemberVersion,
+  type StoreHash,
 } from './port.ts';
+import { readVersion } from './version.ts';
 
 /** How long a call may take, in milliseconds. Every call ends by then, whatever the member does. */
 export type EtcdDeadlines = {
@@ -23,6 +26,9 @@ export type EtcdDeadlines = {
   readonly membership: number;
   /** Above the election timeout, within which etcd itself gives up. */
   readonly moveLeader: number;
+  /** A member reads its whole database for it: less than a second a gigabyte. */
+  readonly hashKv: number;
+  readonly version: number;
 };
 
 export const DEFAULT_DEADLINES: EtcdDeadlines = {
@@ -31,6 +37,8 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   linearizableRead: 2_000,
   membership: 5_000,
   moveLeader: 8_000,
+  hashKv: 8_000,
+  version: 2_000,
 };
 
 export type EtcdPortOptions = { readonly deadlines?: Partial<EtcdDeadlines> };
@@ -65,8 +73,10 @@ class DialledMember implements EtcdMember {
   readonly #etcd: Etcd3;
   readonly #maintenance: MaintenanceClient;
   readonly #deadlines: EtcdDeadlines;
+  readonly #target: MemberTarget;
 
   constructor(target: MemberTarget, deadlines: EtcdDeadlines) {
+    this.#target = target;
     this.#deadlines = deadlines;
     this.#connection = new MemberConnection(target);
     this.#maintenance = new MaintenanceClient(this.#connection);
@@ -104,6 +114,14 @@ class DialledMember implements EtcdMember {
       const { header } = await this.#etcd.kv.range(request, { deadline });
       return { revision: header.revision };
     });
+  }
+
+  hashKv(revision: string): Promise<StoreHash> {
+    return this.#call('hashKv', deadline => this.#maintenance.hashKv(revision, deadline));
+  }
+
+  version(): Promise<MemberVersion> {
+    return this.#call('version', deadline => readVersion(this.#target, deadline));
   }
 
   addLearner(peerUrl: string): Promise<{ readonly id: string }> {

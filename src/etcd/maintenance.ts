@@ -6,6 +6,7 @@
 import { Client, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import type { MemberConnection } from './connection.ts';
+import type { StoreHash } from './port.ts';
 
 const types = protobuf.Root.fromJSON({
   nested: {
@@ -20,6 +21,10 @@ const types = protobuf.Root.fromJSON({
         blob: { type: 'bytes', id: 3 },
         version: { type: 'string', id: 4 },
       },
+    },
+    HashKVRequest: { fields: { revision: { type: 'int64', id: 1 } } },
+    HashKVResponse: {
+      fields: { hash: { type: 'uint32', id: 2 }, compactRevision: { type: 'int64', id: 3 } },
     },
     StatusRequest: { fields: {} },
     StatusResponse: {
@@ -41,6 +46,8 @@ const types = protobuf.Root.fromJSON({
 const moveLeaderRequest = types.lookupType('MoveLeaderRequest');
 const snapshotRequest = types.lookupType('SnapshotRequest');
 const snapshotResponse = types.lookupType('SnapshotResponse');
+const hashRequest = types.lookupType('HashKVRequest');
+const hashResponse = types.lookupType('HashKVResponse');
 const statusRequest = types.lookupType('StatusRequest');
 const statusResponse = types.lookupType('StatusResponse');
 
@@ -105,6 +112,11 @@ export class MaintenanceClient {
     );
   }
 
+  /** The digest of all keys up to this revision (decimal). As {@link status} otherwise. */
+  hashKv(revision: string, deadline: number): Promise<StoreHash> {
+    return this.#call('HashKV', { type: hashRequest, fields: { revision }, decode: decodeHash }, deadline);
+  }
+
   #call<Response>(method: string, request: Request<Response>, deadline: number): Promise<Response> {
     const { type, fields, decode } = request;
     return new Promise((resolve, reject) => {
@@ -127,6 +139,12 @@ export class MaintenanceClient {
 /** An empty message but for its header, which nobody asks for. */
 function decodeNothing(): object {
   return {};
+}
+
+function decodeHash(bytes: Buffer): StoreHash {
+  const decoded = hashResponse.toObject(hashResponse.decode(bytes), { longs: String, defaults: true });
+  const { hash, compactRevision } = decoded as { hash: number; compactRevision: string };
+  return { hash: hash.toString(16), compactRevision };
 }
 
 function decodeStatus(bytes: Buffer): RawStatus {

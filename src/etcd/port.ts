@@ -53,6 +53,23 @@ export interface MemberList {
   readonly members: readonly ListedMember[];
 }
 
+/** A member's digest of all keys up to a revision (Maintenance.HashKV, answered locally). */
+export interface StoreHash {
+  readonly hash: string;
+  /** The revision below which this member forgot history. Hashes over different histories cannot be compared. */
+  readonly compactRevision: string;
+}
+
+/** What one member says of versions (`/version`, answered locally). */
+export interface MemberVersion {
+  /** Of its program. */
+  readonly server: string;
+  /** The one that the cluster has agreed on, such as 3.5.0; undefined before it has. */
+  readonly cluster: string | undefined;
+  /** Of the data on its disk, such as 3.6.0; undefined before 3.6. */
+  readonly storage: string | undefined;
+}
+
 /** One member, dialled. Every call has a deadline; a failed call throws `EtcdError`. */
 export interface EtcdMember {
   status(): Promise<MemberStatus>;
@@ -60,6 +77,9 @@ export interface EtcdMember {
   memberList(): Promise<MemberList>;
   /** A linearizable range of one key that need not exist; never writes. Resolves to the store's revision. */
   linearizableRead(): Promise<{ readonly revision: string }>;
+  /** Fails with `other` when the revision is in the future of this member, or compacted. */
+  hashKv(revision: string): Promise<StoreHash>;
+  version(): Promise<MemberVersion>;
   /**
    * Adds a learner and resolves to its id; ask the leader. Not idempotent: an unknown outcome (`unreachable`,
    * `timeout`) is found out by listing the members and looking for the peer URL.

@@ -16,6 +16,8 @@ export interface Obstacle {
   readonly message: string;
   /** A person who approves of this takes it out of the way. */
   readonly consent?: Consent;
+  /** It goes by itself within so many milliseconds, and is nobody's fault. */
+  readonly waitMs?: number;
 }
 
 export type Check = (observation: Observation) => Obstacle | undefined;

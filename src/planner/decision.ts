@@ -95,6 +95,14 @@ type Deed =
       }[];
     }
   | { readonly kind: 'moveLeader'; readonly from: string; readonly to: string; readonly toId: string }
+  /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
+  | {
+      readonly kind: 'awaitQuiet';
+      readonly before: string;
+      readonly because: string;
+      /** Milliseconds since the epoch. */
+      readonly until: number;
+    }
   | {
       readonly kind: 'stopMember';
       readonly member: string;

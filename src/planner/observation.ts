@@ -52,6 +52,8 @@ export interface PodFacts {
   readonly createdAt: number;
   /** What it would do on an empty volume. */
   readonly firstStart: FirstStart;
+  /** When it last became ready, or ceased to be, in milliseconds since the epoch; absent before the first time. */
+  readonly readyChangedAt?: number | undefined;
 }
 
 export interface ClaimFacts {
@@ -112,9 +114,25 @@ export type MemberProbe =
       /** Alarms and "no leader", in etcd's words. */
       readonly errors: readonly string[];
       /** Whether a linearizable read through this member went through, and if not, why. */
-      readonly read: { readonly ok: true } | { readonly ok: false; readonly message: string };
+      readonly read:
+        | { readonly ok: true /** The revision that was read. */; readonly revision?: string }
+        | { readonly ok: false; readonly message: string };
+      /** Asked only while the version of the cluster is to change: what `/version` says, or why nothing. */
+      readonly agreed?: AgreedVersions | undefined;
     }
   | { readonly answered: false; readonly message: string };
+
+/** What a member says that the cluster has agreed on; undefined parts are not said. */
+export interface AgreedVersions {
+  readonly cluster?: string | undefined;
+  /** Of the data on its disk; said from 3.6 on. */
+  readonly storage?: string | undefined;
+}
+
+/** The digest of a member's keys up to one revision that all were asked for, or why there is none. */
+export type HashFact =
+  | { readonly ok: true; readonly hash: string; readonly compactRevision: string }
+  | { readonly ok: false; readonly message: string };
 
 /** The member list as a quorum knows it (a linearizable list), or why it is not known. */
 export type Membership =
@@ -204,6 +222,8 @@ export interface Observation {
   /** By pod name; only pods that have an address are asked. */
   readonly probes: Readonly<Record<string, MemberProbe>>;
   readonly membership: Membership;
+  /** By pod name; asked only when a member is about to be stopped for a change, because it costs reading every key. */
+  readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
   /** Absent: the specification asks for plain text. */
   readonly tls?: TlsFacts | undefined;
   /** What people said; put here by `plan`, so that every planner can ask. */

@@ -5,7 +5,13 @@
  * renders otherwise: that comes with the next pod.
  */
 import { blocked, operate } from './answers.ts';
-import { firstObstacle, membersAreOurs, namesAreFree, specificationIsUsable } from './checks.ts';
+import {
+  firstObstacle,
+  membersAreOurs,
+  namesAreFree,
+  type Obstacle,
+  specificationIsUsable,
+} from './checks.ts';
 import type { Decision, Step } from './decision.ts';
 import { nextMemberMayGo } from './gates.ts';
 import { seatsOf } from './membership/seats.ts';
@@ -16,6 +22,8 @@ import { membersWithoutPod, usableClaim } from './repair.ts';
 
 /** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
 const PATIENCE_MS = 300_000;
+/** A longer wait is the entity's, which has a timer for it. */
+const LONGEST_WAIT_MS = 60_000;
 
 /** A member whose pod is not as it would be made now. */
 interface Outdated {
@@ -71,8 +79,20 @@ export function planRollout(observation: Observation): Decision | undefined {
   // A pod that cannot start is mended by the new specification, and stopping it takes nothing from anybody.
   const broken = members.filter(({ pod }) => pod.trouble !== undefined && !pod.ready && !pod.deleting);
   if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
-  const obstacle = nextMemberMayGo(observation, tolerated(members));
-  return obstacle === undefined ? operate('rolloutCluster', steps) : blocked(obstacle, steps);
+  const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(members) });
+  return whenGatesOpen(observation, { obstacle, steps, member: first?.pod.name ?? '' });
+}
+
+/** What passes by itself and soon is waited for as a step; anything else is in the way. */
+function whenGatesOpen(
+  { now }: Observation,
+  { obstacle, steps, member }: { obstacle: Obstacle | undefined; steps: readonly Step[]; member: string },
+): Decision {
+  if (obstacle === undefined) return operate('rolloutCluster', steps);
+  const { waitMs = Number.POSITIVE_INFINITY, message } = obstacle;
+  if (waitMs > LONGEST_WAIT_MS) return blocked(obstacle, steps);
+  const wait: Step = { kind: 'awaitQuiet', before: member, because: message, until: now + waitMs };
+  return operate('rolloutCluster', [wait, ...steps]);
 }
 
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */

@@ -37,6 +37,8 @@ export function stepSummary(step: Step): string {
       return `put back ${step.objects.map(({ object, because }) => `${readable(object)} (${because})`).join(', ')}`;
     case 'moveLeader':
       return `hand leadership from ${step.from} to ${step.to}`;
+    case 'awaitQuiet':
+      return `wait before ${step.before} is touched: ${step.because}`;
     case 'stopMember':
       return `stop ${step.member}: ${step.because}`;
     case 'expandClaim':

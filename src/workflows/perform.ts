@@ -34,6 +34,7 @@ const WAITS: readonly Step['kind'][] = [
   'awaitQuorum',
   'awaitMembers',
   'sealMembers',
+  'awaitQuiet',
   'addLearner',
   'promoteLearner',
   'stopMember',

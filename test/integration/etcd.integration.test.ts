@@ -75,6 +75,21 @@ describe.each(VERSIONS)('etcd %s', version => {
 
   const target = (serial: number) => cluster.member(serial).target;
 
+  test('members tell the versions that they agreed on, and what their keys come to', async () => {
+    const members = [0, 1, 2].map(serial => dial(target(serial)));
+    const minor = `${version.split('.').slice(0, 2).join('.')}.0`;
+    const storage = version.startsWith('3.5') ? undefined : minor;
+    await vi.waitFor(async () => {
+      const versions = await Promise.all(members.map(member => member.version()));
+      expect(versions).toEqual(members.map(() => ({ server: version, cluster: minor, storage })));
+    }, untilTrue);
+    const { revision } = (await members[0]?.linearizableRead()) ?? {};
+    const hashes = await Promise.all(members.map(member => member.hashKv(revision ?? '')));
+    expect(new Set(hashes.map(({ hash }) => hash)).size).toBe(1);
+    expect(hashes[0]?.hash).toMatch(/^[0-9a-f]+$/);
+    await expect(members[0]?.hashKv('999')).rejects.toMatchObject({ code: 'other' });
+  });
+
   test('members agree on who they are, and looking leaves the store at revision 1', async () => {
     const members = [0, 1, 2].map(serial => dial(target(serial)));
     const statuses = await Promise.all(members.map(member => member.status()));

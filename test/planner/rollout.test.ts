@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import { timestamp } from '../../src/api/time.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import type { Observation, PodFacts } from '../../src/planner/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
@@ -57,6 +58,10 @@ const probesWith = (name: string, said: Parameters<typeof aProbe>[0]): Observati
   Object.fromEntries(NAMES.map(each => [each, aProbe(each === name ? { name, ...said } : { name: each })]));
 const podsWith = (name: string, given: Partial<PodFacts>): PodFacts[] =>
   NAMES.map(each => stampedPod(each, each === name ? given : {}));
+const hashes = (given: NonNullable<Observation['hashes']>): NonNullable<Observation['hashes']> => ({
+  ...Object.fromEntries(NAMES.map(name => [name, { ok: true as const, hash: 'a', compactRevision: '5' }])),
+  ...given,
+});
 const ROLLING: Partial<EtcdClusterStatus> = { operation: { type: 'rolloutCluster', startedAt: NOW } };
 
 describe('a changed specification', () => {
@@ -134,6 +139,29 @@ describe('a changed specification', () => {
       reason: 'ClaimMissing',
     },
     {
+      gate: 'a database that is nearly full',
+      given: { probes: probesWith('example-1', { dbSize: 1.7 * 2 ** 30 }) },
+      reason: 'DatabaseNearlyFull',
+    },
+    {
+      gate: 'keys that differ',
+      given: { hashes: hashes({ 'example-2': { ok: true, hash: 'b', compactRevision: '5' } }) },
+      reason: 'DataDiffers',
+    },
+    {
+      gate: 'keys that could not be compared',
+      given: { hashes: hashes({ 'example-2': { ok: false, message: 'timeout' } }) },
+      reason: 'DataNotCompared',
+    },
+    {
+      gate: 'a member that was added by hand',
+      given: {
+        membership: aMembership([...NAMES, 'stranger']),
+        probes: { ...probesWith('', {}), stranger: aProbe({ name: 'stranger' }) },
+      },
+      reason: 'ForeignMember',
+    },
+    {
       gate: 'an unstarted member',
       given: { membership: aMembership(NAMES, ['example-2']) },
       reason: 'LearnerPresent',
@@ -141,6 +169,33 @@ describe('a changed specification', () => {
   ];
   it.each(gates)('waits at the gate for $gate', ({ given, reason }) => {
     expect(plan(changed(given), {})).toMatchObject({ kind: 'blocked', reason });
+  });
+
+  const waits: readonly { what: string; given: Partial<Observation>; status?: Partial<EtcdClusterStatus> }[] =
+    [
+      { what: 'a leader that was just elected', given: {}, status: { raftTerm: '1' } },
+      { what: 'a leader that was just handed to', given: {}, status: { leader: 'example-1' } },
+      {
+        what: 'a leader since four seconds',
+        given: {},
+        status: { leaderSince: timestamp(Date.parse(NOW) - 4_000) },
+      },
+      {
+        what: 'a member that is ready since ten seconds',
+        given: { pods: podsWith('example-2', { readyChangedAt: Date.parse(NOW) - 10_000 }) },
+      },
+    ];
+  it.each(waits)('lets time pass after $what', ({ given, status }) => {
+    expect(plan(changed(given, status), {})).toMatchObject({
+      operation: 'rolloutCluster',
+      step: { kind: 'awaitQuiet', before: 'example-1' },
+    });
+  });
+
+  it('does not compare keys over different histories', () => {
+    const otherHistory = hashes({ 'example-2': { ok: true, hash: 'b', compactRevision: '7' } });
+    expect(plan(changed({ hashes: otherHistory }), {})).toMatchObject({ step: { kind: 'stopMember' } });
+    expect(plan(changed({ hashes: hashes({}) }), {})).toMatchObject({ step: { kind: 'stopMember' } });
   });
 
   it('goes on with the member that is down before anything else', () => {

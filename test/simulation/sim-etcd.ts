@@ -4,6 +4,7 @@
  */
 import { snapshotStream } from '../support/fake-snapshot.ts';
 import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
+import { minorOf } from '../../src/api/versions.ts';
 import type { Random } from './random.ts';
 import {
   catchUp,
@@ -351,6 +352,13 @@ export class SimEtcd {
       snapshot: () => snapshotStream(Buffer.alloc(512)),
       linearizableRead: () =>
         call('linearizableRead', asked => ({ revision: String(this.#lead(asked).disk.commit) })),
+      hashKv: revision =>
+        call('hashKv', ({ disk }) => ({ hash: digestOf(disk, Number(revision)), compactRevision: '-1' })),
+      version: () =>
+        call('version', ({ version }) => {
+          const minor = `${minorOf(version) ?? ''}.0`;
+          return { server: version, cluster: minor, storage: minor };
+        }),
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),
@@ -478,6 +486,18 @@ export class SimEtcd {
     to.disk.term += 1;
     this.#append(to, {});
   }
+}
+
+/** What the keys up to a revision come to. */
+function digestOf(disk: Disk, revision: number): string {
+  if (revision > disk.commit)
+    throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
+  return hash(
+    disk.log
+      .slice(0, revision)
+      .map(({ value }) => value ?? '')
+      .join(),
+  );
 }
 
 function connected(one: Process, other: Process): boolean {

@@ -189,6 +189,9 @@ export function aRunningStatus(size = 3): EtcdClusterStatus {
     },
     lastSerial: size - 1,
     currentVersion: VERSION,
+    leader: 'example-0',
+    raftTerm: '2',
+    leaderSince: LONG_AGO,
   };
 }
 

@@ -1,5 +1,6 @@
 /** The replicated state of an etcd cluster in memory; see fake-etcd.ts. */
 import { createHash } from 'node:crypto';
+import { compareVersions, isAtLeast, minorOf } from '../../src/api/versions.ts';
 import type { ListedMember } from '../../src/etcd/port.ts';
 
 type Row = { -readonly [K in keyof ListedMember]: ListedMember[K] };
@@ -18,6 +19,10 @@ export type FakeProcess = {
   dbSize: number;
   raftApplied: number;
   alarms: string[];
+  /** Its keys are not those of the others. */
+  corrupt: boolean;
+  /** The version of the data on its disk, from 3.6 on. */
+  storage: string | undefined;
 };
 
 /** The replicated state of one cluster, and the processes that carry it. */
@@ -29,6 +34,10 @@ export class FakeCluster {
   leaderId: string | undefined;
   revision = 1;
   term = 1;
+  /** What the members have agreed on; raised when every one runs a newer minor. */
+  clusterVersion: string | undefined;
+  /** While true the leader does not raise the version, as for some seconds after the last member came. */
+  keepsVersion = false;
 
   constructor(
     id: string,
@@ -86,6 +95,7 @@ export class FakeCluster {
       this.leaderId = voters.map(row => row.id).toSorted()[0];
       this.term += 1;
     }
+    this.#raiseVersion();
     for (const process of this.processes) {
       if (process.state !== 'running') continue;
       process.published = true;
@@ -94,6 +104,17 @@ export class FakeCluster {
       row.name = process.name;
       row.clientUrls = row.peerUrls.map(url => url.replace(/:2380$/, ':2379'));
     }
+  }
+
+  /** The leader raises the version to the lowest minor of all members, and only when every one answers. */
+  #raiseVersion(): void {
+    const all = this.rows.every(row => this.isConnected(row.id));
+    if (!all || this.keepsVersion) return;
+    const minors = [...this.processes].map(({ version }) => `${minorOf(version) ?? '3.5'}.0`);
+    const lowest = minors.toSorted(compareVersions)[0];
+    if (lowest === undefined || !isAtLeast(lowest, this.clusterVersion ?? '0.0.0')) return;
+    this.clusterVersion = lowest;
+    for (const process of this.processes) process.storage = lowest;
   }
 
   /** The leader as this process sees it. */

@@ -5,6 +5,7 @@
  * the port or from `FakeCluster`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { isAtLeast } from '../../src/api/versions.ts';
 import {
   EtcdError,
   type EtcdErrorCode,
@@ -15,6 +16,8 @@ import {
   type MemberTarget,
   type SnapshotChunk,
   type SnapshotOptions,
+  type MemberVersion,
+  type StoreHash,
 } from '../../src/etcd/port.ts';
 import { snapshotStream } from './fake-snapshot.ts';
 import { FakeCluster, type FakeProcess, hash } from './fake-etcd-cluster.ts';
@@ -84,6 +87,8 @@ export class FakeEtcd implements EtcdPort {
       dbSize: 20480,
       raftApplied: 8,
       alarms: [],
+      corrupt: false,
+      storage: undefined,
     };
     this.#processes.set(options.host, started);
     cluster.processes.add(started);
@@ -147,6 +152,8 @@ export class FakeEtcd implements EtcdPort {
       status: () => call('status', statusOf),
       memberList: () => call('memberList', asked => listOf(asked)),
       linearizableRead: () => call('linearizableRead', asked => readOf(asked)),
+      hashKv: revision => call('hashKv', asked => hashOf(asked, revision)),
+      version: () => call('version', versionOf),
       addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
@@ -257,6 +264,18 @@ function listOf(asked: FakeProcess): MemberList {
 function readOf(asked: FakeProcess): { readonly revision: string } {
   requireQuorumFor(asked);
   return { revision: String(asked.cluster.revision) };
+}
+
+function hashOf(asked: FakeProcess, revision: string): StoreHash {
+  if (Number(revision) > asked.cluster.revision)
+    throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
+  return { hash: asked.corrupt ? 'bad' : hash(revision), compactRevision: '-1' };
+}
+
+function versionOf(asked: FakeProcess): MemberVersion {
+  const { clusterVersion } = asked.cluster;
+  const storage = isAtLeast(asked.version, '3.6.0') ? asked.storage : undefined;
+  return { server: asked.version, cluster: clusterVersion, storage };
 }
 
 /** etcd's strict reconfiguration check, as it was before 3.5.30: every voter must be connected. */

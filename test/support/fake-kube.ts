@@ -55,6 +55,11 @@ export class FakeKube implements KubeClient {
   readonly watch: KubeClient['watch'] = this.#self.watch;
   readonly raw: KubeClient['raw'] = this.#self.raw;
 
+  /** What time it is for this apiserver, as it writes times. */
+  timestamp(): string {
+    return this.#storage.timestamp();
+  }
+
   constructor(options: FakeKubeOptions = {}) {
     this.#storage = new FakeStorage({
       now: () => new Date(),

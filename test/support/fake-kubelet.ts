@@ -11,7 +11,13 @@ import type { FakeKube } from './fake-kube.ts';
 export interface FakePodStatus {
   phase?: string;
   podIP?: string;
-  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+  conditions?: {
+    type: string;
+    status: string;
+    reason?: string;
+    message?: string;
+    lastTransitionTime?: string;
+  }[];
   containerStatuses?: {
     image?: string;
     restartCount: number;
@@ -128,7 +134,8 @@ export class FakeKubelet {
     const ready = this.#runs(podIP) && this.#serves(podIP) ? 'True' : 'False';
     if (conditions?.[0]?.status === ready) return;
     this.#write(pod, status => {
-      status.conditions = [{ type: 'Ready', status: ready }];
+      const lastTransitionTime = this.#kube.timestamp();
+      status.conditions = [{ type: 'Ready', status: ready, lastTransitionTime }];
     });
   }
 

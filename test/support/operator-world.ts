@@ -83,7 +83,7 @@ class OperatorProcess {
 }
 
 export class OperatorWorld {
-  readonly kube = new FakeKube({ gracefulKinds: ['Pod'] });
+  readonly kube: FakeKube = new FakeKube({ gracefulKinds: ['Pod'], now: () => new Date(this.now) });
   readonly etcd = new FakeEtcd();
   readonly kubelet = new FakeKubelet(this.kube, this.etcd);
   /** What every pass reported for metrics. */
@@ -131,6 +131,7 @@ export class OperatorWorld {
     time.now = () => this.#waited;
     time.pause = async (ms, signal) => {
       this.#waited += ms;
+      this.now += ms;
       await turn();
       signal.throwIfAborted();
     };

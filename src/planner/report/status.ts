@@ -1,9 +1,11 @@
 /** Builds the status of a cluster from one pass. Identity (incarnation, cluster id, storage) is carried, never changed. */
 import type { Condition, ConditionFinding } from '../../api/conditions.ts';
 import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
+import { timestamp } from '../../api/time.ts';
 import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
 import type { Decision } from '../decision.ts';
-import type { ClusterFacts } from '../observation.ts';
+import type { ClusterFacts, Observation } from '../observation.ts';
+import { leaderSince } from '../gates.ts';
 import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
@@ -40,6 +42,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     workflowID: context.workflowId,
     selector: selectorText(clusterSelector(cluster.name)),
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
+    ...leadershipOf(findings.observation),
     ...operationsOf(previous, findings.decision, context),
     incarnation,
     clusterID,
@@ -71,6 +74,19 @@ function currentVersionOf(members: readonly ObservedMember[]): string | undefine
   const versions = new Set(members.map(member => member.detail.version));
   const [version] = versions;
   return versions.size === 1 ? version : undefined;
+}
+
+/** Remembered from pass to pass: only a leader that has led for a while is a sign of peace. */
+function leadershipOf(observation: Observation): Pick<EtcdClusterStatus, 'raftTerm' | 'leaderSince'> {
+  const since = leaderSince(observation);
+  if (since === undefined) return {};
+  const leading = Object.values(observation.probes).find(
+    probe => probe.answered && probe.leaderId === probe.memberId,
+  );
+  return {
+    ...(leading?.answered === true ? { raftTerm: leading.raftTerm } : {}),
+    leaderSince: timestamp(since),
+  };
 }
 
 function stamped(condition: ConditionFinding, cluster: ClusterFacts, now: string): Condition {

@@ -1,0 +1,13 @@
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import type { ClusterRef } from '../resource.ts';
+
+/** Lets time pass, until the planner is to look again. What changes meanwhile is seen then. */
+export async function awaitQuiet(
+  deps: Pick<Dependencies, 'now'>,
+  _ref: ClusterRef,
+  step: Extract<Step, { kind: 'awaitQuiet' }>,
+): Promise<WaitOutcome> {
+  return waitUntil(() => Promise.resolve(deps.now() >= step.until ? 'done' : 'notYet'));
+}
