@@ -23,9 +23,9 @@ export function operate(operation: Operation, steps: readonly Step[], approval?:
 
 /** There is work, and `obstacle` stands in its way. `steps` is what would be done. */
 export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decision {
-  const { reason, message, waitMs } = obstacle;
+  const { waitMs, ...said } = obstacle;
   const nextLookSeconds = waitMs === undefined ? BLOCKED_SECONDS : Math.min(600, Math.ceil(waitMs / 1_000));
-  return { kind: 'blocked', reason, message, nextLookSeconds, plan: steps.map(planned) };
+  return { kind: 'blocked', ...said, nextLookSeconds, plan: steps.map(planned) };
 }
 
 /** Nothing to do. */

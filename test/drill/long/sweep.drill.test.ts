@@ -33,6 +33,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitMembers: [],
   restartMember: [],
   applyObjects: [],
+  awaitQuiet: [],
   moveLeader: [],
   stopMember: [],
   expandClaim: [],
