@@ -43,6 +43,11 @@ function process(world: SimWorld, random: Random): Process | undefined {
   return random.pick([...world.etcd.processes.values()]);
 }
 
+function isVoter(world: SimWorld, name: string): boolean {
+  const { rows = [] } = world.invariants.truth() ?? {};
+  return rows.some(row => !row.isLearner && row.peerUrl.startsWith(`http://${name}.`));
+}
+
 const podDeleted: Fault = (world, random) => {
   const pod = random.pick(pods(world));
   if (pod === undefined || (isEphemeral(pod) && !mayLose(world, pod.metadata.uid ?? ''))) return undefined;
@@ -86,8 +91,9 @@ const diskWiped: Fault = (world, random) => {
   if (claim === undefined || !mayLose(world, claim.metadata.uid ?? '')) return undefined;
   const { name, uid = '' } = claim.metadata;
   const pod = world.kube.peek('Pod', name);
-  // Before it is sealed a member may bootstrap or join once more: that is what sealing is for.
-  if (pod !== undefined && podFacts(pod, '').firstStart !== 'sealed') return undefined;
+  // Before it is sealed a member may bootstrap once more: that is what sealing is for (docs/concepts.md, "Known limits").
+  if (pod !== undefined && isVoter(world, name) && podFacts(pod, '').firstStart !== 'sealed')
+    return undefined;
   if (pod !== undefined) {
     const { podIP } = statusOf(pod);
     if (podIP !== undefined) world.etcd.stop(podIP);

@@ -73,6 +73,11 @@ export class SimKubelet {
   #start(pod: KubeObject): void {
     const spec = pod['spec'] as PodSpec;
     const disk = this.diskOf(pod);
+    const volume = this.#kube.peek('PersistentVolumeClaim', pod.metadata.name)?.['status'] as {
+      phase?: string;
+    };
+    // A volume that is lost cannot be mounted: the pod waits for it.
+    if (disk !== undefined && !isEphemeral(pod) && volume?.phase === 'Lost') return;
     if (disk === undefined) {
       const message = 'persistentvolumeclaim not found';
       const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
