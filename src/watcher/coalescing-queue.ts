@@ -21,6 +21,11 @@ export type Delivery =
 export type Deliver = (key: string, abort: AbortSignal) => Promise<Delivery>;
 
 export interface QueueOptions extends Pace {
+  /**
+   * The time between two signals of a key whose news is urgent, however slow its pace has become; for two of them in
+   * twice `maxIntervalMs`.
+   */
+  readonly urgentIntervalMs: number;
   /** Deliveries under way at once, of different keys. */
   readonly concurrency: number;
   /** The wait between the tries of a queue that cannot reach Temporal. */
@@ -60,6 +65,10 @@ interface Entry {
   readonly key: string;
   phase: Phase;
   waitingSince: number | undefined;
+  /** What it waits with is urgent. */
+  urgent: boolean;
+  /** When its last urgent tries began: the one before the last, and the last. */
+  hurried: readonly [number, number];
   /** When it was added again while a delivery was under way: what changed may have come too late for that one. */
   againSince: number | undefined;
   /** When its last try began. */
@@ -101,13 +110,16 @@ export class CoalescingQueue {
     this.#deps = deps;
   }
 
-  /** Asks for a delivery that begins after now. */
-  add(key: string): void {
+  /** Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. */
+  add(key: string, { urgent = false }: { readonly urgent?: boolean } = {}): void {
     if (this.#stopped) return;
     this.#added += 1;
     const entry = this.#entry(key);
     entry.waitingSince ??= this.#deps.clock.now();
-    if (entry.phase === 'idle') this.#schedule(entry);
+    const isSooner = urgent && !entry.urgent;
+    entry.urgent ||= urgent;
+    if (entry.phase === 'delayed' && isSooner) entry.cancelTimer();
+    if (entry.phase === 'idle' || (entry.phase === 'delayed' && isSooner)) this.#schedule(entry);
     else if (entry.phase === 'inFlight') entry.againSince ??= this.#deps.clock.now();
   }
 
@@ -174,6 +186,8 @@ export class CoalescingQueue {
       key,
       phase: 'idle',
       waitingSince: undefined,
+      urgent: false,
+      hurried: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
       againSince: undefined,
       startedAt: Number.NEGATIVE_INFINITY,
       deliveredAt: undefined,
@@ -189,10 +203,17 @@ export class CoalescingQueue {
   }
 
   #schedule(entry: Entry): void {
-    const wait = entry.notBefore - this.#deps.clock.now();
+    const { clock, options } = this.#deps;
+    // A key that was refused keeps its distance whatever the news, and not all news can be urgent.
+    const isRare = clock.now() - entry.hurried[0] >= 2 * options.maxIntervalMs;
+    const isHurried = entry.urgent && isRare && entry.failures === 0;
+    const notBefore = isHurried
+      ? Math.min(entry.notBefore, entry.startedAt + options.urgentIntervalMs)
+      : entry.notBefore;
+    const wait = notBefore - clock.now();
     if (wait <= 0) return this.#makeReady(entry);
     entry.phase = 'delayed';
-    entry.cancelTimer = this.#deps.clock.after(wait, () => this.#makeReady(entry));
+    entry.cancelTimer = clock.after(wait, () => this.#makeReady(entry));
   }
 
   #makeReady(entry: Entry): void {
@@ -228,6 +249,8 @@ export class CoalescingQueue {
     entry.phase = 'inFlight';
     entry.againSince = undefined;
     entry.startedAt = this.#deps.clock.now();
+    if (entry.urgent) entry.hurried = [entry.hurried[1], entry.startedAt];
+    entry.urgent = false;
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
       this.#settle(entry, delivery);

@@ -24,12 +24,13 @@ export interface WatcherOptions {
 
 /**
  * A resync of 10 minutes: with the 10,000 signals that Temporal allows a run, even a workflow that never gets to
- * handle one is good for 69 days. The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s.
+ * handle one is good for 69 days. The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s; what somebody waits for follows after 500 ms at the latest.
  * Every member is asked each second, up to 250 members; more are asked 250 a second.
  */
 export const defaultTimings: WatcherTimings = {
   minIntervalMs: 100,
   maxIntervalMs: 3_000,
+  urgentIntervalMs: 500,
   concurrency: 16,
   outageBackoff: { firstMs: 250, maxMs: 5_000 },
   keyBackoff: { firstMs: 1_000, maxMs: 60_000 },

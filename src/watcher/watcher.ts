@@ -26,7 +26,7 @@ import { type ReportDeps, reportStuck, reportUnavailable } from './reports.ts';
 import { startResync } from './resync.ts';
 import { failedDelivery, type TemporalPort, temporalPort } from './temporal.ts';
 import { concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
-import { worthTelling } from './worth-telling.ts';
+import { isUrgent, worthTelling } from './worth-telling.ts';
 
 export interface WatcherDeps {
   /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's two conditions and nothing else. */
@@ -151,7 +151,7 @@ class ResourceWatcher implements Watcher {
       resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
     const told = keys.length > 0 && worthTelling(change);
     this.#metrics.eventSeen(change.object.kind, told);
-    if (told) for (const key of keys) this.#queue.add(key);
+    if (told) for (const key of keys) this.#queue.add(key, { urgent: isUrgent(change) });
   }
 
   #tellOwners(pod: KubeObject): void {

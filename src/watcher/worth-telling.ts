@@ -22,6 +22,18 @@ export function worthTelling(change: StoreChange): boolean {
   return meaning(object) !== meaning(previous);
 }
 
+/**
+ * Whether somebody waits for what follows from a change that is worth telling: a specification was edited or a resource is to
+ * go, or a pod or claim is gone, whose name is free again. All of these are rare, also in a storm.
+ */
+export function isUrgent(change: StoreChange): boolean {
+  const { object } = change;
+  if (change.type === 'deleted') return object.kind === 'Pod' || object.kind === 'PersistentVolumeClaim';
+  if (resourceOf(object) === undefined || change.type !== 'updated') return false;
+  const { generation, deletionTimestamp } = change.previous.metadata;
+  return object.metadata.generation !== generation || object.metadata.deletionTimestamp !== deletionTimestamp;
+}
+
 /** Finalizers are left out on purpose: the operator adds and removes its own. */
 function marks(metadata: ObjectMeta): string {
   const { deletionTimestamp, labels, annotations, ownerReferences } = metadata;

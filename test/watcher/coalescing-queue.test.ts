@@ -50,9 +50,9 @@ class World {
     });
   }
 
-  add(key: string): void {
+  add(key: string, urgent = false): void {
     this.lastAdd.set(key, ++this.#order);
-    this.queue.add(key);
+    this.queue.add(key, { urgent });
   }
 
   get underWay(): number {
@@ -144,6 +144,43 @@ describe('pace', () => {
     world.add('a');
     await world.clock.advance(1_000);
     expect(world.of('a').slice(-2)).toEqual([16_000, 16_100]);
+  });
+
+  test('urgent news of a key that changes without end is told within half a second, if it is rare', async () => {
+    const world = new World();
+    const storm = async (seconds: number, urgent = false): Promise<number[]> => {
+      const before = world.of('a').length;
+      for (let event = 0; event < seconds * 20; event += 1) {
+        world.add('a', urgent);
+        await world.clock.advance(50);
+      }
+      return world.of('a').slice(before);
+    };
+    await storm(30);
+    await world.clock.advance(3_000);
+    const [last = 0] = world.of('a').slice(-1);
+    world.add('a');
+    await world.clock.advance(100);
+    expect(world.of('a').at(-1)).toBe(last);
+    const urgentAt = world.clock.now();
+    world.add('a', true);
+    await world.clock.advance(500);
+    expect(world.of('a').at(-1)).toBeGreaterThan(last);
+    expect((world.of('a').at(-1) ?? 0) - urgentAt).toBeLessThanOrEqual(500);
+    expect((await storm(60, true)).length).toBeLessThanOrEqual(40);
+    expect((await storm(60)).length).toBeLessThanOrEqual(21);
+    expect(world.wrongs).toEqual([]);
+  });
+
+  test('urgent news of a key that is refused waits like any other', async () => {
+    const world = new World();
+    world.answer = () => refused;
+    for (let event = 0; event < 600; event += 1) {
+      world.add('a', true);
+      await world.clock.advance(100);
+    }
+    expect(world.tries.length).toBeLessThan(12);
+    expect(world.queue.undelivered()).toHaveLength(1);
   });
 
   test('one busy key does not delay another', async () => {

@@ -43,9 +43,10 @@ describe.each([1, 20_260, 987_654_321])('a storm with seed %i', seed => {
       name => world.temporal.signals(refTo('EtcdCluster', name)).length,
     );
     expect(counts).toHaveLength(CLUSTERS);
-    // A cluster of 100 events: at 0, 0.1, 0.4, 1.3, 4, 7, 10 and 13 s; a pause of chance in the first second adds one.
+    // A cluster of 100 events: at 0, 0.1, 0.4, 1.3, 4, 7, 10 and 13 s; a pause of chance in the first second adds one,
+    // and urgent news comes up to three seconds before its turn.
     expect(Math.max(...counts)).toBeLessThanOrEqual(10);
-    expect(counts.reduce((sum, count) => sum + count, 0) / CLUSTERS).toBeLessThan(8);
+    expect(counts.reduce((sum, count) => sum + count, 0) / CLUSTERS).toBeLessThan(9);
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(2);
     expectNoneLost(world, lastEventAt);
     await world.stop();

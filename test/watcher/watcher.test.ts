@@ -45,6 +45,31 @@ describe('a change becomes a signal', () => {
     await world.stop();
   });
 
+  test('within half a second when somebody waits for it, however much has changed of late', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    const pod = (round: number) =>
+      owned('Pod', 'example-0', example, { status: { podIP: `10.0.0.${round}` } });
+    const storm = async (): Promise<void> => {
+      for (let round = 0; round < 100; round += 1) {
+        world.reflectors.put(pod(round));
+        await world.clock.advance(200);
+      }
+    };
+    for (const urgent of [
+      () => world.reflectors.remove(pod(0)),
+      () => void world.put(example, { metadata: { generation: 2 } }),
+    ]) {
+      await storm();
+      const before = world.temporal.signals(example).length;
+      urgent();
+      await world.clock.advance(520);
+      expect(world.temporal.signals(example).length).toBeGreaterThan(before);
+    }
+    await world.stop();
+  });
+
   test('of a Secret that is referred to, whose data is never kept', async () => {
     const world = new Harness(1, noResync);
     await world.watcher.start();

@@ -1,5 +1,6 @@
 import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
+import type { Observation } from '../../planner/observation.ts';
 import { CLAIM, observe, POD } from '../observe.ts';
 import { ANNOTATION_KEPT_UNTIL } from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/types.ts';
@@ -34,12 +35,28 @@ export async function removeMember(
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
   await onLeader(deps, observation, leader => leader.removeMember(step.id));
+  await stopRemoved(deps, observation, step.member);
   const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
   const message = `removed ${step.member} (${step.id}): ${step.reason}`;
   deps.recordEvent(
     { kind: 'EtcdCluster', ...ref },
     { type: step.dead ? 'Warning' : 'Normal', reason, message },
   );
+}
+
+/**
+ * The etcd of a removed member ends by itself, and its kubelet would start it again and again. When this is cut short, or
+ * the removal was done by an earlier try, retireMember does it.
+ */
+async function stopRemoved(
+  deps: Dependencies,
+  { cluster, pods }: Observation,
+  member: string,
+): Promise<void> {
+  const pod = pods.find(({ name, owned }) => owned && name === member);
+  if (pod === undefined || pod.deleting) return;
+  const { namespace } = cluster;
+  await deps.kube.delete({ ...POD, namespace, name: member }, { uid: pod.uid });
 }
 
 function givenUp(
