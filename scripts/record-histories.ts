@@ -194,6 +194,28 @@ const scenarios: readonly Scenario[] = [
     return { 'etcdCluster-operation-terminated': entity.handle };
   },
 
+  async function askedAndApproved(bench) {
+    const script = new Script();
+    script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: 'accepted' });
+    const entity = await begin(bench, script);
+    await entity.quiet();
+    const who = { by: 'a person', reason: 'its node is retired' };
+    await entity.handle.executeUpdate('replaceMember', { args: [{ member: 'example-1', ...who }] });
+    script.plan('replaceMember', REPAIR.slice(0, 1));
+    const consent = { operation: 'replaceMember', ids: ['8e9e05c5'] } as const;
+    script.consent = consent;
+    await entity.changed();
+    await until(async () => (await entity.plan()).approve !== undefined);
+    await entity.handle.executeUpdate('approve', { args: [{ ...consent, ...who }] });
+    await until(() => script.remaining.length === 0);
+    script.judge = ({ id }) => ({ id, outcome: 'done', message: 'it was replaced' });
+    await entity.handle.signal('restart', who);
+    await until(async () => (await entity.status()).requests === undefined);
+    await entity.handle.executeUpdate('abort', { args: [who] });
+    await entity.quiet();
+    return { 'etcdCluster-asked': entity.handle, 'replaceMember-approved': entity.operation };
+  },
+
   async function declined(bench) {
     const entity = bench.entity();
     await bench.serve(entity, scriptedActivities(new Script()), RECORDER);

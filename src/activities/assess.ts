@@ -6,6 +6,7 @@ import { isConflict } from '../kube/errors.ts';
 import type { Decision } from '../planner/decision.ts';
 import type { Actor, Observation } from '../planner/observation.ts';
 import { plan } from '../planner/plan.ts';
+import { judge, type Verdict } from '../planner/requests.ts';
 import { transitions } from '../planner/report/events.ts';
 import { observedMembers } from '../planner/report/members.ts';
 import { statusOf } from '../planner/report/status.ts';
@@ -21,6 +22,8 @@ export interface Assessment {
   readonly decision: Decision;
   readonly generation: number;
   readonly summary: ClusterSummary | undefined;
+  /** What became of each request. */
+  readonly verdicts?: readonly Verdict[];
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -79,7 +82,13 @@ export async function assess(
       figures: figuresOf(observation, status),
       ended: endedOperation(cluster.status ?? {}, status),
     });
-    return { decision, generation: observation.cluster.generation, summary: summaryOf(observation, status) };
+    const verdicts = judge(observation, context.actor.requests);
+    return {
+      decision,
+      generation: observation.cluster.generation,
+      summary: summaryOf(observation, status),
+      ...(verdicts.length > 0 && { verdicts }),
+    };
   }
 }
 

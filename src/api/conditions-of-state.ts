@@ -17,6 +17,11 @@ const AVAILABLE = rows('Available', {
     'Members answer, but too few of them to elect a leader.',
     'Bring back nodes and volumes. Delete nothing: what is on the volumes decides whether the cluster comes back.',
   ],
+  AllVolumesLost: [
+    'False',
+    'Every volume of the cluster is proved lost. No empty cluster is started under its name.',
+    'See condition QuorumAtRisk.',
+  ],
   NoMembers: [
     'False',
     'No member is running, and Kubernetes says so.',
@@ -45,6 +50,30 @@ const AVAILABLE = rows('Available', {
     'Check the network between the operator and the pods; nothing is changed meanwhile.',
   ],
   NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
+});
+
+/** Is the quorum lost, or would one more failure lose it? Said only while that is so, or not known. */
+const QUORUM_AT_RISK = rows('QuorumAtRisk', {
+  NoMarginLeft: [
+    'True',
+    'Members are away, and one more failure would stop the cluster.',
+    'Take nothing else down; bring back the members that the message names.',
+  ],
+  QuorumLost: [
+    'True',
+    'Too few members are there to agree on anything; members are started again where their volumes are.',
+    'Bring back nodes and volumes: the message says what is known of each. Delete nothing: what is on the volumes decides whether the cluster comes back.',
+  ],
+  AllVolumesLost: [
+    'True',
+    'Every volume of the cluster is proved lost. No empty cluster is started under its name.',
+    'Where a node or a volume can still be had, bring it back. Otherwise restore a backup with an EtcdRestore, or delete the EtcdCluster and make a new one.',
+  ],
+  MembersUnreachable: [
+    'Unknown',
+    'No member could be reached, so nobody knows whether there is a quorum.',
+    'Check the network between the operator and the pods; nothing is changed meanwhile.',
+  ],
 });
 
 /** Is every member well? */
@@ -82,7 +111,11 @@ const PROGRESSING = rows('Progressing', {
   Repairing: ['True', 'A member is being brought back or replaced.', WAIT],
   RollingOut: ['True', 'A changed specification is being brought to the members.', WAIT],
   Restoring: ['True', 'A backup is being put in place.', WAIT],
-  Maintaining: ['True', 'A member is being defragmented, compacted or disarmed.', WAIT],
+  Maintaining: [
+    'True',
+    'Leadership is being handed over, or a member is being defragmented, compacted or disarmed.',
+    WAIT,
+  ],
   Hibernating: ['True', 'Pods are being stopped; volumes stay.', WAIT],
   Waking: ['True', 'The members of a hibernated cluster are being started.', WAIT],
   Deleting: ['True', 'The cluster is being deleted.', WAIT],
@@ -267,6 +300,7 @@ const PODS_OUTDATED = rows('PodsOutdated', {
 
 export const STATE_CONDITIONS = [
   ...AVAILABLE,
+  ...QUORUM_AT_RISK,
   ...HEALTHY,
   ...PROGRESSING,
   ...RECOVERING,

@@ -32,3 +32,8 @@ export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decisi
 export function idle(nextLookSeconds = IDLE_SECONDS): Decision {
   return { kind: 'idle', nextLookSeconds };
 }
+
+/** The same, as the end of something that was aborted: an abort does not stop it. */
+export function undoing(decision: Decision): Decision {
+  return decision.kind === 'operate' ? { ...decision, undo: true } : decision;
+}

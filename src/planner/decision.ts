@@ -17,7 +17,7 @@ export interface Consent {
 }
 
 /** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
-export type Word = Pick<Actor, 'approvals'>;
+export type Word = Pick<Actor, 'approvals' | 'requests' | 'aborted'>;
 
 /** A member whose pod is told that it is no beginner any more; of the pod by its uid. */
 export interface SealedMember extends MemberIdentity {
@@ -146,6 +146,7 @@ export const OPERATIONS = [
   'scaleCluster',
   'replaceMember',
   'rolloutCluster',
+  'moveLeader',
   'hibernateCluster',
   'wakeCluster',
   'deleteCluster',
@@ -181,4 +182,6 @@ export type Decision =
       readonly plan: readonly PlannedStep[];
       /** The approval that `step` uses up. */
       readonly approval?: number;
+      /** It ends what was begun and aborted: the abort does not stop it. */
+      readonly undo?: true;
     };

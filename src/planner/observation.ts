@@ -243,6 +243,19 @@ export interface Approval {
   readonly expiresAt: number;
 }
 
+/** Something that a person asked to have done. */
+export interface PersonRequest {
+  /** Tells it from other requests; given by the workflow that received it. */
+  readonly id: number;
+  readonly kind: 'replaceMember' | 'moveLeader' | 'restart';
+  /** Name or id of a member; empty: all of them. */
+  readonly target: string;
+  readonly by: string;
+  readonly reason?: string;
+  /** Exactly what it is about, from when it was accepted on: ids of members, for `restart` uids of pods. */
+  readonly ids?: readonly string[];
+}
+
 /** What people asked of the workflow, which the world does not say. */
 export interface Actor {
   readonly paused?: { readonly by?: string; readonly reason?: string };
@@ -257,4 +270,6 @@ export interface Actor {
   readonly failed?: { readonly operation: string; readonly message: string; readonly retryAt: number };
   /** Approvals that were not used yet. */
   readonly approvals?: readonly Approval[];
+  /** Requests that are not done yet, in the order in which they came. */
+  readonly requests?: readonly PersonRequest[];
 }

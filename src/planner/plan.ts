@@ -4,7 +4,7 @@
  */
 import { idle } from './answers.ts';
 import { planCreation } from './create.ts';
-import type { Decision, Operation } from './decision.ts';
+import type { Decision, Word } from './decision.ts';
 import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { planMembership } from './membership/index.ts';
@@ -14,6 +14,8 @@ import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { planRepair, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
+import { planMoveLeader } from './move-leader.ts';
+import { said } from './said.ts';
 import { planCertificates, planSecurity } from './tls.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
@@ -29,6 +31,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planMembership,
   waitInRollout,
   planWaiting,
+  planMoveLeader,
   planGrowth,
   planClaimLabels,
   planRollout,
@@ -47,21 +50,26 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
 }
 
 /** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
-function withWord(decision: Decision, { approvals = [] }: Actor): Decision {
-  if (decision.kind !== 'operate' || approvals.length === 0) return decision;
-  return { ...decision, step: { ...decision.step, word: { approvals } } };
+function withWord(decision: Decision, { approvals = [], requests = [], aborted }: Actor): Decision {
+  const word: Word = {
+    ...(approvals.length > 0 && { approvals }),
+    ...(requests.length > 0 && { requests }),
+    ...(aborted && { aborted }),
+  };
+  if (decision.kind !== 'operate' || Object.keys(word).length === 0) return decision;
+  return { ...decision, step: { ...decision.step, word } };
 }
 
 /** Work that people stopped is shown, not done. */
 function unlessStopped(decision: Decision, observation: Observation, actor: Actor): Decision {
   if (decision.kind !== 'operate') return decision;
-  const stop = stopOf(decision.operation, observation, actor);
+  const stop = stopOf(decision, observation, actor);
   if (stop === undefined) return decision;
   return { kind: 'blocked', ...stop, nextLookSeconds: 60, plan: decision.plan };
 }
 
 function stopOf(
-  operation: Operation,
+  { operation, undo }: Extract<Decision, { kind: 'operate' }>,
   { cluster }: Observation,
   actor: Actor,
 ): { reason: string; message: string } | undefined {
@@ -73,7 +81,7 @@ function stopOf(
     return { reason: 'Paused', message: 'spec.paused is true; set it to false to go on' };
   }
   const { aborted } = actor;
-  if (aborted?.operation === operation && aborted.generation === cluster.generation) {
+  if (undo === undefined && aborted?.operation === operation && aborted.generation === cluster.generation) {
     return {
       reason: 'Aborted',
       message: `${operation} was aborted by ${said(aborted)}; it starts again when the specification changes or the signal resync arrives`,
@@ -84,13 +92,4 @@ function stopOf(
     return { reason: 'StepFailed', message: `${failed.message}; it is tried again by itself` };
   }
   return undefined;
-}
-
-/** Who asked, and why. */
-export function said(request: {
-  readonly by?: string | undefined;
-  readonly reason?: string | undefined;
-}): string {
-  const who = request.by ?? 'somebody';
-  return request.reason === undefined ? who : `${who} (${request.reason})`;
 }

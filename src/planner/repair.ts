@@ -6,6 +6,7 @@
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
+import { isTotalLoss, totalLoss } from './membership/total-loss.ts';
 import { memberNames } from './members.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
 
@@ -92,6 +93,7 @@ function podsAreNotEnding(observation: Observation): Obstacle | undefined {
 function membersHaveTheirData(observation: Observation): Obstacle | undefined {
   const lost = membersWithoutPod(observation).filter(name => usableClaim(observation, name) === undefined);
   if (lost.length === 0) return undefined;
+  if (isTotalLoss(observation)) return totalLoss(observation);
   return {
     reason: 'MemberLost',
     message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,

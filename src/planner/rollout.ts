@@ -14,11 +14,15 @@ import {
 } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
 import { nextMemberMayGo } from './gates.ts';
-import { seatsOf } from './membership/seats.ts';
+import { restHasQuorum } from './membership/preflight.ts';
+import { isHealthy, seatsOf } from './membership/seats.ts';
+import { successorOf } from './membership/succession.ts';
 import { memberNames } from './members.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 import { podChanges } from './rendering.ts';
 import { membersWithoutPod, usableClaim } from './repair.ts';
+import { askedIds, requestUnderWay } from './requests.ts';
+import { said } from './said.ts';
 
 /** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
 const PATIENCE_MS = 300_000;
@@ -42,7 +46,8 @@ export function continueRollout(observation: Observation): Decision | undefined 
   const restarts = gone.flatMap(member => restart(observation, member));
   if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
   if (restarts.length > 0) return operate('rolloutCluster', [...restarts, ...later]);
-  const starting = unreadyPods(observation);
+  // One that somebody wants restarted has not been yet: waiting for it would be waiting for what it does not do.
+  const starting = unreadyPods(observation).filter(pod => asked(observation, pod).length === 0);
   if (starting.length === 0 || !starting.every(pod => isYoung(observation, pod))) return undefined;
   const members = starting.map(pod => pod.name);
   return operate('rolloutCluster', [{ kind: 'awaitMembers', members }, ...later]);
@@ -77,7 +82,12 @@ export function planRollout(observation: Observation): Decision | undefined {
     return blocked({ reason: 'ClaimMissing', message }, steps);
   }
   // A pod that cannot start is mended by the new specification, and stopping it takes nothing from anybody.
-  const broken = members.filter(({ pod }) => pod.trouble !== undefined && !pod.ready && !pod.deleting);
+  const broken = members.filter(
+    member =>
+      !member.pod.ready &&
+      !member.pod.deleting &&
+      (member.pod.trouble !== undefined || isStuck(observation, member)),
+  );
   if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
   const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(members) });
   return whenGatesOpen(observation, { obstacle, steps, member: first?.pod.name ?? '' });
@@ -95,18 +105,34 @@ function whenGatesOpen(
   return operate('rolloutCluster', [wait, ...steps]);
 }
 
+/** Somebody asked for the restart of a member that does not answer, and the others do without it already. */
+function isStuck(observation: Observation, { pod }: Outdated): boolean {
+  const seats = seatsOf(observation);
+  const seat = seats.find(({ name }) => name === pod.name);
+  if (seat === undefined || isHealthy(seat) || asked(observation, pod).length === 0) return false;
+  return restHasQuorum(seats, seat) === undefined;
+}
+
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */
 function outdated(observation: Observation): Outdated[] {
   if (specificationIsUsable(observation) !== undefined) return [];
   const names = memberNames(observation);
   const found = names.flatMap(name => {
     const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
-    const changes = pod === undefined ? [] : podChanges(observation, pod).asked;
+    const changes =
+      pod === undefined ? [] : [...podChanges(observation, pod).asked, ...asked(observation, pod)];
     if (pod === undefined || changes.length === 0) return [];
     return [{ pod, changes, claim: usableClaim(observation, name) }];
   });
   const leads = ({ pod }: Outdated): number => (isLeader(observation, pod.name) ? 1 : 0);
   return found.sort((a, b) => leads(a) - leads(b));
+}
+
+/** A pod that somebody asked to have restarted is as outdated as one whose specification changed. */
+function asked(observation: Observation, { uid }: PodFacts): string[] {
+  const request = requestUnderWay(observation);
+  if (request === undefined || !askedIds(observation, 'restart').includes(uid)) return [];
+  return [`${said(request)} asked for a restart`];
 }
 
 function rolloutSteps(observation: Observation, members: readonly Outdated[]): Step[] {
@@ -128,14 +154,7 @@ function rolloutSteps(observation: Observation, members: readonly Outdated[]): S
 function handOver(observation: Observation, members: readonly Outdated[], member: string): Step[] {
   if (!isLeader(observation, member)) return [];
   const waiting = members.map(({ pod }) => pod.name);
-  const applied = (seat: { probe: { raftAppliedIndex: string } | undefined }): number =>
-    Number(seat.probe?.raftAppliedIndex ?? 0);
-  const others = seatsOf(observation).filter(
-    seat => !seat.isLearner && seat.probe !== undefined && seat.name !== member,
-  );
-  // Not to one that is itself about to be stopped, where there is another; then to the most advanced.
-  const isWaiting = (name: string): number => (waiting.includes(name) ? 1 : 0);
-  const [to] = others.sort((a, b) => isWaiting(a.name) - isWaiting(b.name) || applied(b) - applied(a));
+  const to = successorOf(seatsOf(observation), member, waiting);
   return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
 }
 

@@ -1,9 +1,9 @@
 /** Approvals as people send them, and for how long they hold. */
-import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
 import type { Actor } from '../activities/index.ts';
 import type { EntityState } from './entity-state.ts';
 import { type ApproveRequest, approveSignal, approveUpdate } from './messages.ts';
-import { isText, words } from './words.ts';
+import { isText, refusal, words } from './words.ts';
 
 export type Approval = NonNullable<Actor['approvals']>[number];
 
@@ -79,11 +79,6 @@ export function handleApprovals(state: EntityState, forward: () => Promise<void>
     },
     { description },
   );
-}
-
-/** Refuses an update: the caller reads why, and the workflow goes on. */
-function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'Refused');
 }
 
 async function nextPass(state: EntityState): Promise<void> {

@@ -1,19 +1,21 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
 import type { Assessment, Decision } from '../activities/index.ts';
 
+const HEAD = '| Member | Id | Role | Health | Version | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
+
 /** The entity's details: members, conditions, plan. */
 export function clusterDetails({ decision, summary }: Assessment): string {
   if (summary === undefined) return 'The resource is gone.';
   const rows = summary.members.map(
     ({ name, id, role, health, version, node }) =>
-      `| ${[name, id, role, health, version, node].map(cell).join(' | ')} |`,
+      `| ${[code(name), code(id), cell(role), cell(health), cell(version), cell(node)].join(' | ')} |`,
   );
   const conditions = summary.conditions.map(
     ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${oneLine(message)}`,
   );
   return [
     `**${summary.phase}**, ${summary.membersReady} of ${summary.size} members ready, etcd ${summary.version}`,
-    '| member | id | role | health | version | node |\n|---|---|---|---|---|---|\n' + rows.join('\n'),
+    [HEAD, ...rows].join('\n'),
     conditions.join('\n'),
     planDetails(decision),
   ].join('\n\n');
@@ -45,6 +47,12 @@ function steps(plan: readonly { readonly summary: string }[]): string[] {
 
 function cell(text: string): string {
   return oneLine(text).replaceAll('|', '\\|') || '–';
+}
+
+/** Names and ids are set off, so that they can be told apart and copied. */
+function code(text: string): string {
+  const shown = oneLine(text).replaceAll('|', '\\|').replaceAll('`', '');
+  return shown === '' ? '–' : `\`${shown}\``;
 }
 
 function oneLine(text: string): string {

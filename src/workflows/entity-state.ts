@@ -19,6 +19,7 @@ import {
   type StatusAnswer,
   statusQuery,
 } from './messages.ts';
+import { handleRequests, type PersonRequest, takeBack } from './requests.ts';
 import { requestFrom } from './words.ts';
 
 /** Handlers only set fields; the entity's loop acts. That way nothing runs twice at once. */
@@ -39,6 +40,10 @@ export interface EntityState {
   operation: string | undefined;
   /** Given and not used yet. */
   approvals: readonly Approval[];
+  /** Asked for and not done yet. */
+  requests: readonly PersonRequest[];
+  /** What passes said of requests lately. */
+  judged: NonNullable<Assessment['verdicts']>;
   /** Approvals are numbered, over all runs. */
   nextId: number;
   /** Passes that this run has seen. */
@@ -49,12 +54,12 @@ export interface EntityState {
 /** What survives into the next run. */
 export type Carried = Pick<EntityState, 'paused' | 'aborted' | 'failed' | 'failures'> &
   // Runs of 0.1 did not know of these.
-  Partial<Pick<EntityState, 'approvals' | 'nextId'>>;
+  Partial<Pick<EntityState, 'approvals' | 'requests' | 'nextId'>>;
 
 /** What is handed to the next run. */
 export function carriedOf(state: EntityState): Carried {
-  const { paused, aborted, failed, failures, approvals, nextId } = state;
-  return { paused, aborted, failed, failures, approvals, nextId };
+  const { paused, aborted, failed, failures, approvals, requests, nextId } = state;
+  return { paused, aborted, failed, failures, approvals, requests, nextId };
 }
 
 /** The state of a new run. */
@@ -70,6 +75,8 @@ export function newState(carried: Carried | undefined): EntityState {
     ending: undefined,
     operation: undefined,
     approvals: carried?.approvals ?? [],
+    requests: carried?.requests ?? [],
+    judged: [],
     nextId: carried?.nextId ?? 1,
     passes: 0,
     refused: undefined,
@@ -97,9 +104,10 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
     return forward();
   };
   const abort = async (request?: Request) => {
-    if (state.operation === undefined) return;
-    state.abort = requestFrom(request);
-    await forward();
+    if (state.operation !== undefined) {
+      state.abort = requestFrom(request);
+      await forward();
+    } else abortWhatWaits(state, requestFrom(request));
   };
   const resync = () => {
     Object.assign(state, { aborted: undefined, failed: undefined, failures: 0, dirty: true });
@@ -124,11 +132,12 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   });
   setHandler(abortUpdate, async request => {
     const { operation } = state;
-    if (operation === undefined) return 'nothing to abort: no operation is running';
+    if (operation === undefined) return abortWhatWaits(state, requestFrom(request));
     await heard(abort(request));
     return `${operation} ends at its next step`;
   });
   handleApprovals(state, forward);
+  handleRequests(state, forward);
   setHandler(progressSignal, ({ assessment, ending, used }) => {
     if (used !== undefined) state.approvals = state.approvals.filter(({ id }) => !used.includes(id));
     if (assessment !== undefined) show(assessment);
@@ -139,28 +148,43 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   setHandler(planQuery, () => planAnswer(state.assessment), describe('what comes next, and why'));
 }
 
+/** With no operation running: takes back what was asked for, or keeps what waits for an approval from being done. */
+function abortWhatWaits(state: EntityState, request: Request): string {
+  const taken = takeBack(state);
+  state.dirty = true;
+  if (taken.length > 0) return `taken back: ${taken.join(', ')}`;
+  const decision = state.assessment?.decision;
+  const consent = decision?.kind === 'blocked' ? decision.consent : undefined;
+  if (consent === undefined) return 'nothing to abort: no operation is running';
+  const { operation } = consent;
+  state.aborted = { operation, generation: state.assessment?.generation ?? 0, ...request };
+  return `${operation} is not done until the specification changes or resync is sent`;
+}
+
 /** An update answers when the running operation has heard of it: until then a further step could begin. */
 async function heard(delivery: Promise<void>): Promise<void> {
   if (patched('updates-answer-when-heard')) await delivery;
 }
 
 /** What people asked for, as the planner takes it. */
-export function actorOf({ paused, aborted, failed, approvals }: EntityState): Actor {
+export function actorOf({ paused, aborted, failed, approvals, requests }: EntityState): Actor {
   return {
     ...(paused && { paused }),
     ...(aborted && { aborted }),
     ...(failed && { failed }),
     ...(approvals.length > 0 && { approvals }),
+    ...(requests.length > 0 && { requests }),
   };
 }
 
 function statusAnswer(state: EntityState): StatusAnswer {
-  const { paused, operation, assessment, refused } = state;
+  const { paused, operation, assessment, refused, requests } = state;
   const approvals = holding(state.approvals, Date.now());
   return {
     ...(paused && { paused }),
     ...(operation && { operation }),
     ...(approvals.length > 0 && { approvals }),
+    ...(requests.length > 0 && { requests }),
     ...(refused && { refused }),
     ...(assessment?.summary && { cluster: assessment.summary }),
   };

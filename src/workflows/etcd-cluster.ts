@@ -34,6 +34,7 @@ import {
 import { type Control, controlSignal, type Ending, type ResourceRef } from './messages.ts';
 import { OPERATION_WORKFLOWS, type OperationInput, type OperationResult } from './operation.ts';
 import { assess } from './perform.ts';
+import { type PersonRequest, takeVerdicts } from './requests.ts';
 import { publish } from './search-attributes.ts';
 
 export interface EntityInput extends ResourceRef {
@@ -42,6 +43,13 @@ export interface EntityInput extends ResourceRef {
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 type OperationWorkflow = (input: OperationInput) => Promise<OperationResult>;
+
+/** The operation that carries out what people ask for. */
+const OPERATION_OF: Readonly<Record<PersonRequest['kind'], Operation>> = {
+  replaceMember: 'replaceMember',
+  moveLeader: 'moveLeader',
+  restart: 'rolloutCluster',
+};
 
 const LONG_HISTORY = 1_000;
 /** An operation that a former run of this entity started is asked after this often; it also tells when it ends. */
@@ -112,6 +120,10 @@ class ClusterEntity {
   #show(assessment: Assessment): void {
     this.#state.assessment = assessment;
     this.#state.passes += 1;
+    if (takeVerdicts(this.#state, assessment.verdicts)) {
+      this.#state.dirty = true;
+      void this.#forward();
+    }
     setCurrentDetails(clusterDetails(assessment));
     this.#published = publish(assessment, this.#published);
   }
@@ -140,7 +152,8 @@ class ClusterEntity {
 
   #conclude({ operation, outcome, by, message }: Ending, generation: number): void {
     const state = this.#state;
-    if (outcome === 'aborted') state.aborted = { operation, generation, ...by };
+    // What somebody asked for is taken back; what the specification asks for is kept from being done again.
+    if (outcome === 'aborted' && !this.#takeBack(operation)) state.aborted = { operation, generation, ...by };
     if (outcome !== 'failed') {
       state.failures = 0;
       return;
@@ -148,6 +161,14 @@ class ClusterEntity {
     state.failures += 1;
     const waitMs = Math.min(5_000 * 2 ** (state.failures - 1), 300_000);
     state.failed = { operation, message: message ?? 'no reason was given', retryAt: Date.now() + waitMs };
+  }
+
+  /** Whether the operation was one that somebody asked for: then it is not asked for any more. */
+  #takeBack(operation: Operation): boolean {
+    const [request] = this.#state.requests;
+    if (request === undefined || OPERATION_OF[request.kind] !== operation) return false;
+    this.#state.requests = this.#state.requests.slice(1);
+    return true;
   }
 
   /** Undefined when the slot is taken: an operation outlived the run of the entity that started it. */
@@ -173,17 +194,18 @@ class ClusterEntity {
   }
 
   #control(): Control {
-    const { paused, abort, approvals } = this.#state;
-    return { paused, abort, ...(approvals.length > 0 && { approvals }) };
+    const { paused, abort, approvals, requests, aborted } = this.#state;
+    return {
+      paused,
+      abort,
+      ...(approvals.length > 0 && { approvals }),
+      ...(requests.length > 0 && { requests }),
+      ...(aborted && { aborted }),
+    };
   }
 
   #isTold(control: Control): boolean {
-    const { paused, abort, approvals } = this.#state;
-    return (
-      control.paused === paused &&
-      control.abort === abort &&
-      (control.approvals ?? []).length === approvals.length
-    );
+    return JSON.stringify(control) === JSON.stringify(this.#control());
   }
 
   async #forward(): Promise<void> {

@@ -7,6 +7,7 @@ export {
   createCluster,
   deleteCluster,
   hibernateCluster,
+  moveLeader,
   repairCluster,
   replaceMember,
   rolloutCluster,

@@ -30,6 +30,24 @@ export interface ApproveRequest {
   readonly expiresInSeconds?: number;
 }
 
+/** Asks for a member to be replaced by a new one, also a healthy one. */
+export interface ReplaceMemberRequest extends Request {
+  /** Its name or its id. */
+  readonly member: string;
+}
+
+/** Asks for leadership to be handed over. */
+export interface MoveLeaderRequest extends Request {
+  /** Name or id of the member that is to lead. */
+  readonly to: string;
+}
+
+/** Asks for a restart of one member, or of all of them one at a time. */
+export interface RestartRequest extends Request {
+  /** Its name or its id; absent: all. */
+  readonly member?: string;
+}
+
 /** From the watcher: something about this resource changed. Says "look", never what to do. */
 export interface Changed {
   readonly generation?: number;
@@ -42,11 +60,17 @@ export const resumeSignal = defineSignal<[Request?]>('resume');
 export const resyncSignal = defineSignal<[Request?]>('resync');
 export const abortSignal = defineSignal<[Request?]>('abort');
 export const approveSignal = defineSignal<[ApproveRequest]>('approve');
+export const replaceMemberSignal = defineSignal<[ReplaceMemberRequest]>('replaceMember');
+export const moveLeaderSignal = defineSignal<[MoveLeaderRequest]>('moveLeader');
+export const restartSignal = defineSignal<[RestartRequest]>('restart');
 
 export const pauseUpdate = defineUpdate<string, [Request?]>('pause');
 export const resumeUpdate = defineUpdate<string, [Request?]>('resume');
 export const abortUpdate = defineUpdate<string, [Request?]>('abort');
 export const approveUpdate = defineUpdate<string, [ApproveRequest]>('approve');
+export const replaceMemberUpdate = defineUpdate<string, [ReplaceMemberRequest]>('replaceMember');
+export const moveLeaderUpdate = defineUpdate<string, [MoveLeaderRequest]>('moveLeader');
+export const restartUpdate = defineUpdate<string, [RestartRequest]>('restart');
 
 export const statusQuery = defineQuery<StatusAnswer>('status');
 export const planQuery = defineQuery<PlanAnswer>('plan');
@@ -58,6 +82,8 @@ export interface StatusAnswer {
   readonly cluster?: Assessment['summary'];
   /** Approvals that were given and not used yet. */
   readonly approvals?: Actor['approvals'];
+  /** What people asked for and is not done yet. */
+  readonly requests?: Actor['requests'];
   /** The last message that was refused, and why: a signal has no other answer. */
   readonly refused?: string;
 }
@@ -78,6 +104,8 @@ export interface Control {
   readonly paused: Request | undefined;
   readonly abort: Request | undefined;
   readonly approvals?: Actor['approvals'];
+  readonly requests?: Actor['requests'];
+  readonly aborted?: Actor['aborted'];
 }
 
 /** Entity → operation. */

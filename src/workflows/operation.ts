@@ -128,9 +128,14 @@ function summaryOf({ plan, step }: Operate): string {
   return plan[0]?.summary ?? step.kind;
 }
 
-function actorOf({ paused, approvals = [] }: Control, used: readonly number[]): Actor {
+function actorOf({ paused, approvals = [], requests, aborted }: Control, used: readonly number[]): Actor {
   const left = approvals.filter(({ id }) => !used.includes(id));
-  return { ...(paused && { paused }), ...(left.length > 0 && { approvals: left }) };
+  return {
+    ...(paused && { paused }),
+    ...(left.length > 0 && { approvals: left }),
+    ...(requests && { requests }),
+    ...(aborted && { aborted }),
+  };
 }
 
 /** Never rejects: the entity may be gone, and nothing here depends on it. */
@@ -165,6 +170,11 @@ export async function rolloutCluster(input: OperationInput): Promise<OperationRe
   return interpret(input);
 }
 
+/** Hands leadership to the member that somebody asked for. */
+export async function moveLeader(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
 /** Stops every member; claims, Services and identity stay. */
 export async function hibernateCluster(input: OperationInput): Promise<OperationResult> {
   return interpret(input);
@@ -187,6 +197,7 @@ export const OPERATION_WORKFLOWS: Record<Operation, typeof createCluster> = {
   scaleCluster,
   replaceMember,
   rolloutCluster,
+  moveLeader,
   hibernateCluster,
   wakeCluster,
   deleteCluster,

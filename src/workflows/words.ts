@@ -1,4 +1,5 @@
 /** What people send is taken as it comes: a handler that throws would hold up its workflow for good. */
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { Request } from './messages.ts';
 
 /** People's words end up in status and histories: they are kept short. */
@@ -19,4 +20,9 @@ export function requestFrom(sent: unknown): Request {
   const { by, reason } =
     typeof sent === 'string' ? { reason: sent } : ((sent ?? {}) as Record<string, unknown>);
   return { ...(by ? { by: words(by) } : {}), ...(reason ? { reason: words(reason) } : {}) };
+}
+
+/** Refuses an update: the caller reads why, and the workflow goes on. */
+export function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'Refused');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Actor, Observation } from '../../src/planner/observation.ts';
-import { plan, said } from '../../src/planner/plan.ts';
+import { plan } from '../../src/planner/plan.ts';
+import { said } from '../../src/planner/said.ts';
 import { quorum } from '../../src/planner/quorum.ts';
 import {
   aCluster,

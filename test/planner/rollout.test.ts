@@ -79,10 +79,10 @@ describe('a changed specification', () => {
     });
   });
 
-  it('comes to the leader when it is the last, which then hands over to the most advanced', () => {
+  it('comes to the leader when it is the last, which then hands over to one that is level with the others', () => {
     const observation = changed({
       pods: NAMES.map(name => aPod({ name, stamp: stampFor(name, name === 'example-0' ? {} : CHANGED) })),
-      probes: probesWith('example-2', { raftAppliedIndex: '99', raftIndex: '99' }),
+      probes: probesWith('example-2', { raftAppliedIndex: '9999', raftIndex: '999' }),
     });
     expect(plan(observation, {})).toMatchObject({
       step: { kind: 'moveLeader', from: 'example-0', to: 'example-2', toId: idOf('example-2') },

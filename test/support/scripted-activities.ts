@@ -16,6 +16,8 @@ import {
 import type { WaitOutcome } from '../../src/activities/poll.ts';
 import { beating } from '../../src/activities/beating.ts';
 import type { Consent } from '../../src/planner/decision.ts';
+import type { PersonRequest } from '../../src/planner/observation.ts';
+import type { Verdict } from '../../src/planner/requests.ts';
 import { planned } from '../../src/planner/step-summary.ts';
 
 const TOKEN = 'example-5d1c7f20-1';
@@ -72,6 +74,8 @@ export class Script {
   readonly behaviours = new Map<Step['kind'], Behaviour>();
   /** What the next step needs a person's consent to. */
   consent: Consent | undefined;
+  /** What passes say of requests. */
+  judge: (request: PersonRequest) => Verdict = ({ id }) => ({ id, outcome: 'refused', message: 'no' });
   /** Runs before every pass. */
   beforeLook: Behaviour = async () => {};
 
@@ -170,7 +174,13 @@ export function scriptedActivities(script: Script): Activities {
     script.actors.push(actor);
     const decision = script.decide(actor);
     if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
-    return { decision, generation: script.generation, summary: script.summary(actor) };
+    const verdicts = actor.requests?.map(script.judge);
+    return {
+      decision,
+      generation: script.generation,
+      summary: script.summary(actor),
+      ...(verdicts && { verdicts }),
+    };
   };
   const steps = NAMES.map(name => [name, () => perform(name as Step['kind'])] as const);
   const all = { ...Object.fromEntries(steps), assess, decline: async () => {} };

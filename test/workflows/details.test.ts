@@ -36,10 +36,10 @@ describe('the details of a cluster', () => {
       [
         '**Running**, 1 of 3 members ready, etcd 3.6.16',
         [
-          '| member | id | role | health | version | node |',
-          '|---|---|---|---|---|---|',
-          '| example-0 | 8e9e05c5 | Leader | Healthy | 3.6.16 | node-1 |',
-          '| example-1 | – | – | Unknown | – | – |',
+          '| Member | Id | Role | Health | Version | Node |',
+          '| :--- | :--- | :--- | :--- | :--- | :--- |',
+          '| `example-0` | `8e9e05c5` | Leader | Healthy | 3.6.16 | node-1 |',
+          '| `example-1` | – | – | Unknown | – | – |',
         ].join('\n'),
         '- **Available** = True (LinearizableRead): a read went through',
         'Nothing to do.',

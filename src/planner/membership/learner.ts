@@ -1,10 +1,13 @@
 /** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
-import { blocked, operate } from '../answers.ts';
+import { blocked, operate, undoing } from '../answers.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { podChanges } from '../rendering.ts';
 import { unsealed } from '../seal.ts';
 import { saysEmpty } from './evidence.ts';
+import { askedIds } from '../requests.ts';
+import { said } from '../said.ts';
+import { sizeForNow } from './asked.ts';
 import { everyVoterHealthy, onlyOurs } from './preflight.ts';
 import { type Seat, seatsOf } from './seats.ts';
 
@@ -22,19 +25,30 @@ export function planLearner(observation: Observation, seats: readonly Seat[]): D
   const obstacle = onlyOurs(seats);
   if (obstacle !== undefined) return blocked(obstacle);
   const operation = operationOf(observation);
-  const fate = fateOf(observation, seats, learner);
-  if (fate !== undefined) {
-    const { name: member, id } = learner;
-    const expected = seats.map(seat => seat.id);
-    return operate(operation, [{ kind: 'removeMember', member, id, expected, dead: false, ...fate }]);
-  }
-  return finish(observation, learner, operation);
+  const undo = undoOf(observation, operation);
+  const fate = undo ?? fateOf(observation, seats, learner);
+  if (fate === undefined) return finish(observation, learner, operation);
+  const { name: member, id } = learner;
+  const expected = seats.map(seat => seat.id);
+  const removal: Step = { kind: 'removeMember', member, id, expected, dead: false, ...fate };
+  return undo === undefined ? operate(operation, [removal]) : undoing(operate(operation, [removal]));
 }
 
-/** Whether members are added to make good a loss, or because more were asked for. */
-export function operationOf({ cluster }: Observation): Operation {
-  const open = (cluster.status.replacements ?? []).some(({ replacedBy }) => replacedBy === undefined);
+/** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
+export function operationOf(observation: Observation): Operation {
+  if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
+  const learner = seatsOf(observation).find(seat => seat.isLearner)?.name;
+  const open = (observation.cluster.status.replacements ?? []).some(
+    ({ replacedBy }) => replacedBy === undefined || replacedBy === learner,
+  );
   return open ? 'replaceMember' : 'scaleCluster';
+}
+
+/** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
+function undoOf({ actor, cluster }: Observation, operation: Operation): Fate | undefined {
+  const aborted = actor?.aborted;
+  if (aborted?.operation !== operation || aborted.generation !== cluster.generation) return undefined;
+  return { reason: `${operation} was aborted by ${said(aborted)}` };
 }
 
 function finish(observation: Observation, learner: Seat, operation: Operation): Decision {
@@ -67,8 +81,8 @@ interface Fate {
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
 function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
-  const { cluster, now } = observation;
-  if (seats.length > cluster.config.size) return { reason: 'fewer members are asked for' };
+  const { now } = observation;
+  if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))

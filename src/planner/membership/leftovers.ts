@@ -1,5 +1,5 @@
 /** Pods and claims of members that are no longer members: what a removal leaves, also one that was cut short. */
-import { operate } from '../answers.ts';
+import { operate, undoing } from '../answers.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { operationOf } from './learner.ts';
@@ -27,7 +27,8 @@ export function planLeftovers(observation: Observation, seats: readonly Seat[]):
     claims: of(leftClaims),
     fate: fateOf(observation, member),
   };
-  return operate(operationOf(observation), [step]);
+  // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
+  return undoing(operate(operationOf(observation), [step]));
 }
 
 /** A claim that is kept is left alone until its time has come; with `Retain` it never comes. */

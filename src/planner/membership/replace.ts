@@ -8,23 +8,56 @@ import type { Obstacle } from '../checks.ts';
 import { consentTo } from '../consent.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { requestUnderWay } from '../requests.ts';
+import { said } from '../said.ts';
+import { askedSeat } from './asked.ts';
 import { graceLeftMs, lossOf } from './evidence.ts';
 import { onlyOurs, restHasQuorum } from './preflight.ts';
-import type { Seat } from './seats.ts';
+import { isHealthy, type Seat } from './seats.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The removal of one dead voter; undefined when none is proved dead. */
+/** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
 export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
   const dead = seats.filter(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
   const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
-  if (first === undefined) return undefined;
+  if (first === undefined) return planUnproved(observation, seats);
   const step = removal(observation, seats, first);
-  const obstacle = onlyOurs(seats) ?? graceOver(observation, first) ?? restHasQuorum(seats, first);
+  // Who asks for this very member to be replaced waits for nothing and has looked at the others.
+  const isAsked = askedSeat(observation, seats)?.id === first.id;
+  const obstacle =
+    onlyOurs(seats) ?? (isAsked ? undefined : graceOver(observation, first)) ?? restHasQuorum(seats, first);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
-  const exceeded = budgetExceeded(observation, first);
-  if (exceeded === undefined) return operate('replaceMember', [step]);
-  const answer = consentTo(observation, { operation: 'replaceMember', ids: [first.id] }, exceeded);
+  const exceeded = isAsked ? undefined : budgetExceeded(observation, first);
+  return exceeded === undefined
+    ? operate('replaceMember', [step])
+    : withConsent(observation, { step, member: first, why: exceeded });
+}
+
+/**
+ * Somebody asked to have a member replaced that is not well, and that nothing proves to be lost. Adding its successor first is
+ * what etcd refuses while it is away; removing it first takes a person who says that it may go.
+ */
+function planUnproved(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const asked = askedSeat(observation, seats);
+  if (asked === undefined || isHealthy(asked) || seats.length > observation.cluster.config.size)
+    return undefined;
+  const request = requestUnderWay(observation);
+  const reason = `${said(request ?? {})} asked to have it replaced, though nothing proves that its data is lost`;
+  const expected = seats.map(({ id }) => id);
+  const { name: member, id } = asked;
+  const step: Step = { kind: 'removeMember', member, id, expected, reason, dead: true };
+  const obstacle = onlyOurs(seats) ?? restHasQuorum(seats, asked);
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
+  const message = `${member} is not seen healthy, and nothing proves that its data is lost: it would be removed before its successor is added, and its volume kept`;
+  return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
+}
+
+function withConsent(
+  observation: Observation,
+  { step, member, why }: { readonly step: Step; readonly member: Seat; readonly why: Obstacle },
+): Decision {
+  const answer = consentTo(observation, { operation: 'replaceMember', ids: [member.id] }, why);
   return 'obstacle' in answer
     ? blocked(answer.obstacle, [step])
     : operate('replaceMember', [step], answer.approval);

@@ -3,12 +3,16 @@ import { serialOf } from '../../api/names.ts';
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
 import type { Obstacle } from '../checks.ts';
-import type { Decision, Step } from '../decision.ts';
+import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { requestUnderWay } from '../requests.ts';
+import { said } from '../said.ts';
 import { certificatesAreGood } from '../tls.ts';
+import { askedSeat, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
 import { everyVoterHealthy, onlyOurs, restHasQuorum } from './preflight.ts';
 import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
+import { leaderOf, successorOf } from './succession.ts';
 
 /** How long after a learner was given up the next one is tried with the same specification. */
 const RETRY_MS = 600_000;
@@ -16,9 +20,15 @@ const RETRY_MS = 600_000;
 /** The next change of size; undefined when the size is as asked for. */
 export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
   const wanted = observation.cluster.config.size;
-  if (seats.length < wanted) return planAdd(observation, seats);
-  if (seats.length > wanted) return planRemove(seats);
-  return undefined;
+  if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);
+  if (seats.length <= wanted) return undefined;
+  const asked = askedSeat(observation, seats);
+  const leaving = asked ?? leastNeeded(seats);
+  if (leaving === undefined) return undefined;
+  const request = asked && requestUnderWay(observation);
+  const reason =
+    request === undefined ? 'fewer members are asked for' : `${said(request)} asked to have it replaced`;
+  return planRemove(seats, leaving, { operation: asked ? 'replaceMember' : 'scaleCluster', reason });
 }
 
 function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
@@ -51,28 +61,28 @@ function triedLately({ cluster, now }: Observation): Obstacle | undefined {
   };
 }
 
-function planRemove(seats: readonly Seat[]): Decision | undefined {
-  const leaving = leastNeeded(seats);
-  if (leaving === undefined) return undefined;
+/** A leader hands over before it is removed: clients would wait two seconds for an election otherwise. */
+function planRemove(
+  seats: readonly Seat[],
+  leaving: Seat,
+  { operation, reason }: { readonly operation: Operation; readonly reason: string },
+): Decision {
   const expected = seats.map(seat => seat.id);
   const { name: member, id } = leaving;
-  const step: Step = {
-    kind: 'removeMember',
-    member,
-    id,
-    expected,
-    reason: 'fewer members are asked for',
-    dead: false,
-  };
+  const to = leaderOf(seats) === leaving ? successorOf(seats, member) : undefined;
+  const steps: Step[] = [
+    ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
+    { kind: 'removeMember', member, id, expected, reason, dead: false },
+  ];
   // An unhealthy member may go while the others are well; a healthy one only while all are.
   const rest = seats.filter(seat => seat.id !== id);
   const obstacle = onlyOurs(seats) ?? everyVoterHealthy(rest) ?? restHasQuorum(seats, leaving);
-  return obstacle === undefined ? operate('scaleCluster', [step]) : blocked(obstacle, [step]);
+  return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
 /** Unhealthy before healthy, never the leader, newest first. */
 function leastNeeded(seats: readonly Seat[]): Seat | undefined {
-  const leader = seats.find(seat => seat.probe !== undefined && seat.probe.leaderId === seat.id);
+  const leader = leaderOf(seats);
   const others = seats.filter(seat => seat !== leader);
   return others.sort(
     (a, b) =>

@@ -39,6 +39,22 @@ export function seatsOf(observation: Observation): Seat[] {
   return seats.sort((a, b) => (serialOf(a.name) ?? 0) - (serialOf(b.name) ?? 0));
 }
 
+/** A member as it was last known, when no quorum lists the members now: what Kubernetes and the member itself say of it. */
+export function lastKnownSeat({ cluster, pods, claims, probes }: Observation, name: string): Seat {
+  const known = cluster.status.members?.details?.find(detail => detail.name === name);
+  const probe = probes[name];
+  return {
+    id: known?.id ?? '',
+    name,
+    ours: true,
+    isLearner: known?.role === 'Learner',
+    started: true,
+    pod: pods.find(pod => pod.owned && pod.name === name),
+    claim: claims.find(claim => claim.owned && claim.name === name),
+    probe: probe?.answered === true ? probe : undefined,
+  };
+}
+
 /** The peer URL that this operator gives a member of this name. */
 export function peerUrlOf({ cluster }: Pick<Observation, 'cluster'>, member: string): string {
   const { ClusterDomain: domain } = cluster.config.pod;

@@ -4,12 +4,14 @@ import { validateCluster } from '../../api/validate.ts';
 import type { Decision, Operation } from '../decision.ts';
 import type { Actor, MemberProbe, Observation } from '../observation.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
-import { said } from '../plan.ts';
+import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
+import { said } from '../said.ts';
 import { tlsCondition } from '../tls.ts';
 import { ignoredChanges } from './ignored-changes.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 import { outdatedPods } from './outdated-pods.ts';
+import { isQuorumImpossible, quorumAtRisk } from './quorum-risk.ts';
 
 /** What the conditions are made from. */
 export interface Findings {
@@ -25,6 +27,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
   const judged = validateCluster(cluster.object, cluster.status.currentVersion).conditions;
   return [
     available(findings),
+    ...quorumAtRisk(findings.observation, findings.members),
     healthy(findings),
     progressing(findings),
     durable(findings.observation),
@@ -91,6 +94,7 @@ function unavailable(
   probes: readonly Answered[],
 ): ConditionFinding {
   const complaints = complaintsOf(members) || messageOf(decision);
+  if (isTotalLoss(observation)) return finding('Available', 'AllVolumesLost', totalLoss(observation).message);
   if (probes.length > 0) {
     const reason = probes.every(probe => probe.leaderId === undefined) ? 'NoQuorum' : 'ReadFailed';
     return finding('Available', reason, complaints);
@@ -98,7 +102,10 @@ function unavailable(
   const running = observation.pods.some(
     pod => pod.owned && pod.phase === 'Running' && pod.trouble === undefined,
   );
-  return finding('Available', running ? 'Unreachable' : 'NoMembers', complaints);
+  if (!running) return finding('Available', 'NoMembers', complaints);
+  // What does not run cannot vote, whatever keeps the operator from asking those that do.
+  const reason = isQuorumImpossible(observation, members) ? 'NoQuorum' : 'Unreachable';
+  return finding('Available', reason, complaints);
 }
 
 function healthy(findings: Findings): ConditionFinding {
@@ -133,6 +140,7 @@ const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
   scaleCluster: 'Scaling',
   replaceMember: 'Repairing',
   rolloutCluster: 'RollingOut',
+  moveLeader: 'Maintaining',
   hibernateCluster: 'Hibernating',
   wakeCluster: 'Waking',
   deleteCluster: 'Deleting',

@@ -11,6 +11,7 @@ export interface Transition {
 const TOLD = [
   'Available',
   'Healthy',
+  'QuorumAtRisk',
   'Paused',
   'VersionSupported',
   'SpecValid',

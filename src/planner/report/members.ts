@@ -1,7 +1,7 @@
 /** What status says of each member: only what was just observed. */
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
 import { lossOf } from '../membership/evidence.ts';
-import { seatsOf } from '../membership/seats.ts';
+import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
 import type { MemberProbe, Observation, PodFacts } from '../observation.ts';
 import { timestamp } from '../../api/time.ts';
@@ -47,7 +47,9 @@ function observeMember(observation: Observation, name: string): ObservedMember {
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
 function lostSince(observation: Observation, name: string): Pick<MemberDetail, 'lostSince'> {
-  const seat = seatsOf(observation).find(candidate => candidate.name === name);
+  const seat = observation.membership.known
+    ? seatsOf(observation).find(candidate => candidate.name === name)
+    : lastKnownSeat(observation, name);
   if (seat === undefined || lossOf(observation, seat) === undefined) return {};
   const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
   const now = timestamp(observation.now);

@@ -1,0 +1,91 @@
+/** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what people do. */
+import { type ConditionFinding, finding } from '../../api/conditions.ts';
+import { goesToSleep } from '../hibernate.ts';
+import { lossOf } from '../membership/evidence.ts';
+import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
+import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
+import type { Observation } from '../observation.ts';
+import { quorum } from '../quorum.ts';
+import { usableClaim } from '../repair.ts';
+import type { ObservedMember } from './members.ts';
+
+/** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */
+export function quorumAtRisk(
+  observation: Observation,
+  members: readonly ObservedMember[],
+): ConditionFinding[] {
+  const { cluster, membership } = observation;
+  if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
+  if (isTotalLoss(observation))
+    return [finding('QuorumAtRisk', 'AllVolumesLost', totalLoss(observation).message)];
+  const voters = votersOf(observation, members);
+  const away = voters.filter(({ detail }) => detail.health !== 'Healthy');
+  if (away.length === 0) return [];
+  const disks = away.map(({ detail }) => diskOf(observation, detail.name)).join('; ');
+  const healthy = voters.length - away.length;
+  if (membership.known) {
+    if (healthy > quorum(voters.length)) return [];
+    const said = `${healthy} of ${voters.length} voters are healthy, and ${quorum(voters.length)} are needed; ${disks}`;
+    return [finding('QuorumAtRisk', 'NoMarginLeft', said)];
+  }
+  return isQuorumImpossible(observation, members)
+    ? [
+        finding(
+          'QuorumAtRisk',
+          'QuorumLost',
+          `${quorum(voters.length)} of ${voters.length} voters are needed; ${disks}`,
+        ),
+      ]
+    : [finding('QuorumAtRisk', 'MembersUnreachable', disks)];
+}
+
+/** Whether a member says that there is no leader, or Kubernetes that fewer pods run than a quorum needs. */
+export function isQuorumImpossible(observation: Observation, members: readonly ObservedMember[]): boolean {
+  const answered = Object.values(observation.probes).filter(probe => probe.answered);
+  if (answered.some(probe => probe.leaderId === undefined)) return true;
+  const voters = votersOf(observation, members);
+  const running = voters.filter(({ detail }) => isRunning(observation, detail.name));
+  return voters.length > 0 && running.length < quorum(voters.length);
+}
+
+function votersOf(observation: Observation, members: readonly ObservedMember[]): readonly ObservedMember[] {
+  const learners = observation.membership.known
+    ? seatsOf(observation).flatMap(({ name, isLearner }) => (isLearner ? [name] : []))
+    : members.flatMap(({ detail }) =>
+        lastKnownSeat(observation, detail.name).isLearner ? [detail.name] : [],
+      );
+  return members.filter(({ detail }) => !learners.includes(detail.name));
+}
+
+function isRunning({ pods }: Observation, name: string): boolean {
+  return pods.some(
+    pod =>
+      pod.owned && pod.name === name && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting,
+  );
+}
+
+/** What is known of a member's disk and of the pod on it, in words for people. */
+export function diskOf(observation: Observation, name: string): string {
+  const seat = lastKnownSeat(observation, name);
+  const loss = lossOf(observation, seat);
+  if (loss !== undefined) return `${name}: ${loss}`;
+  const { claim, pod } = seat;
+  const onPod = observation.cluster.status.storage?.kind === 'EmptyDir';
+  const disk = onPod ? 'its data is in its pod' : claimOf(claim);
+  if (pod === undefined) {
+    const fate =
+      usableClaim(observation, name) === undefined ? 'it has no pod' : 'its pod is being brought back';
+    return `${name}: ${disk}, ${fate}`;
+  }
+  if (pod.deleting) return `${name}: ${disk}, its pod is ending`;
+  if (pod.trouble !== undefined) return `${name}: ${disk}, its pod does not start (${pod.trouble.reason})`;
+  return `${name}: ${disk}, its pod is ${pod.phase}`;
+}
+
+function claimOf(claim: ReturnType<typeof lastKnownSeat>['claim']): string {
+  if (claim === undefined) return 'its claim is not found';
+  if (claim.deleting) return 'its claim is being deleted';
+  const { home } = claim;
+  if (home === undefined) return `its claim is ${claim.phase}`;
+  return `its claim is ${claim.phase} to a volume on node ${home.node}, which is ${home.exists ? 'there' : 'gone'}`;
+}

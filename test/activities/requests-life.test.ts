@@ -1,0 +1,296 @@
+/** What people ask for while a cluster runs, from end to end on a world in memory, with the operator killed at every step. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+import { People } from '../support/people.ts';
+
+const LONG = { timeout: 120_000 };
+
+async function created(spec: EtcdClusterSpec = {}, storageClass = true) {
+  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec }, storageClass });
+  await world.run();
+  await world.run();
+  return { world, people: new People(world) };
+}
+
+function voters(world: OperatorWorld): string[] {
+  const rows = world.etcd.clusters[0]?.rows ?? [];
+  expect(rows.filter(row => row.isLearner)).toEqual([]);
+  return rows.map(row => row.name);
+}
+
+function leader(world: OperatorWorld): string {
+  const [etcd] = world.etcd.clusters;
+  return etcd?.rows.find(row => row.id === etcd.leaderId)?.name ?? '';
+}
+
+function podUids(world: OperatorWorld): string[] {
+  return world.kube.all('Pod').map(pod => pod.metadata.uid ?? '');
+}
+
+/** The member's process is there and answers nobody. */
+function isolate(world: OperatorWorld, member: string): void {
+  const pod = world.kube.peek(world.pod(member));
+  world.etcd.set((pod?.['status'] as { podIP: string }).podIP, 'isolated');
+}
+
+describe('replaceMember', LONG, () => {
+  it('of a healthy member adds before it removes, and never has fewer members than asked for', async () => {
+    const { world, people } = await created();
+    const [healthy = ''] = voters(world).filter(name => name !== leader(world));
+    people.ask('replaceMember', healthy);
+    await people.run();
+    expect(people.steps).toEqual([
+      'addLearner',
+      'createMember',
+      'promoteLearner',
+      'removeMember',
+      'retireMember',
+    ]);
+    expect(people.heard).toEqual([
+      `accepted: replaceMember ${healthy} is accepted: the query plan shows how it goes on`,
+      `done: ${healthy} was replaced`,
+    ]);
+    expect(voters(world)).toHaveLength(3);
+    expect(voters(world)).toContain('example-3');
+    expect(voters(world)).not.toContain(healthy);
+    expect(world.names('Pod')).toEqual(voters(world));
+    expect(world.names('PersistentVolumeClaim')).toEqual(voters(world));
+    const { lastOperation, replacements } = world.cluster.status;
+    expect(lastOperation).toMatchObject({ type: 'replaceMember', outcome: 'Succeeded' });
+    expect(replacements).toBeUndefined();
+  });
+
+  it('of the leader has it hand over first, and keeps its claim when storage.retain says so', async () => {
+    const { world, people } = await created({ storage: { retain: 'Retain' } });
+    const old = leader(world);
+    people.ask('replaceMember', old);
+    await people.run();
+    expect(people.steps.slice(3)).toEqual(['moveLeader', 'removeMember', 'retireMember']);
+    expect(voters(world)).not.toContain(old);
+    expect(world.names('PersistentVolumeClaim')).toContain(old);
+    expect(world.names('Pod')).not.toContain(old);
+  });
+
+  it('of the only member works too', async () => {
+    const { world, people } = await created({ size: 1 });
+    people.ask('replaceMember', 'example-0');
+    await people.run();
+    expect(voters(world)).toEqual(['example-1']);
+  });
+
+  it('of a member that is proved dead waits for no grace and no budget', async () => {
+    const { world, people } = await created({ repair: { maxReplacementsPerHour: 0 } });
+    await world.kube.as('kubectl').delete(world.claim('example-1'));
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    world.kubelet.settle();
+    expect((await people.run()).decision).toMatchObject({ reason: 'ReplacementBudget' });
+    people.ask('replaceMember', 'example-1');
+    await people.run();
+    expect(voters(world)).toEqual(['example-0', 'example-2', 'example-3']);
+    expect(world.cluster.status.replacements).toMatchObject([
+      { member: 'example-1', replacedBy: 'example-3' },
+    ]);
+  });
+
+  it('of a member that is not well asks once more, naming its id, and keeps its volume', async () => {
+    const { world, people } = await created();
+    const [lost = ''] = voters(world).filter(name => name !== leader(world));
+    isolate(world, lost);
+    people.ask('replaceMember', lost);
+    const { decision } = await people.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'NotProvedLost' });
+    expect(voters(world)).toContain(lost);
+    const consent = decision.kind === 'blocked' ? decision.consent : undefined;
+    const approval = { id: 1, by: 'ana', expiresAt: world.now + 3_600_000, operation: '', ids: [] };
+    people.said = { approvals: [{ ...approval, ...consent }] };
+    await people.run();
+    expect(voters(world)).toHaveLength(3);
+    expect(voters(world)).not.toContain(lost);
+    expect(world.names('Pod')).toEqual(voters(world));
+    expect(world.names('PersistentVolumeClaim')).toContain(lost);
+  });
+
+  it('waits while another member is not well', async () => {
+    const { world, people } = await created();
+    const [one = '', other = ''] = voters(world).filter(name => name !== leader(world));
+    people.ask('replaceMember', one);
+    isolate(world, other);
+    const { decision } = await people.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect(voters(world)).toHaveLength(3);
+  });
+
+  it('taken back while its learner catches up leaves the members as they were', async () => {
+    const { world, people } = await created();
+    const before = voters(world);
+    people.ask('replaceMember', 'example-1');
+    for (let pass = 0; pass < 3; pass += 1) await people.step();
+    expect(people.steps).toEqual(['addLearner', 'createMember']);
+    people.takeBack();
+    await people.run();
+    expect(voters(world)).toEqual(before);
+    expect(world.names('Pod')).toEqual(before);
+    expect(world.names('PersistentVolumeClaim')).toEqual(before);
+  });
+
+  it('meets a spec that shrinks meanwhile: the member that was named is the one that goes', async () => {
+    const { world, people } = await created({ size: 5 });
+    const [named = ''] = voters(world).filter(name => name !== leader(world));
+    people.ask('replaceMember', named);
+    await world.kube.as('kubectl').patch(world.resource, { spec: { size: 3 } }, { type: 'merge' });
+    await people.run();
+    expect(voters(world)).toHaveLength(3);
+    expect(voters(world)).not.toContain(named);
+  });
+
+  it('of two members replaces one after the other', async () => {
+    const { world, people } = await created();
+    people.ask('replaceMember', 'example-0');
+    people.ask('replaceMember', 'example-1');
+    await people.run();
+    expect(voters(world)).toEqual(['example-2', 'example-3', 'example-4']);
+  });
+
+  it.each([
+    ['nobody', 'refused: nobody is no member; the members are example-0, example-1, example-2'],
+    ['', 'refused: it names no member'],
+  ])('of "%s" is refused', async (target, message) => {
+    const { world, people } = await created();
+    people.ask('replaceMember', target);
+    await people.run();
+    expect(people.heard).toEqual([message]);
+    expect(people.steps).toEqual([]);
+    expect(voters(world)).toHaveLength(3);
+  });
+});
+
+describe('moveLeader', LONG, () => {
+  it('hands leadership over, once', async () => {
+    const { world, people } = await created();
+    const [to = ''] = voters(world).filter(name => name !== leader(world));
+    people.ask('moveLeader', to);
+    await people.run();
+    expect(leader(world)).toBe(to);
+    expect(people.steps).toEqual(['moveLeader']);
+    people.ask('moveLeader', to);
+    await people.run();
+    expect(people.heard.at(-1)).toBe(`done: ${to} leads already`);
+    expect(people.steps).toEqual(['moveLeader']);
+  });
+
+  it('to a member that is not seen healthy is refused', async () => {
+    const { world, people } = await created();
+    const [to = ''] = voters(world).filter(name => name !== leader(world));
+    isolate(world, to);
+    people.ask('moveLeader', to);
+    await people.run();
+    expect(people.heard).toEqual([`refused: ${to} is not seen healthy: it cannot lead`]);
+  });
+});
+
+describe('restart', LONG, () => {
+  it('of all members is a rollout: one at a time, the leader last, on the same volumes', async () => {
+    const { world, people } = await created();
+    const before = podUids(world);
+    const claims = world.kube.all('PersistentVolumeClaim').map(claim => claim.metadata.uid);
+    people.ask('restart');
+    await people.run();
+    expect(people.steps.filter(kind => kind === 'stopMember')).toHaveLength(3);
+    expect(people.steps.indexOf('moveLeader')).toBeGreaterThan(people.steps.lastIndexOf('awaitMembers') - 3);
+    expect(podUids(world).filter(uid => before.includes(uid))).toEqual([]);
+    expect(world.kube.all('PersistentVolumeClaim').map(claim => claim.metadata.uid)).toEqual(claims);
+    expect(people.heard.at(-1)).toBe('done: restarted');
+    const steps = people.steps.length;
+    await people.run();
+    expect(people.steps).toHaveLength(steps);
+  });
+
+  it('of one member touches no other', async () => {
+    const { world, people } = await created();
+    const before = podUids(world);
+    const [one = ''] = voters(world).filter(name => name !== leader(world));
+    people.ask('restart', one);
+    await people.run();
+    expect(podUids(world).filter(uid => before.includes(uid))).toHaveLength(2);
+    expect(voters(world)).toHaveLength(3);
+  });
+
+  it('of a member that does not answer needs only the others to be well', async () => {
+    const { world, people } = await created();
+    const [one = ''] = voters(world).filter(name => name !== leader(world));
+    isolate(world, one);
+    world.kubelet.settle();
+    const [uid] = [world.kube.peek(world.pod(one))?.metadata.uid];
+    people.ask('restart', one);
+    await people.run();
+    expect(podUids(world)).not.toContain(uid);
+    expect(people.heard.at(-1)).toBe('done: restarted');
+  });
+
+  it('of ephemeral members is refused', async () => {
+    const { world, people } = await created({}, false);
+    const before = podUids(world);
+    people.ask('restart');
+    await people.run();
+    expect(people.heard).toEqual([
+      'refused: the members keep their data in their pods: a pod that is stopped is a lost member',
+    ]);
+    expect(podUids(world)).toEqual(before);
+  });
+});
+
+describe('abort', LONG, () => {
+  it('of scaling up takes the learner back, with its pod and its claim, and stays so', async () => {
+    const { world, people } = await created();
+    await world.kube.as('kubectl').patch(world.resource, { spec: { size: 5 } }, { type: 'merge' });
+    while (!people.steps.includes('createMember')) await people.step();
+    const generation = world.cluster.metadata.generation ?? 0;
+    people.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana', reason: 'too soon' } };
+    const { decision } = await people.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
+    expect(voters(world)).toEqual(['example-0', 'example-1', 'example-2']);
+    expect(world.names('Pod')).toEqual(voters(world));
+    expect(world.names('PersistentVolumeClaim')).toEqual(voters(world));
+    expect(world.events.map(event => event.message)).toContainEqual(
+      expect.stringMatching(/^removed example-3 .*: scaleCluster was aborted by ana \(too soon\)$/),
+    );
+    people.said = {};
+    await people.run();
+    expect(voters(world)).toHaveLength(5);
+  });
+});
+
+describe('the operator killed at any API call', LONG, () => {
+  it.each([
+    { what: 'of replacing a healthy member', kind: 'replaceMember', target: 'example-1' },
+    { what: 'of replacing the leader', kind: 'replaceMember', target: 'leader' },
+    { what: 'of moving the leader', kind: 'moveLeader', target: 'follower' },
+    { what: 'of a restart', kind: 'restart', target: '' },
+  ] as const)('$what does it once all the same', async ({ kind, target }) => {
+    const begin = async () => {
+      const { world, people } = await created();
+      const follower = voters(world).find(name => name !== leader(world)) ?? '';
+      const named = { leader: leader(world), follower }[target as string] ?? target;
+      people.ask(kind, named);
+      return { world, people, named };
+    };
+    const probe = await begin();
+    const before = probe.world.calls;
+    await probe.people.run();
+    const length = probe.world.calls - before;
+    for (let at = 1; at <= length; at += Math.max(1, Math.floor(length / 8))) {
+      const { world, people, named } = await begin();
+      const uids = podUids(world);
+      world.kill({ at: world.calls + at });
+      await people.run();
+      await people.run();
+      expect(voters(world)).toHaveLength(3);
+      expect(world.names('Pod')).toEqual(voters(world));
+      if (kind === 'replaceMember') expect(voters(world)).not.toContain(named);
+      if (kind === 'moveLeader') expect(leader(world)).toBe(named);
+      if (kind === 'restart') expect(podUids(world).filter(uid => uids.includes(uid))).toEqual([]);
+      expect(people.heard.at(-1)).toMatch(/^done/);
+    }
+  });
+});
