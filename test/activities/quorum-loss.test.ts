@@ -82,8 +82,8 @@ describe('QuorumAtRisk', () => {
   it('says of members that nobody reaches that it is not known', async () => {
     const world = await created();
     for (const name of world.names('Pod')) {
-      const { podIP } = world.kube.peek(world.pod(name))?.['status'] as { podIP: string };
-      world.etcd.set(podIP, 'frozen');
+      const status = world.kube.peek(world.pod(name))?.['status'] as { podIP?: string } | undefined;
+      world.etcd.set(status?.podIP ?? '', 'frozen');
     }
     await world.look();
     expect(condition(world, 'Available')).toMatchObject({ status: 'Unknown', reason: 'Unreachable' });

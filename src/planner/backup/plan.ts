@@ -2,7 +2,7 @@
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import { objectLocation } from '../../api/backup-names.ts';
 import { validateBackup } from '../../api/validate.ts';
-import { said } from '../plan.ts';
+import { said } from '../said.ts';
 import type {
   BackupActor,
   BackupDecision,

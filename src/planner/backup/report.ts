@@ -3,7 +3,7 @@ import { type ConditionFinding, finding } from '../../api/conditions.ts';
 import { timestamp } from '../../api/time.ts';
 import type { BackupEntry, BackupProgress, BackupRun, Condition, EtcdBackupStatus } from '../../api/types.ts';
 import { validateBackup } from '../../api/validate.ts';
-import { said } from '../plan.ts';
+import { said } from '../said.ts';
 import type { Transition } from '../report/events.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
