@@ -1,6 +1,7 @@
 /** Creation, repair and deletion from end to end on a world in memory, with the operator killed at every API call. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { podFacts } from '../../src/activities/pod-facts.ts';
 import { memberName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
@@ -32,6 +33,8 @@ function expectWhole(world: OperatorWorld, size: number): void {
   expect(status).toMatchObject({ clusterID: etcd?.id, phase: 'Running', ready: `${size}/${size}` });
   expect(status.members?.ready).toEqual(members);
   expect(status.members?.details?.map(detail => detail.health)).toEqual(members.map(() => 'Healthy'));
+  const pods = world.kube.all('Pod').map(pod => podFacts(pod, world.ref.uid));
+  expect(pods.filter(pod => pod.firstStart !== 'sealed')).toEqual([]);
   expect(world.etcd.open).toBe(0);
 }
 
