@@ -34,6 +34,8 @@ export interface Config {
   /** Undefined: all namespaces. */
   readonly watchNamespace: string | undefined;
   readonly pod: { readonly name: string; readonly namespace: string };
+  /** Of pods that help the operator; undefined: the image of its own pod. */
+  readonly image: string | undefined;
   /** Without election every replica with the watcher role watches; only for one that runs alone. */
   readonly leaderElection: boolean;
   readonly leaseName: string;
@@ -119,6 +121,7 @@ export function parseConfig(environment: Environment): Config {
       name: env.optional('POD_NAME') ?? hostname().toLowerCase(),
       namespace: env.text('POD_NAMESPACE'),
     },
+    image: env.optional('OPERATOR_IMAGE'),
     leaderElection: env.flag('LEADER_ELECTION'),
     leaseName: env.text('LEASE_NAME'),
     kubeconfig: env.optional('KUBECONFIG'),

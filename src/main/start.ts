@@ -9,7 +9,8 @@ import { temporalLogger } from '../telemetry/temporal-logger.ts';
 import type { Config } from './config.ts';
 import { healthPages, metricsPages, operatorChecks, servePages, temporalServing } from './health.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
-import { openStore } from './stores.ts';
+import { storeOpener } from '../activities/backup/open-store.ts';
+import { ownImage } from './own-image.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
 import { failure, retryUntilDone } from './retry.ts';
 import { lazyConnection, workerConnection } from './temporal-connection.ts';
@@ -154,7 +155,11 @@ async function makeWorker(
   const activities = {
     kube: kubernetes.client,
     etcd: createEtcdPort(),
-    openStore,
+    openStore: storeOpener({
+      kube: kubernetes.client,
+      now: () => Date.now(),
+      image: ownImage(kubernetes.client, config),
+    }),
     recordEvent: eventSink(kubernetes.events),
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

@@ -149,6 +149,11 @@ export const VARIABLES = {
     rule: dnsLabel,
     meaning: 'The namespace of this replica, which holds the lease of the watchers.',
   },
+  OPERATOR_IMAGE: {
+    type: 'optional',
+    otherwise: "the image of the operator's own pod",
+    meaning: 'The image of the pods that help the operator, such as those that lend it a claim for backups.',
+  },
   LEADER_ELECTION: {
     type: 'flag',
     default: true,

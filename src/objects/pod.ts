@@ -21,6 +21,7 @@ import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference
 import { given, placement } from './placement.ts';
 import { METRICS_PORT_NAME, probesFor } from './probes.ts';
 import { stamped } from './rendered.ts';
+import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
 import { runtimeEnvironment } from './runtime-environment.ts';
 import { tlsMounts, tlsVolumes } from './tls.ts';
 
@@ -32,25 +33,6 @@ export type PodMember = {
   /** The etcd version that this member runs while it differs from the specification's, as during an upgrade. */
   readonly version?: string | undefined;
 };
-
-/** The user and group of every member: any number but root's works, the image names none. */
-const ETCD_USER = 65532;
-
-const POD_SECURITY = {
-  runAsNonRoot: true,
-  runAsUser: ETCD_USER,
-  runAsGroup: ETCD_USER,
-  fsGroup: ETCD_USER,
-  // A volume that already belongs to the group is not walked file by file at every start.
-  fsGroupChangePolicy: 'OnRootMismatch',
-  seccompProfile: { type: 'RuntimeDefault' },
-} as const;
-
-const CONTAINER_SECURITY = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
-} as const;
 
 /**
  * The pod of `member`, equal for equal arguments. A `securityContext` of the user's replaces the pod's whole one, as it did

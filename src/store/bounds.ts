@@ -4,6 +4,9 @@ import { type CallOptions, StoreError } from './port.ts';
 /** Milliseconds of a call that moves no data, when the caller names no deadline. */
 export const DEFAULT_DEADLINE_MS = 60_000;
 
+/** Milliseconds of a call that lasts as long as its data does: the longest that a timer takes. */
+export const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1;
+
 /** A call within its bounds. */
 export interface Bounds {
   readonly signal: AbortSignal;
@@ -41,6 +44,8 @@ export function startBounds(
 
 /** Resolves like the promise, but not later than the signal fires: then it rejects, and nobody waits for the promise. */
 export async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  // It may fail after the signal: nobody waits for it then.
+  promise.catch(() => undefined);
   signal.throwIfAborted();
   let listener: (() => void) | undefined;
   const fired = new Promise<never>((_, reject) => {

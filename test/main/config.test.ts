@@ -26,6 +26,7 @@ test('an empty environment gives the defaults of the deployment', () => {
     roles: { worker: true, watcher: true },
     watchNamespace: undefined,
     pod: { name: 'etcd-operator-0', namespace: 'etcd-operator' },
+    image: undefined,
     leaderElection: true,
     leaseName: 'etcd-operator-watcher',
     kubeconfig: undefined,

@@ -1,0 +1,186 @@
+/** Opens a claim as a store: through a pod beside it, since a claim can be mounted only in its own namespace. */
+import { randomBytes } from 'node:crypto';
+import {
+  CLAIM_STORE_HOST,
+  CLAIM_STORE_PORT,
+  type ClaimStoreOwner,
+  claimStoreName,
+  claimStorePod,
+  claimStoreSecret,
+  IDENTITY,
+} from '../../objects/claim-store.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import type { Store } from '../../store/port.ts';
+import { openServedStore } from '../../store/served/client.ts';
+import { createAuthority, issueLeaf } from '../../tls/issue.ts';
+import { CLAIM, POD } from '../observe.ts';
+import { isControlledBy, podFacts } from '../pod-facts.ts';
+import { waitUntil } from '../poll.ts';
+import { SECRET, secretText } from '../tls-secrets.ts';
+import { BackupFailure } from './failure.ts';
+
+/** A pod lives for one backup; its certificate for as long as a backup may take at most. */
+const VALID_MS = 400 * 24 * 3_600_000;
+
+export interface ClaimStoreDeps {
+  readonly kube: KubeClient;
+  readonly now: () => number;
+  /** The image that holds this program. */
+  readonly image: () => Promise<string>;
+}
+
+/** The claim as a store; closing it ends the pod. Throws a BackupFailure that says what keeps the pod from coming up. */
+export async function openClaim(deps: ClaimStoreDeps, owner: ClaimStoreOwner, claim: string): Promise<Store> {
+  const { namespace } = owner;
+  const { kube } = deps;
+  if ((await kube.get({ ...CLAIM, namespace, name: claim })) === undefined) {
+    throw new BackupFailure(
+      'later',
+      `there is no PersistentVolumeClaim ${namespace}/${claim}: create it, or correct spec.file.claim`,
+    );
+  }
+  await removeUnfit(deps, owner, claim);
+  const secret = await ensureSecret(deps, owner);
+  const pod = await ensurePod(deps, owner, claim);
+  const host = await addressOf(deps, owner);
+  const store = openServedStore({
+    location: `file://${claim}`,
+    host,
+    port: CLAIM_STORE_PORT,
+    serverName: CLAIM_STORE_HOST,
+    ca: secretText(secret, IDENTITY.ca) ?? '',
+    token: secretText(secret, IDENTITY.token) ?? '',
+  });
+  await answering(store);
+  return closingWith(store, () =>
+    kube.delete({ ...POD, namespace, name: pod.metadata.name }, { gracePeriodSeconds: 1 }),
+  );
+}
+
+/** A pod that has ended, is ending, or has another claim is of no use, and in the way of the next. */
+async function removeUnfit({ kube }: ClaimStoreDeps, owner: ClaimStoreOwner, claim: string): Promise<void> {
+  const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  const outcome = await waitUntil(async () => {
+    const found = await kube.get(ref);
+    if (found === undefined) return 'done';
+    if (!isControlledBy(found, owner.uid)) {
+      throw new BackupFailure(
+        'later',
+        `pod ${ref.namespace}/${ref.name} belongs to something else: remove it`,
+      );
+    }
+    const { phase, deleting } = podFacts(found, owner.uid);
+    if (!deleting && ['Pending', 'Running'].includes(phase) && claimOf(found) === claim) return 'done';
+    if (!deleting) await kube.delete(ref, { gracePeriodSeconds: 1 });
+    return 'notYet';
+  });
+  if (outcome !== 'done')
+    throw new BackupFailure('later', `pod ${ref.namespace}/${ref.name} does not go away`);
+}
+
+function claimOf(pod: KubeObject): string | undefined {
+  const { volumes = [] } = (pod['spec'] ?? {}) as {
+    readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+  };
+  return volumes.find(volume => volume.persistentVolumeClaim !== undefined)?.persistentVolumeClaim?.claimName;
+}
+
+/** The Secret of the pod: made once for the resource, owned by it. */
+async function ensureSecret(deps: ClaimStoreDeps, owner: ClaimStoreOwner): Promise<KubeObject> {
+  const { kube, now } = deps;
+  const ref = { ...SECRET, namespace: owner.namespace, name: claimStoreName(owner) };
+  const found = await kube.get(ref);
+  if (found !== undefined && isControlledBy(found, owner.uid)) return found;
+  if (found !== undefined) {
+    throw new BackupFailure(
+      'later',
+      `Secret ${ref.namespace}/${ref.name} belongs to something else: remove it`,
+    );
+  }
+  const validity = { now: now(), lasts: VALID_MS };
+  const authority = await createAuthority('etcd-claim-store', validity);
+  const { cert, key } = await issueLeaf(
+    authority,
+    { commonName: CLAIM_STORE_HOST, usages: ['server'], dnsNames: [CLAIM_STORE_HOST], addresses: [] },
+    validity,
+  );
+  const token = randomBytes(32).toString('base64url');
+  const data = {
+    [IDENTITY.cert]: cert,
+    [IDENTITY.key]: key,
+    [IDENTITY.ca]: authority.cert,
+    [IDENTITY.token]: token,
+  };
+  try {
+    return await kube.create(claimStoreSecret(owner, data));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return ensureSecret(deps, owner);
+  }
+}
+
+async function ensurePod(
+  { kube, image }: ClaimStoreDeps,
+  owner: ClaimStoreOwner,
+  claim: string,
+): Promise<KubeObject> {
+  const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  const found = await kube.get(ref);
+  if (found !== undefined) return found;
+  try {
+    return await kube.create(claimStorePod(owner, { image: await image(), claim }));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return (await kube.get(ref)) ?? Promise.reject(error);
+  }
+}
+
+/** Waits for the pod to run. */
+async function addressOf({ kube }: ClaimStoreDeps, owner: ClaimStoreOwner): Promise<string> {
+  const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  let ip: string | undefined;
+  let trouble = 'it has no address yet';
+  for (let window = 0; window < WINDOWS && ip === undefined; window += 1) {
+    await waitUntil(async () => {
+      const found = await kube.get(ref);
+      if (found === undefined) return 'trouble';
+      const facts = podFacts(found, owner.uid);
+      trouble = facts.trouble?.message ?? trouble;
+      if (facts.phase === 'Running') ({ ip } = facts);
+      return ip === undefined ? 'notYet' : 'done';
+    });
+  }
+  if (ip !== undefined) return ip;
+  throw new BackupFailure(
+    'later',
+    `the pod ${ref.namespace}/${ref.name}, which mounts the claim, does not start: ${trouble}`,
+  );
+}
+
+/** Of ten seconds each: a volume may have to be attached, and an image pulled. */
+const WINDOWS = 9;
+
+/** A container that runs need not listen yet. */
+async function answering(store: Store): Promise<void> {
+  const outcome = await waitUntil(async () => {
+    await store.head('health', { deadlineMs: 2_000 });
+    return 'done';
+  });
+  if (outcome !== 'done') throw new BackupFailure('later', `${store.location} does not answer`);
+}
+
+function closingWith(store: Store, end: () => Promise<void>): Store {
+  return new Proxy(store, {
+    get: (of, property) => {
+      if (property === 'close') {
+        return async () => {
+          await of.close();
+          await end();
+        };
+      }
+      const value: unknown = Reflect.get(of, property);
+      return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(of) : value;
+    },
+  });
+}

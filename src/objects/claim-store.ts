@@ -1,0 +1,82 @@
+/**
+ * The pod that lends a claim to the operator: it mounts the claim and serves it as a store. Made for one backup (or restore) at a
+ * time, gone after it. Pure.
+ */
+import { API_VERSION, FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
+import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
+
+export const CLAIM_STORE_PORT = 8443;
+/** The name in the certificate; nobody looks it up. */
+export const CLAIM_STORE_HOST = 'claim-store.etcd-operator';
+/** Where the container finds the claim, and its token and certificate. */
+export const CLAIM_FOLDER = '/claim';
+export const IDENTITY_FOLDER = '/identity';
+/** Keys of its Secret. */
+export const IDENTITY = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt', token: 'token' } as const;
+
+export interface ClaimStoreOwner {
+  readonly kind: 'EtcdBackup' | 'EtcdRestore';
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Of the pod and of its Secret. */
+export function claimStoreName({ kind, name }: ClaimStoreOwner): string {
+  return `${name.slice(0, 40)}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-claim`.replace(/-+/g, '-');
+}
+
+function metadataOf(owner: ClaimStoreOwner) {
+  const { kind, namespace, name, uid } = owner;
+  return {
+    name: claimStoreName(owner),
+    namespace,
+    labels: { [LABEL_NAME]: 'etcd-claim-store', [LABEL_MANAGED_BY]: FIELD_MANAGER },
+    ownerReferences: [{ apiVersion: API_VERSION, kind, name, uid, controller: true }],
+  };
+}
+
+/** @param data the texts of {@link IDENTITY} */
+export function claimStoreSecret(owner: ClaimStoreOwner, data: Readonly<Record<string, string>>) {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(owner), type: 'Opaque', stringData: data };
+}
+
+/** @param of the operator's own image, and the claim to mount */
+export function claimStorePod(
+  owner: ClaimStoreOwner,
+  { image, claim }: { readonly image: string; readonly claim: string },
+) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: metadataOf(owner),
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 5,
+      securityContext: POD_SECURITY,
+      containers: [
+        {
+          name: 'claim-store',
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['/usr/local/bin/node', '/app/dist/main/claim-store.js'],
+          env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=128' }],
+          ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],
+          resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '384Mi' } },
+          securityContext: CONTAINER_SECURITY,
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          volumeMounts: [
+            { name: 'claim', mountPath: CLAIM_FOLDER },
+            { name: 'identity', mountPath: IDENTITY_FOLDER, readOnly: true },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'claim', persistentVolumeClaim: { claimName: claim } },
+        { name: 'identity', secret: { secretName: claimStoreName(owner), defaultMode: 0o440 } },
+      ],
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * A store over HTTPS, for the pod that a claim is mounted in: the operator runs elsewhere, and talks to it as to any other store.
+ * Whoever has the token may do everything; nobody else anything.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { AS_LONG_AS_IT_TAKES_MS } from '../bounds.ts';
+import { type Store, StoreError } from '../port.ts';
+
+/** What went wrong, as the other side reads it. */
+export interface ServedError {
+  readonly code: StoreError['code'];
+  readonly message: string;
+}
+
+/** One way to answer requests on a store. Never rejects. */
+export function serveStore(
+  store: Store,
+  token: string,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    try {
+      if (!isAllowed(request, token)) return answer(response, 401, refusal());
+      await handle(store, request, response);
+    } catch (error) {
+      // What has been begun cannot be taken back: the other side sees that it ends too soon.
+      if (response.headersSent) response.destroy();
+      else answer(response, 500, asServed(error));
+    }
+  };
+}
+
+async function handle(store: Store, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://store');
+  const key = searchParams.get('key') ?? '';
+  const signal = abortedWith(response);
+  switch (`${request.method} ${pathname}`) {
+    case 'GET /health':
+      return answer(response, 200, {});
+    case 'PUT /object':
+      return answer(
+        response,
+        201,
+        await store.put(key, request, { signal, deadlineMs: AS_LONG_AS_IT_TAKES_MS }),
+      );
+    case 'GET /object': {
+      const offset = Number(searchParams.get('offset') ?? 0);
+      const { size, body } = await store.get(key, { offset, signal, deadlineMs: AS_LONG_AS_IT_TAKES_MS });
+      response.writeHead(200, { 'content-type': 'application/octet-stream', 'x-object-size': size });
+      return pipeline(body, response);
+    }
+    case 'GET /description':
+      return answer(response, 200, { object: (await store.head(key, { signal })) ?? null });
+    case 'GET /list': {
+      const objects = [];
+      for await (const object of store.list(searchParams.get('prefix') ?? '', { signal }))
+        objects.push(object);
+      return answer(response, 200, { objects });
+    }
+    case 'DELETE /object':
+      await store.delete(key, { signal });
+      return answer(response, 200, {});
+    case 'DELETE /unfinished': {
+      const olderThanMs = Number(searchParams.get('olderThanMs'));
+      const prefix = searchParams.get('prefix') ?? '';
+      return answer(response, 200, {
+        removed: await store.removeUnfinished(prefix, { signal, olderThanMs }),
+      });
+    }
+    default:
+      return answer(response, 404, { code: 'invalid', message: 'no such request' });
+  }
+}
+
+/** Fires when the other side has gone before it had its answer. */
+function abortedWith(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableEnded) controller.abort();
+  });
+  return controller.signal;
+}
+
+function isAllowed({ headers }: IncomingMessage, token: string): boolean {
+  const given = Buffer.from(headers.authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function refusal(): ServedError {
+  return { code: 'denied', message: 'the token is not the one of this pod' };
+}
+
+function asServed(error: unknown): ServedError {
+  if (error instanceof StoreError) return { code: error.code, message: error.message };
+  return { code: 'other', message: error instanceof Error ? error.message : String(error) };
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

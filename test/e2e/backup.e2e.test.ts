@@ -1,0 +1,146 @@
+/** Backups of a living cluster by the deployed operator: into a claim, and what a deletion leaves. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { EtcdBackup, EtcdBackupSpec } from '../../src/api/types.ts';
+import {
+  awaitCondition,
+  createNamespace,
+  manifest,
+  openWorld,
+  removeNamespace,
+  sample,
+  type World,
+} from '../support/e2e.ts';
+import { poll } from '../support/poll.ts';
+
+const NAMESPACE = 'backup';
+const CLUSTER = 'example';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+  await createNamespace(world, NAMESPACE);
+  await world.kube.apply(manifest(NAMESPACE, CLUSTER, { size: 3, version: '3.6.16' }));
+  await world.kube.apply({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { namespace: NAMESPACE, name: 'backups' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  } as Parameters<World['kube']['apply']>[0]);
+  await awaitCondition(world, { namespace: NAMESPACE, name: CLUSTER }, { type: 'Healthy' });
+}, 240_000);
+afterAll(async () => {
+  await removeNamespace(world, NAMESPACE);
+  await world.close();
+});
+
+async function readBackup(name: string): Promise<EtcdBackup | undefined> {
+  const object = await world.kube.get({
+    apiVersion: API_VERSION,
+    kind: 'EtcdBackup',
+    namespace: NAMESPACE,
+    name,
+  });
+  return object as unknown as EtcdBackup | undefined;
+}
+
+/** Waits until the resource's last run has this outcome, and answers it; fails with its whole status. */
+function ended(name: string, outcome: string): Promise<EtcdBackup> {
+  return poll(
+    async () => {
+      const backup = await readBackup(name);
+      return backup?.status?.lastRun?.outcome === outcome ? backup : undefined;
+    },
+    {
+      timeoutMs: 120_000,
+      otherwise: async () =>
+        `no run ${outcome}: ${JSON.stringify((await readBackup(name))?.status, null, 1)}`,
+    },
+  );
+}
+
+async function apply(name: string, spec: EtcdBackupSpec): Promise<void> {
+  await world.kube.apply({
+    apiVersion: API_VERSION,
+    kind: 'EtcdBackup',
+    metadata: { namespace: NAMESPACE, name },
+    spec,
+  } as Parameters<World['kube']['apply']>[0]);
+}
+
+describe('into a claim', () => {
+  it('one backup is taken, verified and described; the pod that lent the claim is gone', async () => {
+    await world.kube.apply(sample(NAMESPACE, 'backup-to-claim.yaml'));
+    const { status } = await ended('example', 'Succeeded');
+    expect(status).toMatchObject({
+      phase: 'Succeeded',
+      succeeded: true,
+      etcdVersion: '3.6.16',
+      history: [{ location: 'file://backups/etcd/example', verified: 'Checksum' }],
+    });
+    const [entry] = status?.history ?? [];
+    expect((entry?.size ?? 0) % 512).toBe(32);
+    expect(entry?.sha256).toMatch(/^[0-9a-f]{64}$/);
+    await poll(
+      async () => {
+        const { items } = await world.kube.list({ apiVersion: 'v1', kind: 'Pod' }, { namespace: NAMESPACE });
+        return items.every(({ metadata }) => !metadata.name.endsWith('-claim')) || undefined;
+      },
+      { timeoutMs: 30_000, otherwise: async () => 'the pod that lent the claim is still there' },
+    );
+  }, 180_000);
+
+  it('periodic backups follow each other, the oldest goes, and a person can ask for one', async () => {
+    const policy = { backupIntervalInSecond: 86_400, maxBackups: 2 };
+    await apply('periodic', {
+      etcdEndpoints: [`http://${CLUSTER}-client:2379`],
+      storageType: 'File',
+      file: { claim: 'backups', path: 'periodic/example' },
+      backupPolicy: policy,
+      compression: 'zstd',
+    });
+    const first = await ended('periodic', 'Succeeded');
+    expect(first.status?.history?.[0]?.member).toMatch(/^example-\d$/);
+    const workflow = first.status?.workflowID ?? '';
+    const input = JSON.stringify({ by: 'a person' });
+    for (let count = 2; count <= 3; count += 1) {
+      const before = (await readBackup('periodic'))?.status?.lastRun?.startedAt;
+      await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'backup', '-i', input);
+      await poll(
+        async () => {
+          const { lastRun } = (await readBackup('periodic'))?.status ?? {};
+          return (lastRun?.startedAt !== before && lastRun?.outcome === 'Succeeded') || undefined;
+        },
+        { timeoutMs: 90_000, otherwise: async () => JSON.stringify((await readBackup('periodic'))?.status) },
+      );
+    }
+    await poll(
+      async () => {
+        const { history = [] } = (await readBackup('periodic'))?.status ?? {};
+        return history.length === 2 || undefined;
+      },
+      { timeoutMs: 60_000, otherwise: async () => JSON.stringify((await readBackup('periodic'))?.status) },
+    );
+    await world.stack.kubectl(
+      '-n',
+      NAMESPACE,
+      'delete',
+      'etcdbackup',
+      'periodic',
+      '--wait=true',
+      '--timeout=30s',
+    );
+  }, 240_000);
+
+  it('a backup that cannot be made says why', async () => {
+    await apply('lost', {
+      clusterRef: { name: CLUSTER },
+      storageType: 'File',
+      file: { claim: 'nowhere', path: 'a/b' },
+      backupPolicy: { timeoutInSecond: 15 },
+    });
+    const { status } = await ended('lost', 'Failed');
+    expect(status).toMatchObject({ succeeded: false, phase: 'Failed' });
+    expect(status?.Reason).toContain('there is no PersistentVolumeClaim backup/nowhere');
+  }, 120_000);
+});

@@ -1,0 +1,126 @@
+/** Snapshots of real members: whole, provable, cancellable, through TLS; and when the member is killed in the middle. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { Etcd3 } from 'etcd3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
+import { etcdBinary, EtcdProcessCluster } from '../support/etcd-process.ts';
+
+const execute = promisify(execFile);
+const port = createEtcdPort();
+const NEVER = new AbortController().signal;
+const KEYS = 200;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snapshots-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function fill(cluster: EtcdProcessCluster): Promise<void> {
+  const { host, port: at } = cluster.member(0).target;
+  const client = new Etcd3({ hosts: `${host}:${at}` });
+  const value = Buffer.alloc(32 * 1024, 'x');
+  for (let key = 0; key < KEYS; key += 1) await client.put(`key-${key}`).value(value);
+  client.close();
+}
+
+describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
+  let cluster: EtcdProcessCluster;
+  beforeAll(async () => {
+    cluster = await EtcdProcessCluster.start({ version, size: 1 });
+    await fill(cluster);
+  }, 60_000);
+  afterAll(() => cluster.stop());
+
+  test('a snapshot is what etcdutl takes for a whole one, of at least the revision that was read', async () => {
+    const member = port.member(cluster.member(0).target);
+    try {
+      const { revision } = await member.linearizableRead();
+      const snapshot = verifiedSnapshot(member.snapshot({ signal: NEVER, deadlineMs: 30_000 }));
+      const file = join(folder, `${version}.db`);
+      const hash = createHash('sha256');
+      await pipeline(
+        snapshot.bytes,
+        async function* (chunks: AsyncIterable<Uint8Array>) {
+          for await (const chunk of chunks) {
+            hash.update(chunk);
+            yield chunk;
+          }
+        },
+        createWriteStream(file),
+      );
+      const proof = snapshot.proof();
+      expect(proof.wholeSha256).toBe(hash.digest('hex'));
+      expect(snapshot.expected()).toBe(proof.size - 32);
+      expect(proof.storageVersion.startsWith(version.slice(0, 3))).toBe(version !== '3.5.35');
+      const etcdutl = (await etcdBinary(version)).replace(/etcd$/, 'etcdutl');
+      const { stdout } = await execute(etcdutl, ['snapshot', 'status', file, '-w', 'json']);
+      const status = JSON.parse(stdout) as { readonly revision: number; readonly totalKey: number };
+      expect(status.revision).toBe(Number(revision));
+      expect(status.totalKey).toBe(KEYS);
+    } finally {
+      member.close();
+    }
+  });
+
+  test('leaving the loop ends the call, and the member goes on', async () => {
+    const member = port.member(cluster.member(0).target);
+    try {
+      for await (const chunk of member.snapshot({ signal: NEVER, deadlineMs: 30_000 })) {
+        expect(chunk.blob.length).toBeGreaterThan(0);
+        break;
+      }
+      expect((await member.status()).version).toBe(version);
+    } finally {
+      member.close();
+    }
+  });
+
+  test('an abort and a deadline end it', async () => {
+    const member = port.member(cluster.member(0).target);
+    const controller = new AbortController();
+    try {
+      const aborted = async () => {
+        for await (const _ of member.snapshot({ signal: controller.signal, deadlineMs: 30_000 })) {
+          controller.abort(new Error('no longer wanted'));
+        }
+      };
+      await expect(aborted()).rejects.toThrow('no longer wanted');
+      const late = async () => {
+        for await (const _ of member.snapshot({ signal: NEVER, deadlineMs: 1 })) void _;
+      };
+      await expect(late()).rejects.toMatchObject({ code: 'timeout' });
+    } finally {
+      member.close();
+    }
+  });
+});
+
+test('a member that is killed in the middle leaves no snapshot that proves itself', async () => {
+  const cluster = await EtcdProcessCluster.start({ version: '3.6.16', size: 1 });
+  const member = port.member(cluster.member(0).target);
+  try {
+    await fill(cluster);
+    const snapshot = verifiedSnapshot(member.snapshot({ signal: NEVER, deadlineMs: 30_000 }));
+    const read = async () => {
+      let chunks = 0;
+      for await (const _ of snapshot.bytes) {
+        chunks += 1;
+        if (chunks === 3) await cluster.member(0).stop('SIGKILL');
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ code: expect.stringMatching(/unreachable|other|corrupt/) });
+    expect(() => snapshot.proof()).toThrow('not read to its end');
+  } finally {
+    member.close();
+    await cluster.stop();
+  }
+}, 60_000);

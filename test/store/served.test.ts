@@ -1,0 +1,66 @@
+/** The contract against a folder that another process serves, and who is let in. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openFileStore } from '../../src/store/file.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openServedStore } from '../../src/store/served/client.ts';
+import { serveStore } from '../../src/store/served/server.ts';
+import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
+import { bytes, codeOf, storeContract } from './contract.ts';
+
+const SMALL_PART = 100_000;
+const TOKEN = 'a-token-that-is-in-a-secret';
+let folder = '';
+let server: Server;
+let store: Store;
+let open: (token: string, ca?: string) => Store;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'served-store-'));
+  const validity = { now: Date.now(), lasts: 3_600_000 };
+  const authority = await createAuthority('nightly-claim', validity);
+  const names = { commonName: 'claim', usages: ['server' as const], dnsNames: ['claim.test'], addresses: [] };
+  const leaf = await issueLeaf(authority, names, validity);
+  const answer = serveStore(openFileStore(folder), TOKEN);
+  server = createServer(leaf, (request, response) => void answer(request, response));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const at = { location: 'file://backups', host: '127.0.0.1', port, serverName: 'claim.test' };
+  open = (token, ca = authority.cert) => openServedStore({ ...at, ca, token });
+  store = open(TOKEN);
+});
+afterAll(async () => {
+  await store.close();
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a served folder', () => {
+  storeContract(
+    () => ({
+      store,
+      leftovers: async prefix => {
+        const files = await readdir(folder, { recursive: true });
+        return files.filter(
+          file => file.startsWith(prefix.split('/').slice(0, 2).join('/')) && /unfinished|claimed/.test(file),
+        ).length;
+      },
+    }),
+    SMALL_PART,
+  );
+
+  test('lets in nobody without its token, and tells its own certificate from others', async () => {
+    const stranger = open('another-token');
+    expect(await codeOf(stranger.put('a', bytes(1)))).toBe('denied');
+    await stranger.close();
+    const other = await createAuthority('other', { now: Date.now(), lasts: 3_600_000 });
+    const deceived = open(TOKEN, other.cert);
+    expect(await codeOf(deceived.head('a'))).toBe('unavailable');
+    await deceived.close();
+  });
+});
