@@ -9,9 +9,10 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
-import { etcdBinary, EtcdProcessCluster } from '../support/etcd-process.ts';
+import { EtcdProcessCluster } from '../support/etcd-process.ts';
 
 const execute = promisify(execFile);
 const port = createEtcdPort();
@@ -61,7 +62,8 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
       expect(proof.wholeSha256).toBe(hash.digest('hex'));
       expect(snapshot.expected()).toBe(proof.size - 32);
       expect(proof.storageVersion.startsWith(version.slice(0, 3))).toBe(version !== '3.5.35');
-      const etcdutl = (await etcdBinary(version)).replace(/etcd$/, 'etcdutl');
+      const tool = `etcdutl@${version}` as const;
+      const etcdutl = (await ensureToolchain({ only: [tool] })).path(tool);
       const { stdout } = await execute(etcdutl, ['snapshot', 'status', file, '-w', 'json']);
       const status = JSON.parse(stdout) as { readonly revision: number; readonly totalKey: number };
       expect(status.revision).toBe(Number(revision));
