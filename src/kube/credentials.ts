@@ -1,28 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { RequestOptions } from 'node:https';
-import { createSecureContext } from 'node:tls';
-import { KubeConfig } from '@kubernetes/client-node';
 import { errorFields, KubeError } from './errors.ts';
+import { ConfigError, type Connection, type ConnectionSource } from './connection.ts';
 import type { KubeLogger } from './port.ts';
-
-/** TLS options of undici's connector. Buffers are PEM. */
-export interface TlsMaterial {
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-  readonly servername?: string;
-  readonly rejectUnauthorized?: boolean;
-}
-
-/** How to reach and convince the apiserver right now. Holds secrets: never log or keep one. */
-export interface Connection {
-  readonly server: URL;
-  readonly proxyUrl: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly tls: TlsMaterial;
-  /** Changes whenever a new TLS connection would be made differently. */
-  readonly fingerprint: string;
-}
+import { type ServiceAccount, serviceAccount } from './service-account.ts';
 
 export interface Credentials {
   /** @throws KubeError of reason `Credentials` when there is none, and never was. */
@@ -31,14 +10,16 @@ export interface Credentials {
   invalidate(): void;
 }
 
-/** Where the kubeconfig comes from: a file, the pod's service account, or the rules that kubectl follows. */
-export type KubeConfigSource = { readonly file: string } | 'in-cluster' | 'default';
+/** Where credentials come from: a kubeconfig file, the pod's service account, or the rules that kubectl follows. */
+export type CredentialsSource =
+  | { readonly file: string }
+  | { readonly serviceAccount: ServiceAccount }
+  | 'default';
 
 export interface CredentialsOptions {
-  readonly source: KubeConfigSource;
+  readonly source: CredentialsSource;
+  /** Of a kubeconfig. */
   readonly context?: string | undefined;
-  /** For `in-cluster`: what stands before /var/run/secrets/kubernetes.io/serviceaccount; nothing in a pod. */
-  readonly mountPrefix?: string | undefined;
   readonly logger: KubeLogger;
   /** How long what was read from files counts as fresh; 10 s by default. Kubernetes rotates well ahead of expiry. */
   readonly refreshMs?: number | undefined;
@@ -49,9 +30,9 @@ export interface CredentialsOptions {
  * when they are older than `refreshMs`, and at once after the apiserver refused them. A read that fails, or finds
  * a certificate without its key because a rotation is half done, leaves the former credentials in use.
  */
-export class KubeConfigCredentials implements Credentials {
+export class FileCredentials implements Credentials {
   readonly #options: CredentialsOptions;
-  #config: KubeConfig | undefined;
+  #source: ConnectionSource | undefined;
   #current: Connection | undefined;
   #freshUntil = 0;
   #reading: Promise<Connection> | undefined;
@@ -70,16 +51,13 @@ export class KubeConfigCredentials implements Credentials {
 
   invalidate(): void {
     this.#freshUntil = 0;
-    // client-node keeps tokens for a minute and exec credentials until they expire: a new KubeConfig forgets both.
-    this.#config = undefined;
+    this.#source?.forget();
   }
 
   async #read(): Promise<Connection> {
     try {
-      if (this.#config === undefined || typeof this.#options.source === 'object') {
-        this.#config = this.#reloaded();
-      }
-      this.#current = await connectionOf(this.#config);
+      this.#source ??= await sourceOf(this.#options);
+      this.#current = await this.#source.read();
     } catch (error) {
       if (this.#current === undefined) throw credentialsError(error);
       this.#options.logger.warn(
@@ -90,82 +68,12 @@ export class KubeConfigCredentials implements Credentials {
     this.#freshUntil = performance.now() + (this.#options.refreshMs ?? 10_000);
     return this.#current;
   }
-
-  /** The kubeconfig as it is now; the one at hand when nothing changed, for the sake of its token caches. */
-  #reloaded(): KubeConfig {
-    const loaded = loadKubeConfig(this.#options);
-    const unchanged = this.#config !== undefined && this.#config.exportConfig() === loaded.exportConfig();
-    return unchanged && this.#config !== undefined ? this.#config : loaded;
-  }
 }
 
-/** @throws Error of client-node, or ours that says what is missing. */
-export function loadKubeConfig(options: Omit<CredentialsOptions, 'logger'>): KubeConfig {
-  const { source, context } = options;
-  const config = new KubeConfig();
-  if (source === 'in-cluster') config.loadFromCluster(options.mountPrefix);
-  else if (source === 'default') config.loadFromDefault();
-  else config.loadFromFile(source.file);
-  if (context !== undefined) config.setCurrentContext(context);
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) {
-    throw new ConfigError(`the kubeconfig has no cluster for the context "${config.getCurrentContext()}"`);
-  }
-  // What client-node falls back on when it finds nothing; nobody means it.
-  if (source === 'default' && cluster.server === 'http://localhost:8080') {
-    throw new ConfigError('no cluster is configured: set KUBECONFIG, or run in a pod with a service account');
-  }
-  return config;
-}
-
-/** An error whose text is ours, and so holds no secret. */
-class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-async function connectionOf(config: KubeConfig): Promise<Connection> {
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new ConfigError('the kubeconfig has no current cluster');
-  const options: RequestOptions = {};
-  await config.applyToHTTPSOptions(options);
-  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
-    name.toLowerCase(),
-    String(value).trim(),
-  ]);
-  if (typeof options.auth === 'string') {
-    headers.push(['authorization', `Basic ${Buffer.from(options.auth).toString('base64')}`]);
-  }
-  const tls: TlsMaterial = {
-    ...(options.ca === undefined ? {} : { ca: pem(options.ca) }),
-    ...(options.cert === undefined ? {} : { cert: pem(options.cert) }),
-    ...(options.key === undefined ? {} : { key: pem(options.key) }),
-    ...(options.servername === undefined ? {} : { servername: options.servername }),
-    ...(options.rejectUnauthorized === undefined ? {} : { rejectUnauthorized: options.rejectUnauthorized }),
-  };
-  // Throws when certificate and key do not belong together.
-  createSecureContext(tls);
-  return {
-    server: new URL(cluster.server),
-    proxyUrl: cluster.proxyUrl,
-    headers: Object.fromEntries(headers),
-    tls,
-    fingerprint: fingerprintOf(
-      [cluster.server, cluster.proxyUrl, tls.servername, tls.rejectUnauthorized],
-      tls,
-    ),
-  };
-}
-
-function fingerprintOf(settings: readonly unknown[], tls: TlsMaterial): string {
-  const hash = createHash('sha256').update(JSON.stringify(settings));
-  for (const part of [tls.ca, tls.cert, tls.key]) hash.update('\0').update(part ?? '');
-  return hash.digest('hex');
-}
-
-function pem(value: unknown): Buffer {
-  if (Buffer.isBuffer(value)) return value;
-  if (typeof value === 'string') return Buffer.from(value);
-  throw new ConfigError('the kubeconfig gives a certificate or key in an unknown form');
+async function sourceOf({ source, context }: CredentialsOptions): Promise<ConnectionSource> {
+  if (typeof source === 'object' && 'serviceAccount' in source) return serviceAccount(source.serviceAccount);
+  const { kubeConfig } = await import('./kubeconfig.ts');
+  return kubeConfig({ file: source === 'default' ? undefined : source.file, context });
 }
 
 /** File errors name the file; the texts of other libraries are not passed on. */

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import type { Connection, Credentials } from './credentials.ts';
+import type { Connection } from './connection.ts';
+import type { Credentials } from './credentials.ts';
 import { KubeError } from './errors.ts';
 import type { HttpMethod } from './port.ts';
 import { errorFromAbort, errorFromNetwork, errorFromResponse } from './status.ts';

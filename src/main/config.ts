@@ -41,7 +41,8 @@ export interface Config {
   readonly leaseName: string;
   /** A kubeconfig file; undefined: the pod's service account, or what kubectl would use outside of a pod. */
   readonly kubeconfig: string | undefined;
-  readonly inCluster: boolean;
+  /** Where a pod finds the apiserver; undefined: not in a pod. */
+  readonly inCluster: { readonly host: string; readonly port: string } | undefined;
   readonly ports: { readonly health: number; readonly metrics: number; readonly temporalMetrics: number };
   readonly logLevel: LogLevel;
   /** Exact texts that never leave the process. */
@@ -125,7 +126,7 @@ export function parseConfig(environment: Environment): Config {
     leaderElection: env.flag('LEADER_ELECTION'),
     leaseName: env.text('LEASE_NAME'),
     kubeconfig: env.optional('KUBECONFIG'),
-    inCluster: env.optional('KUBERNETES_SERVICE_HOST') !== undefined,
+    inCluster: inCluster(env),
     ports: ports(env),
     logLevel: env.logLevel(),
     redact: env.list('REDACT'),
@@ -161,6 +162,12 @@ function temporalTls(env: VariableReader): TemporalTls | undefined {
   }
   const given = Object.values(tls).some(value => value !== undefined);
   return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
+}
+
+function inCluster(env: VariableReader): Config['inCluster'] {
+  const host = env.optional('KUBERNETES_SERVICE_HOST');
+  const port = env.text('KUBERNETES_SERVICE_PORT');
+  return host === undefined ? undefined : { host, port };
 }
 
 function roles(env: VariableReader): Config['roles'] {

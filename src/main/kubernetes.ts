@@ -2,7 +2,7 @@
 import { API_VERSION } from '../api/names.ts';
 import type { Dependencies } from '../activities/index.ts';
 import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts';
-import { KubeConfigCredentials, type KubeConfigSource } from '../kube/credentials.ts';
+import { FileCredentials, type CredentialsSource } from '../kube/credentials.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -24,7 +24,7 @@ export function connectKubernetes(
   config: Pick<Config, 'kubeconfig' | 'inCluster' | 'pod'>,
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
 ): Kubernetes {
-  const credentials = new KubeConfigCredentials({ source: source(config), logger });
+  const credentials = new FileCredentials({ source: source(config), logger });
   const shared = { credentials, logger, report: metrics.kubeCall };
   const client = createKubeClient(shared);
   const watcherClient = createKubeClient({ ...shared, fieldManager: WATCHER_FIELD_MANAGER, connections: 2 });
@@ -40,9 +40,9 @@ export function connectKubernetes(
   };
 }
 
-function source({ kubeconfig, inCluster }: Pick<Config, 'kubeconfig' | 'inCluster'>): KubeConfigSource {
+function source({ kubeconfig, inCluster }: Pick<Config, 'kubeconfig' | 'inCluster'>): CredentialsSource {
   if (kubeconfig !== undefined) return { file: kubeconfig };
-  return inCluster ? 'in-cluster' : 'default';
+  return inCluster === undefined ? 'default' : { serviceAccount: inCluster };
 }
 
 /** The way that activities report events, on the recorder. */

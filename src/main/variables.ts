@@ -176,6 +176,12 @@ export const VARIABLES = {
     otherwise: 'the operator does not run in a pod',
     meaning: 'Set by the kubelet in every pod; never by hand.',
   },
+  KUBERNETES_SERVICE_PORT: {
+    type: 'text',
+    default: '443',
+    rule: { pattern: /^[1-9]\d{0,4}$/, hint: 'write a port number' },
+    meaning: 'Set by the kubelet in every pod; never by hand.',
+  },
   HEALTH_PORT: { type: 'integer', default: 8080, ...port, meaning: 'Port of /healthz and /readyz.' },
   METRICS_PORT: { type: 'integer', default: 9464, ...port, meaning: "Port of the operator's /metrics." },
   TEMPORAL_METRICS_PORT: {

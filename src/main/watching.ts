@@ -81,7 +81,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
  * none before the former one is dead. On a host two operators may run side by side.
  */
 function identity({ inCluster, pod }: Config): string {
-  return inCluster ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
+  return inCluster !== undefined ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
 }
 
 /** The watcher of the current term, if there is one, and the ends of former ones. */

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { generateCrds } from '../../scripts/generate-crds.ts';
 import { API_VERSION, type Kind } from '../../src/api/names.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
-import { KubeConfigCredentials } from '../../src/kube/credentials.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
 
@@ -17,7 +17,7 @@ export interface CrdServer {
 /** Resolves when the three kinds can be used; takes about 5 s. */
 export async function startCrdServer(): Promise<CrdServer> {
   const plane = await startControlPlane();
-  const credentials = new KubeConfigCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
+  const credentials = new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
   const client = createKubeClient({ credentials });
   const stop = async (): Promise<void> => {
     await client.close();

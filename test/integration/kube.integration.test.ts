@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
-import { KubeConfigCredentials } from '../../src/kube/credentials.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
 import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from '../../src/kube/errors.ts';
 import { createEventRecorder } from '../../src/kube/events.ts';
 import { LeaseElection } from '../../src/kube/lease-election.ts';
@@ -24,7 +24,7 @@ describe('against a real kube-apiserver', () => {
     options: { pageSize?: number; fieldManager?: string } = {},
   ): ClosableKubeClient =>
     createKubeClient({
-      credentials: new KubeConfigCredentials({ source: { file: kubeconfig }, logger: silentLogger }),
+      credentials: new FileCredentials({ source: { file: kubeconfig }, logger: silentLogger }),
       ...options,
     });
   const configMap = (name: string, data: Record<string, string> = {}) => ({

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { API_VERSION, LABEL_APP, LABEL_CLUSTER, type ResourceRef } from '../../src/api/names.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
-import { KubeConfigCredentials } from '../../src/kube/credentials.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/condition-writer.ts';
 import { kubeReflectors } from '../../src/watcher/reflectors.ts';
@@ -25,7 +25,7 @@ let signals: string[];
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  const credentials = new KubeConfigCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
+  const credentials = new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
   operator = createKubeClient({ credentials });
   ours = createKubeClient({ credentials, fieldManager: WATCHER_FIELD_MANAGER });
   const kubectl = (...args: string[]) => run(plane.kubectl, ['--kubeconfig', plane.kubeconfig, ...args]);

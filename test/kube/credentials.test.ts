@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { ensureCertificate, openAuthority } from '../../local/stack/certificates.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { KubeConfigCredentials } from '../../src/kube/credentials.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
 import { silentLogger } from '../../src/kube/port.ts';
 import { type Bench, clientOf, memoryLogger, openBench, podRef, pods } from './support.ts';
 
@@ -54,7 +54,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
     const { server } = bench;
     const logger = memoryLogger();
     const client = clientOf(server, {
-      credentials: new KubeConfigCredentials({ source: { file: server.kubeconfig }, logger, refreshMs: 0 }),
+      credentials: new FileCredentials({ source: { file: server.kubeconfig }, logger, refreshMs: 0 }),
     });
     await client.get(podRef('a'));
     await copyFile(server.file('server.key'), server.file('client.key'));
@@ -68,7 +68,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
 
   it('are read again at once when the apiserver refuses the token', async () => {
     const { server } = bench;
-    const credentials = new KubeConfigCredentials({
+    const credentials = new FileCredentials({
       source: { file: server.kubeconfig },
       logger: silentLogger,
       refreshMs: 3_600_000,
@@ -103,7 +103,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
   });
 
   it('say what is missing, and print no secret', async () => {
-    const missing = new KubeConfigCredentials({
+    const missing = new FileCredentials({
       source: { file: bench.server.file('none') },
       logger: silentLogger,
     });
@@ -111,7 +111,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
       reason: 'Credentials',
       message: expect.stringContaining('none'),
     });
-    const unknown = new KubeConfigCredentials({
+    const unknown = new FileCredentials({
       source: { file: bench.server.kubeconfig },
       context: 'prod',
       logger: silentLogger,
@@ -119,7 +119,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
     await expect(unknown.connection()).rejects.toMatchObject({
       message: expect.stringContaining('context "prod"'),
     });
-    const credentials = new KubeConfigCredentials({
+    const credentials = new FileCredentials({
       source: { file: bench.server.kubeconfig },
       logger: silentLogger,
     });
@@ -184,7 +184,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
       const file = join(folder, 'config');
       await writeFile(file, configFor(script));
       return createKubeClient({
-        credentials: new KubeConfigCredentials({ source: { file }, logger: silentLogger }),
+        credentials: new FileCredentials({ source: { file }, logger: silentLogger }),
       });
     };
     const client = await clientFor(`echo '${JSON.stringify(result)}'`);
@@ -201,15 +201,17 @@ describe('credentials in a cluster', { timeout: 30_000 }, () => {
   let bench: Bench;
   let mountPrefix: string;
   const mount = '/var/run/secrets/kubernetes.io/serviceaccount';
-  const inCluster = () =>
-    new KubeConfigCredentials({ source: 'in-cluster', mountPrefix, logger: silentLogger });
+  const inCluster = () => {
+    const { hostname: host, port } = new URL(bench.server.url);
+    return new FileCredentials({
+      source: { serviceAccount: { host, port, mountPrefix } },
+      logger: silentLogger,
+    });
+  };
 
   beforeEach(async () => {
     bench = await openBench();
     mountPrefix = await mkdtemp(join(tmpdir(), 'mount-'));
-    const { hostname, port } = new URL(bench.server.url);
-    vi.stubEnv('KUBERNETES_SERVICE_HOST', hostname);
-    vi.stubEnv('KUBERNETES_SERVICE_PORT', port);
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
@@ -236,7 +238,7 @@ describe('credentials in a cluster', { timeout: 30_000 }, () => {
     await expect(inCluster().connection()).rejects.toMatchObject(missing);
     vi.stubEnv('HOME', mountPrefix);
     vi.stubEnv('KUBECONFIG', '');
-    const nowhere = new KubeConfigCredentials({ source: 'default', logger: silentLogger });
+    const nowhere = new FileCredentials({ source: 'default', logger: silentLogger });
     await expect(nowhere.connection()).rejects.toMatchObject({
       message: expect.stringContaining('set KUBECONFIG'),
     });

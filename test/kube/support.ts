@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { createKubeClient, type ClientOptions, type ClosableKubeClient } from '../../src/kube/client.ts';
-import { KubeConfigCredentials } from '../../src/kube/credentials.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeLogger, silentLogger } from '../../src/kube/port.ts';
 import { type Fault, FaultyApiserver } from '../support/faulty-apiserver.ts';
 import { resetConnection, sendStatus } from '../support/faulty-apiserver-http.ts';
@@ -41,7 +41,7 @@ export async function openBench(options: Partial<ClientOptions> = {}): Promise<B
 
 export function clientOf(server: FaultyApiserver, options: Partial<ClientOptions> = {}): ClosableKubeClient {
   return createKubeClient({
-    credentials: new KubeConfigCredentials({
+    credentials: new FileCredentials({
       source: { file: server.kubeconfig },
       logger: silentLogger,
       refreshMs: 20,

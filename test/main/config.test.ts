@@ -30,7 +30,7 @@ test('an empty environment gives the defaults of the deployment', () => {
     leaderElection: true,
     leaseName: 'etcd-operator-watcher',
     kubeconfig: undefined,
-    inCluster: false,
+    inCluster: undefined,
     ports: { health: 8080, metrics: 9464, temporalMetrics: 9465 },
     logLevel: 'info',
     redact: [],
@@ -76,7 +76,12 @@ const accepted: readonly [
   ['a port', { HEALTH_PORT: '18080' }, c => c.ports.health, 18080],
   ['texts to redact', { REDACT: 'alpha123, beta456 ,' }, c => c.redact, ['alpha123', 'beta456']],
   ['no cache', { MAX_CACHED_WORKFLOWS: '0' }, c => c.worker.maxCachedWorkflows, 0],
-  ['a pod in a cluster', { KUBERNETES_SERVICE_HOST: '10.96.0.1' }, c => c.inCluster, true],
+  [
+    'a pod in a cluster',
+    { KUBERNETES_SERVICE_HOST: '10.96.0.1' },
+    c => c.inCluster,
+    { host: '10.96.0.1', port: '443' },
+  ],
   [
     'TLS without any file',
     { TEMPORAL_TLS: 'true' },

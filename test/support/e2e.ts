@@ -9,7 +9,7 @@ import { openStack, type Stack, up } from '../../local/stack/index.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/types.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { KubeConfigCredentials } from '../../src/kube/credentials.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeClient, type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { poll } from './poll.ts';
 
@@ -52,7 +52,7 @@ function worldOf(stack: Stack): World {
 
 function kubeOf(stack: Stack): ReturnType<typeof createKubeClient> {
   return createKubeClient({
-    credentials: new KubeConfigCredentials({ source: { file: stack.kubeconfig }, logger: silentLogger }),
+    credentials: new FileCredentials({ source: { file: stack.kubeconfig }, logger: silentLogger }),
   });
 }
 
