@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { ANNOTATION_KEPT_UNTIL } from '../../../src/api/names.ts';
 import { createEtcdPort } from '../../../src/etcd/adapter.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
-import { awaitCondition, claimsOf, podsOf, type World } from '../e2e.ts';
+import { awaitCondition, claimsOf, podsOf, readCluster, type World } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import { check, type Verdict } from './checker.ts';
 import { startLoad } from './client.ts';
@@ -55,6 +55,7 @@ export async function runDrill(
 ): Promise<DrillResult> {
   const { world, at, size, title } = target;
   await awaitCondition(world, at, { type: 'Healthy', timeoutMs: REDUNDANT_MS });
+  await poll(() => isAtRest(target), { timeoutMs: REDUNDANT_MS });
   const disks = await disksOf(world, at);
   const status = watchStatus(world, at);
   const load = await startLoad({
@@ -66,15 +67,7 @@ export async function runDrill(
     const begun = performance.now();
     await disturb({ world, at, status, acknowledged: () => load.acknowledged() });
     const disturbed = performance.now();
-    await poll(() => isRedundant(target), {
-      timeoutMs: REDUNDANT_MS,
-      otherwise: () => `${at.name} is not redundant`,
-    });
-    const redundant = performance.now();
-    await poll(async () => status.last()?.healthy === 'True', {
-      timeoutMs: REDUNDANT_MS,
-      otherwise: () => `${at.name} is redundant and never Healthy: ${storyOf(status.seen, begun)}`,
-    });
+    const { redundant, rest } = await untilAtRest(target, status, begun);
     const after = load.acknowledged();
     await poll(async () => load.acknowledged() > after + WRITES_BEFORE);
     const history = await load.stop();
@@ -82,9 +75,9 @@ export async function runDrill(
     const endpoints = await readyEndpoints(world, at.namespace, at.name);
     expect(endpoints).toHaveLength(size);
     const verdict = check(history, await readStored(endpoints[0] ?? '', load.prefix));
-    const seconds = (from: number): string => ((redundant - from) / 1000).toFixed(1);
+    const seconds = (from: number, to = redundant): string => `${((to - from) / 1000).toFixed(1)} s`;
     console.log(
-      `${title}: redundant ${seconds(begun)} s after it began, ${seconds(disturbed)} s after it ended; ` +
+      `${title}: redundant ${seconds(begun)} after it began, ${seconds(disturbed)} after it ended, at rest after ${seconds(begun, rest)}; ` +
         `${verdict.acknowledged} writes acknowledged, ${verdict.unknown} failed, longest stall ${verdict.longestStallMs.toFixed(0)} ms; ` +
         `${storyOf(status.seen, begun)}; errors: ${errorsOf(history)}`,
     );
@@ -98,6 +91,25 @@ export async function runDrill(
   } finally {
     await Promise.all([load.stop(), status.stop()]);
   }
+}
+
+/** When all members were back for the first time, and when nothing was left to do. */
+async function untilAtRest(
+  target: Target,
+  status: StatusWatch,
+  begun: number,
+): Promise<{ redundant: number; rest: number }> {
+  const { name } = target.at;
+  const timeoutMs = REDUNDANT_MS;
+  await poll(() => isRedundant(target), { timeoutMs, otherwise: () => `${name} is not redundant` });
+  const redundant = performance.now();
+  await poll(async () => status.last()?.healthy === 'True' && (await isAtRest(target)), {
+    timeoutMs,
+    otherwise: () => `${name} is redundant and never Healthy and at rest: ${storyOf(status.seen, begun)}`,
+  });
+  // A rollout is redundant between any two members: only now it is for good.
+  await poll(() => isRedundant(target), { timeoutMs });
+  return { redundant, rest: performance.now() };
 }
 
 /** The claims with their uids: a member whose disk is gone, or another one, is not the member that it was. */
@@ -149,6 +161,14 @@ export async function isRedundant({
     }),
   );
   return answers.every(Boolean);
+}
+
+/** Nothing is left to do for the specification as it is now: says the operator itself. */
+async function isAtRest({ world, at }: { world: World; at: Place }): Promise<boolean> {
+  const cluster = await readCluster(world, at.namespace, at.name);
+  const progressing = cluster?.status?.conditions?.find(({ type }) => type === 'Progressing');
+  const isCurrent = cluster?.status?.observedGeneration === cluster?.metadata.generation;
+  return isCurrent && progressing?.reason === 'AsSpecified';
 }
 
 function addressOf(pod: KubeObject): string {

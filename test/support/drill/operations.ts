@@ -76,7 +76,10 @@ export async function openOperations(world: World, at: Place): Promise<Operation
       const id = on === 'entity' ? entity : slot;
       const options = verb === 'reset' ? ['--type', 'LastWorkflowTask', '--reason', 'drill'] : [];
       const reason = verb === 'terminate' ? ['--reason', 'drill'] : [];
-      await world.temporal('workflow', verb, '-w', id, ...options, ...reason);
+      // Between two runs of the slot there is none to act on.
+      await poll(() => world.temporal('workflow', verb, '-w', id, ...options, ...reason), {
+        timeoutMs: 5_000,
+      });
     },
     async signal(name) {
       await client.workflow.getHandle(entity).signal(name, { by: 'drill' });
