@@ -289,12 +289,12 @@ const PODS_OUTDATED = rows('PodsOutdated', {
   MadeByEarlierRelease: [
     'True',
     'Pods were made by another release of the operator, which rendered them otherwise. A new release restarts nobody.',
-    'Nothing: each pod is as new when it is next made. To have it sooner, delete the pods one at a time, each when Healthy is True.',
+    'Nothing: each pod is as new when it is next made. To have it sooner, send the signal restart: docs/operations/intervene.md.',
   ],
   MayStartEmpty: [
     'True',
     'Pods that an earlier release made would start again, under their old member ids, on volumes that are emptied under them.',
-    'Delete the pods one at a time, each when Healthy is True: new ones refuse an empty volume. Empty no volumes until then.',
+    'Send the signal restart (docs/operations/intervene.md): pods that are made anew refuse an empty volume. Empty no volumes until then.',
   ],
 });
 

@@ -1,7 +1,12 @@
 /** A member that has started never starts again on an empty volume, however it was made and whatever happened to its pod. */
 import { describe, expect, it } from 'vitest';
 import { podFacts } from '../../src/activities/pod-facts.ts';
-import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
+import {
+  ANNOTATION_INITIAL_CLUSTER,
+  ANNOTATION_INITIAL_CLUSTER_STATE,
+  ANNOTATION_MADE_FROM,
+  ANNOTATION_RENDERED,
+} from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { Step } from '../../src/planner/decision.ts';
 import { startArguments } from '../support/container-arguments.ts';
@@ -168,6 +173,58 @@ describe('a pod that was deleted before its first start ever', () => {
       replacements: [{ member: 'example-2', reason: 'etcd found its volume empty', replacedBy: 'example-3' }],
     });
     expect(firstStarts(world)).toEqual(sealed(['example-0', 'example-1', 'example-3']));
+  });
+});
+
+describe('a cluster whose pods an earlier release made', () => {
+  /** How to begin was told by arguments alone then, and nothing was noted of the specification. */
+  async function inherited(): Promise<OperatorWorld> {
+    const world = await created();
+    for (const name of THREE)
+      world.kube.mutate(world.pod(name), pod => {
+        const [container] = (pod['spec'] as { containers: [{ args: string[]; env: object[] }] }).containers;
+        Object.assign(container, { args: startArguments(pod), env: [] });
+        const { annotations = {} } = pod.metadata;
+        const stamp = Object.entries(JSON.parse(annotations[ANNOTATION_RENDERED] ?? '{}') as object);
+        annotations[ANNOTATION_RENDERED] = JSON.stringify(
+          Object.fromEntries(stamp.filter(([part]) => !part.includes('MEMBER_INITIAL_CLUSTER'))),
+        );
+        const since = [ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE, ANNOTATION_MADE_FROM];
+        for (const key of since) delete annotations[key];
+        // Those of bootstrap, as they were told for good.
+        container.args = container.args.map(arg => arg.replace(/(cluster-state=)existing$/, '$1new'));
+      });
+    return world;
+  }
+  const outdated = ({ cluster }: OperatorWorld) =>
+    cluster.status.conditions?.find(({ type }) => type === 'PodsOutdated');
+  const uids = (world: OperatorWorld) => world.kube.all('Pod').map(({ metadata }) => metadata.uid);
+
+  it('is not restarted by a new one, which says what they may do', async () => {
+    const world = await inherited();
+    const before = uids(world);
+    expect((await world.run()).decision.kind).toBe('idle');
+    expect(uids(world)).toEqual(before);
+    expect(outdated(world)).toMatchObject({
+      status: 'True',
+      reason: 'MayStartEmpty',
+      message: THREE.map(name => `${name} would start on an empty volume`).join('; '),
+    });
+  });
+
+  it('is sealed with the next rollout that somebody asks for', async () => {
+    const world = await inherited();
+    await world.kube
+      .as('kubectl')
+      .patch(world.resource, { spec: { etcd: { snapshotCount: 7_000 } } }, { type: 'merge' });
+    await world.run();
+    await world.run();
+    expect(firstStarts(world)).toEqual(sealed(THREE));
+    expect(outdated(world)).toBeUndefined();
+    const stops = world.events.filter(({ reason }) => reason === 'MemberStopped');
+    expect(stops.map(({ message }) => message).sort()).toEqual(
+      THREE.map(name => `stopped ${name}: argument --snapshot-count added`),
+    );
   });
 });
 
