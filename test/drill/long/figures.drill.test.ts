@@ -51,16 +51,18 @@ async function timeUntil(holds: () => Promise<boolean>): Promise<number> {
   return performance.now() - begun;
 }
 
-/** Milliseconds until the status no longer says that all members are well, while `disturb` lasts. */
+/** Milliseconds from the end of `disturb`, which itself takes a moment, until the status no longer says that all are well. */
 async function timeToNotice(disturb: () => Promise<void>, undo: () => Promise<void>): Promise<number> {
   await awaitRunning(world, at);
   const status = watchStatus(world, at);
   await poll(async () => status.last()?.healthy === 'True');
   const begun = performance.now();
   await disturb();
+  const disturbed = performance.now();
   try {
     await poll(async () => status.last()?.healthy !== 'True', { timeoutMs: 90_000 });
-    return performance.now() - begun;
+    console.log(`the disturbance itself took ${seconds(disturbed - begun)}`);
+    return performance.now() - disturbed;
   } finally {
     await status.stop();
     await undo();
