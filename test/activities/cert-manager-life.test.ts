@@ -1,22 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { WritableObject } from '../../src/kube/port.ts';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { CERTIFICATE, type CertificateSpec, issuedFor } from '../support/cert-manager.ts';
 import { secret, TestAuthority } from '../support/certificates.ts';
 import { fault } from '../support/fake-kube.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const NAMESPACE = 'shop';
 const ASKED = ['client', 'operator', 'peer', 'server'].map(role => `example-${role}-tls`);
-const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' };
-
-interface Asked {
-  readonly secretName: string;
-  readonly commonName: string;
-  readonly dnsNames?: readonly string[];
-  readonly ipAddresses?: readonly string[];
-  readonly usages: readonly string[];
-  readonly issuerRef: object;
-  readonly privateKey: object;
-}
 
 function managed(issuerRef: { name: string; kind?: string } = { name: 'company' }): OperatorWorld {
   return new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { certManager: { issuerRef } } } });
@@ -26,30 +16,18 @@ function tlsReady(world: OperatorWorld) {
   return world.cluster.status.conditions?.find(({ type }) => type === 'TLSReady');
 }
 
-function asked(world: OperatorWorld, name: string): Asked {
-  const found = world.kube.peek({ ...CERTIFICATE, namespace: NAMESPACE, name });
-  if (found === undefined) throw new Error(`no Certificate ${name}`);
-  return found['spec'] as Asked;
+function found(world: OperatorWorld, name: string): KubeObject {
+  const object = world.kube.peek({ ...CERTIFICATE, namespace: NAMESPACE, name });
+  if (object === undefined) throw new Error(`no Certificate ${name}`);
+  return object;
 }
 
-/** What cert-manager does: a Secret for every Certificate, that says exactly what was asked for. */
+const asked = (world: OperatorWorld, name: string): CertificateSpec =>
+  found(world, name)['spec'] as CertificateSpec;
+
 async function issueAll(world: OperatorWorld, authority: TestAuthority): Promise<void> {
   for (const name of world.names('Certificate')) {
-    const spec = asked(world, name);
-    const usages = (['server', 'client'] as const).filter(usage => spec.usages.includes(`${usage} auth`));
-    const { cert, key } = await authority.issue({
-      commonName: spec.commonName,
-      usages,
-      dnsNames: spec.dnsNames ?? [],
-      addresses: spec.ipAddresses ?? [],
-    });
-    const made = secret(NAMESPACE, spec.secretName, {
-      'tls.crt': cert,
-      'tls.key': key,
-      'ca.crt': authority.pair.cert,
-    });
-    const metadata = { ...made.metadata, annotations: { 'cert-manager.io/certificate-name': name } };
-    await world.kube.as('cert-manager').apply({ ...made, metadata } as WritableObject);
+    await world.kube.as('cert-manager').apply(await issuedFor(found(world, name), authority));
   }
 }
 
