@@ -18,6 +18,7 @@ import { askedSize, isSmaller } from '../planner/growth.ts';
 import type { ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
 
 import type { Dependencies } from './dependencies.ts';
+import { backupsOfCluster } from './backup/of-cluster.ts';
 import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
 import { type ClusterAddress, hashMembers, probeMembers } from './probe.ts';
@@ -40,11 +41,12 @@ export async function observe(
   if (cluster === undefined) return undefined;
   const facts = clusterFacts(cluster);
   const undecided = cluster.status?.incarnation === undefined && !facts.deleting;
-  const [owned, tls, defaultStorageClass, namesSeen] = await Promise.all([
+  const [owned, tls, defaultStorageClass, namesSeen, backups] = await Promise.all([
     ownedObjects(deps.kube, facts),
     facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     undecided ? findNames(deps.kube, facts) : [],
+    backupsOfCluster(deps.kube, facts),
   ]);
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
@@ -62,6 +64,7 @@ export async function observe(
       namesSeen,
       ...etcd,
       tls: tls?.facts,
+      ...(backups.length > 0 && { backups }),
     }),
   };
 }

@@ -2,6 +2,7 @@
  * What one pass saw. Gathered once, before anything is decided; every function of the planner takes this record
  * and asks the world for nothing more. Plain JSON.
  */
+import type { BackupOfCluster } from './backup/of-cluster.ts';
 import type { ClusterConfig } from '../api/defaults.ts';
 import type { CertificateSource } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
@@ -226,6 +227,8 @@ export interface Observation {
   readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
   /** Absent: the specification asks for plain text. */
   readonly tls?: TlsFacts | undefined;
+  /** The EtcdBackups that are about this cluster. */
+  readonly backups?: readonly BackupOfCluster[] | undefined;
   /** What people said; put here by `plan`, so that every planner can ask. */
   readonly actor?: Actor;
 }

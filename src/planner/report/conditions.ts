@@ -5,6 +5,7 @@ import type { Decision, Operation } from '../decision.ts';
 import type { Actor, MemberProbe, Observation } from '../observation.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
+import { backedUp } from '../backup/of-cluster.ts';
 import { said } from '../said.ts';
 import { tlsCondition } from '../tls.ts';
 import { ignoredChanges } from './ignored-changes.ts';
@@ -31,6 +32,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     healthy(findings),
     progressing(findings),
     durable(findings.observation),
+    ...backedUp(findings.observation.backups ?? [], findings.observation.now),
     ...growing(findings.observation),
     ...outdatedPods(findings.observation),
     ...changing(findings),

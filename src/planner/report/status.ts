@@ -5,6 +5,7 @@ import { timestamp } from '../../api/time.ts';
 import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
 import type { Decision } from '../decision.ts';
 import type { ClusterFacts, Observation } from '../observation.ts';
+import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
 import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
@@ -51,6 +52,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     lastSerial,
     replacements,
     givenUp,
+    ...lastBackup(findings.observation.backups ?? []),
   });
 }
 
