@@ -15,6 +15,7 @@ import {
   type MemberVersion,
   type StoreHash,
 } from './port.ts';
+import { withToken } from './token.ts';
 import { readVersion } from './version.ts';
 
 /** How long a call may take, in milliseconds. Every call ends by then, whatever the member does. */
@@ -79,10 +80,12 @@ class DialledMember implements EtcdMember {
     this.#target = target;
     this.#deadlines = deadlines;
     this.#connection = new MemberConnection(target);
-    this.#maintenance = new MaintenanceClient(this.#connection);
+    const { credentials } = target;
+    const identity = credentials === undefined ? [] : [withToken(this.#connection, credentials)];
+    this.#maintenance = new MaintenanceClient(this.#connection, ...identity);
     this.#etcd = new Etcd3({
       hosts: this.#connection.address,
-      grpcOptions: this.#connection.clientOptions(requireLeader),
+      grpcOptions: this.#connection.clientOptions(requireLeader, ...identity),
       faultHandling: { host: () => noPolicy, global: noPolicy },
     });
   }

@@ -3,7 +3,7 @@
  * this service are partly broken. Field numbers are etcd's (api/etcdserverpb/rpc.proto); unknown fields are
  * skipped, so one description serves every version.
  */
-import { Client, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
+import { Client, type ClientReadableStream, type Interceptor, type ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import type { MemberConnection } from './connection.ts';
 import type { StoreHash } from './port.ts';
@@ -83,8 +83,9 @@ type Request<Response> = {
 export class MaintenanceClient {
   readonly #client: Client;
 
-  constructor(connection: MemberConnection) {
-    this.#client = new Client(connection.address, connection.credentials, connection.clientOptions());
+  constructor(connection: MemberConnection, ...interceptors: readonly Interceptor[]) {
+    const options = connection.clientOptions(...interceptors);
+    this.#client = new Client(connection.address, connection.credentials, options);
   }
 
   /** What the member says of itself. Rejects with grpc's ServiceError; `deadline` is in milliseconds since 1970. */

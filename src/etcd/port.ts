@@ -11,6 +11,14 @@ export interface MemberTarget {
   readonly serverName: string;
   /** Absent: plain text. Taken when the member is dialled: a renewed certificate is for the next target. */
   readonly tls?: ClientTls | undefined;
+  /** Absent: the client certificate says who asks, or nobody has to. */
+  readonly credentials?: Credentials | undefined;
+}
+
+/** A user of etcd's own authentication. */
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
 }
 
 /** With what the operator shows who it is, and whom it believes; PEM. */

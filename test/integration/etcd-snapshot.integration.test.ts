@@ -107,6 +107,31 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
   });
 });
 
+test('a user with a password reads and takes snapshots; without one nobody does', async () => {
+  const cluster = await EtcdProcessCluster.start({ version: '3.6.16', size: 1 });
+  const { target } = cluster.member(0);
+  const root = { username: 'root', password: 'a-password-of-root' };
+  const client = new Etcd3({ hosts: `${target.host}:${target.port}` });
+  await client.user('root').create(root.password);
+  await client.user('root').addRole('root');
+  await client.auth.authEnable();
+  client.close();
+  const outcomes = [];
+  for (const credentials of [root, { ...root, password: 'wrong' }, undefined]) {
+    const member = port.member({ ...target, credentials });
+    const take = async () => {
+      await member.linearizableRead();
+      const snapshot = verifiedSnapshot(member.snapshot({ signal: NEVER, deadlineMs: 30_000 }));
+      for await (const _ of snapshot.bytes) void _;
+      return snapshot.proof().size > 0;
+    };
+    outcomes.push(await take().catch((error: { readonly code: string }) => error.code));
+    member.close();
+  }
+  await cluster.stop();
+  expect(outcomes).toEqual([true, 'denied', 'denied']);
+}, 60_000);
+
 test('a member that is killed in the middle leaves no snapshot that proves itself', async () => {
   const cluster = await EtcdProcessCluster.start({ version: '3.6.16', size: 1 });
   const member = port.member(cluster.member(0).target);

@@ -3,7 +3,7 @@ import { withDefaults } from '../../api/defaults.ts';
 import { API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
 import { secretKeys } from '../../api/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
-import { type ClientTls, EtcdError, type EtcdMember } from '../../etcd/port.ts';
+import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import {
   clusterOfService,
   dialledHost,
@@ -139,6 +139,7 @@ async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<re
     return endpoint;
   });
   const tls = endpoints.some(endpoint => endpoint.tls) ? await readClientTls(deps, backup) : undefined;
+  const credentials = await readCredentials(deps, backup);
   return endpoints.map(({ host, port, ...endpoint }: Endpoint) => ({
     name: `${host}:${port}`,
     member: deps.etcd.member({
@@ -146,6 +147,7 @@ async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<re
       port,
       serverName: host,
       ...(endpoint.tls && tls !== undefined && { tls }),
+      ...(credentials !== undefined && { credentials }),
     }),
     pod: undefined,
   }));
@@ -171,4 +173,15 @@ async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promis
     'later',
     `Secret ${namespace}/${name} ${object === undefined ? 'does not exist' : `lacks one of ${wanted}`}`,
   );
+}
+
+async function readCredentials({ kube }: Dependencies, backup: EtcdBackup): Promise<Credentials | undefined> {
+  const { namespace } = backup.metadata;
+  const name = backup.spec.authSecret ?? '';
+  if (name === '') return undefined;
+  const object = await kube.get({ ...SECRET, namespace, name });
+  const [username, password] = ['username', 'password'].map(key => secretText(object, key));
+  if (username !== undefined && password !== undefined) return { username, password };
+  const fault = object === undefined ? 'does not exist' : 'lacks username or password';
+  throw new BackupFailure('later', `Secret ${namespace}/${name} ${fault}`);
 }
