@@ -1,0 +1,111 @@
+/** What people ask for with the real CLI, on a cluster that is written to all the while. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  awaitRunning,
+  createNamespace,
+  leaveNamespace,
+  manifest,
+  openWorld,
+  podsOf,
+  readCluster,
+  type World,
+} from '../support/e2e.ts';
+import { runDrill } from '../support/drill/drill.ts';
+import { poll } from '../support/poll.ts';
+
+const NAMESPACE = 'requests';
+const NAME = 'asked';
+const AT = { namespace: NAMESPACE, name: NAME };
+const WAIT = { timeoutMs: 180_000 };
+let world: World;
+let workflow: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  await createNamespace(world, NAMESPACE);
+  await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16' }));
+  workflow = (await awaitRunning(world, AT)).status?.workflowID ?? '';
+});
+afterAll(() => leaveNamespace(world, NAMESPACE));
+
+/** `temporal workflow <what> -w <the cluster's> …`. */
+function ask(what: readonly string[], name: string, argument: object): Promise<string> {
+  const input = JSON.stringify({ by: 'ana', reason: 'a test', ...argument });
+  return world.temporal('workflow', ...what, '-w', workflow, '--name', name, '-i', input);
+}
+
+function query(flag: '--type' | '--name', name: string): Promise<string> {
+  return world.temporal('workflow', 'query', '-w', workflow, flag, name, '-o', 'json');
+}
+
+async function leader(): Promise<string> {
+  return (await readCluster(world, NAMESPACE, NAME))?.status?.leader ?? '';
+}
+
+async function pods(): Promise<{ readonly name: string; readonly uid: string }[]> {
+  const found = await podsOf(world, NAMESPACE, NAME);
+  const there = found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return there.map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+}
+
+async function follower(): Promise<string> {
+  const leads = await leader();
+  return (await pods()).find(({ name }) => name !== leads)?.name ?? '';
+}
+
+/** Until nobody waits for anything that was asked for. */
+async function answered(): Promise<void> {
+  await poll(async () => !(await query('--type', 'status')).includes('"requests"'), WAIT);
+}
+
+describe('the query plan', () => {
+  test.each(['--type', '--name'] as const)(
+    'answers with %s what comes next, also when nothing does',
+    async flag => {
+      expect(await query(flag, 'plan')).toContain('nothing is to be done');
+    },
+  );
+});
+
+describe('asked for under load', () => {
+  test('a hand-over', async () => {
+    await runDrill({ world, at: AT, size: 3, title: 'moveLeader' }, async () => {
+      const to = await follower();
+      expect(await ask(['update', 'execute'], 'moveLeader', { to })).toContain('is accepted');
+      await poll(async () => (await leader()) === to, WAIT);
+    });
+  });
+
+  test('the replacement of the leader, which is well', async () => {
+    const old = await leader();
+    await runDrill({ world, at: AT, size: 3, title: 'replaceMember of the leader', lost: 1 }, async () => {
+      expect(await ask(['update', 'execute'], 'replaceMember', { member: old })).toContain('is accepted');
+      await answered();
+    });
+    expect((await pods()).map(({ name }) => name)).not.toContain(old);
+    const { status } = (await readCluster(world, NAMESPACE, NAME)) ?? {};
+    expect(status?.lastOperation).toMatchObject({ type: 'replaceMember', outcome: 'Succeeded' });
+    expect(status?.replacements).toBeUndefined();
+  });
+
+  test('a restart of all members, by a signal', async () => {
+    const before = (await pods()).map(({ uid }) => uid);
+    await runDrill({ world, at: AT, size: 3, title: 'restart' }, async () => {
+      await ask(['signal'], 'restart', {});
+      await poll(async () => (await pods()).every(({ uid }) => !before.includes(uid)), WAIT);
+      await answered();
+    });
+  });
+});
+
+describe('refused', () => {
+  test('what cannot be done is refused with the reason', async () => {
+    const refusals = [
+      ask(['update', 'execute'], 'replaceMember', { member: 'nobody' }),
+      ask(['update', 'execute'], 'approve', { operation: 'replaceMember', ids: ['8e9e05c5'] }),
+    ];
+    const [member, approval] = await Promise.allSettled(refusals);
+    expect(String((member as PromiseRejectedResult).reason)).toContain('nobody is no member');
+    expect(String((approval as PromiseRejectedResult).reason)).toContain('nothing waits for this approval');
+  });
+});
