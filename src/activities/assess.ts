@@ -76,6 +76,7 @@ export async function assess(
       if (isConflict(error) && attempt < TRIES) continue;
       throw error;
     }
+    logStep(deps, cluster, status);
     deps.onPass({
       cluster: ref,
       decision: decision.kind,
@@ -90,6 +91,14 @@ export async function assess(
       ...(verdicts.length > 0 && { verdicts }),
     };
   }
+}
+
+/** One line for each step that is decided on; a step that goes on is decided once. */
+function logStep(deps: Dependencies, cluster: EtcdCluster, { operation }: EtcdClusterStatus): void {
+  if (operation === undefined || operation.step === cluster.status?.operation?.step) return;
+  const { namespace, name } = cluster.metadata;
+  const { type, step, remaining } = operation;
+  deps.logger.info('step decided', { namespace, name, operation: type, step, left: remaining?.length ?? 0 });
 }
 
 async function report(deps: Dependencies, cluster: EtcdCluster, status: EtcdClusterStatus): Promise<void> {

@@ -127,6 +127,25 @@ describe('a pass', () => {
     expect(types).toEqual(expect.arrayContaining(['TemporalUnavailable', 'Paused', 'Available']));
   });
 
+  it('writes one line for each step that is decided on, also when it is looked at again', async () => {
+    const lines: unknown[] = [];
+    const world = new OperatorWorld();
+    world.deps.logger.info = (message, fields) => {
+      if (message === 'step decided') lines.push(fields);
+    };
+    await world.look();
+    await world.look();
+    expect(lines).toEqual([
+      {
+        namespace: 'shop',
+        name: 'example',
+        operation: 'createCluster',
+        step: expect.stringMatching(/^record incarnation/) as string,
+        left: expect.any(Number) as number,
+      },
+    ]);
+  });
+
   it('records an event for what is news, once', async () => {
     const world = await living();
     expect(world.events.map(event => event.reason)).toEqual([

@@ -115,6 +115,23 @@ describe('replacement', LONG, () => {
     ]);
   });
 
+  it('is not called healthy before the successor is a voter', async () => {
+    const world = await created();
+    await lose(world, 'example-1');
+    const seen = new Set<string>();
+    for (let pass = 0; pass < 12; pass += 1) {
+      world.kubelet.settle();
+      await world.step();
+      const voters = (world.etcd.clusters[0]?.rows ?? []).filter(({ isLearner }) => !isLearner).length;
+      await world.look();
+      const healthy = world.cluster.status.conditions?.find(({ type }) => type === 'Healthy');
+      if (voters < 3) seen.add(`${healthy?.status} ${healthy?.reason}`);
+    }
+    expect([...seen].filter(said => said.startsWith('True'))).toEqual([]);
+    expect(seen).toContain('False MembersMissing');
+    expectMembers(world, ['example-0', 'example-2', 'example-3']);
+  });
+
   it('of two of five, one after the other', async () => {
     const world = await created({ size: 5 });
     await lose(world, 'example-1');
@@ -260,6 +277,8 @@ describe('a node that is gone', LONG, () => {
     const world = await onLostNode({ replaceAfterSeconds: 600 });
     const { decision } = await world.run();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'WaitingForMember' });
+    const recovering = world.cluster.status.conditions?.find(({ type }) => type === 'Recovering');
+    expect(recovering).toMatchObject({ status: 'True', reason: 'WaitingForMember' });
     expect(world.names('Pod')).toEqual(['example-0', 'example-2']);
     world.now += 700_000;
     await world.run();

@@ -91,6 +91,7 @@ describe('QuorumAtRisk', () => {
       status: 'Unknown',
       reason: 'MembersUnreachable',
     });
+    expect(condition(world, 'Recovering')).toMatchObject({ status: 'Unknown', reason: 'NoEvidence' });
   });
 });
 

@@ -28,6 +28,17 @@ function podUids(world: OperatorWorld): string[] {
   return world.kube.all('Pod').map(pod => pod.metadata.uid ?? '');
 }
 
+/** What there is of the cluster, by its ids. */
+function inventory(world: OperatorWorld): unknown {
+  const [etcd] = world.etcd.clusters;
+  const objects = [...world.kube.all('Pod'), ...world.kube.all('PersistentVolumeClaim')];
+  return {
+    members: etcd?.rows.map(({ id, isLearner }) => ({ id, isLearner })),
+    leader: etcd?.leaderId,
+    objects: objects.map(({ metadata }) => metadata.uid),
+  };
+}
+
 /** The member's process is there and answers nobody. */
 function isolate(world: OperatorWorld, member: string): void {
   const pod = world.kube.peek(world.pod(member));
@@ -143,6 +154,25 @@ describe('replaceMember', LONG, () => {
     await people.run();
     expect(voters(world)).toHaveLength(3);
     expect(voters(world)).not.toContain(named);
+  });
+
+  it('paused at any step waits there, and goes on with the same plan', async () => {
+    const { world, people } = await created();
+    people.ask('replaceMember', 'example-1');
+    for (let steps = 0; !people.heard.some(said => said.startsWith('done')); steps += 1) {
+      await people.step();
+      people.said = { paused: { by: 'ana' } };
+      world.kubelet.settle();
+      const before = inventory(world);
+      await people.run();
+      const { decision } = await people.run();
+      expect(decision.kind === 'blocked' ? decision.reason : 'done').toMatch(/^Paused$|^done$/);
+      expect(inventory(world)).toEqual(before);
+      people.said = {};
+      expect(steps).toBeLessThan(20);
+    }
+    expect(voters(world)).toEqual(['example-0', 'example-2', 'example-3']);
+    expect(people.steps).toHaveLength(6);
   });
 
   it('of two members replaces one after the other', async () => {

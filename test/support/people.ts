@@ -15,7 +15,7 @@ export class People {
   /** Steps in the order in which they were performed. */
   readonly steps: string[] = [];
   /** What people said besides. */
-  said: Pick<Actor, 'approvals' | 'aborted'> = {};
+  said: Pick<Actor, 'approvals' | 'aborted' | 'paused'> = {};
 
   constructor(world: OperatorWorld) {
     this.#world = world;

@@ -4,6 +4,7 @@ import { validateCluster } from '../../api/validate.ts';
 import type { Decision, Operation } from '../decision.ts';
 import type { Actor, MemberProbe, Observation } from '../observation.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
+import { seatsOf } from '../membership/seats.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
 import { backedUp } from '../backup/of-cluster.ts';
 import { said } from '../said.ts';
@@ -133,7 +134,26 @@ function healthy(findings: Findings): ConditionFinding {
       `not ready: ${unready.map(member => member.detail.name).join(', ')}`,
     );
   }
-  return finding('Healthy', 'AllMembersHealthy');
+  const missing = membersMissing(observation);
+  return missing === undefined
+    ? finding('Healthy', 'AllMembersHealthy')
+    : finding('Healthy', 'MembersMissing', missing);
+}
+
+/** A member was lost and removed, and its successor is still to come. More members that are asked for are another matter. */
+function membersMissing(observation: Observation): string | undefined {
+  const { config, status } = observation.cluster;
+  const seats = seatsOf(observation);
+  const voters = seats.filter(({ isLearner }) => !isLearner).length;
+  const isVoter = (name: string) => seats.some(seat => seat.name === name && !seat.isLearner);
+  const open = (status.replacements ?? []).filter(
+    ({ replacedBy }) =>
+      replacedBy === undefined || seats.some(seat => seat.name === replacedBy && seat.isLearner),
+  );
+  const lost = open.filter(({ member }) => !isVoter(member));
+  if (seats.length === 0 || lost.length === 0 || voters >= config.size) return undefined;
+  const names = lost.map(({ member }) => member).join(', ');
+  return `${voters} of ${config.size} members: ${names} was lost, and its successor is still to come`;
 }
 
 const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
@@ -166,11 +186,8 @@ function progressOf({ reason, consent }: Extract<Decision, { kind: 'blocked' }>)
 }
 
 /** CoreOS's two conditions of change: there while it happens, gone when it does not. */
-function changing({ decision, observation }: Findings): ConditionFinding[] {
-  if (decision.kind === 'blocked' && decision.reason === 'ReplacementBudget') {
-    return [finding('Recovering', 'BudgetExhausted', decision.message)];
-  }
-  if (decision.kind !== 'operate') return [];
+function changing({ decision, observation, members }: Findings): ConditionFinding[] {
+  if (decision.kind !== 'operate') return heldUp({ decision, observation, members });
   const { operation, step } = decision;
   if (operation === 'replaceMember')
     return [finding('Recovering', 'ReplacingMember', decision.plan[0]?.summary)];
@@ -181,6 +198,22 @@ function changing({ decision, observation }: Findings): ConditionFinding[] {
   const current = membership.known ? membership.members.length : 0;
   const message = `Current cluster size: ${current}, desired cluster size: ${cluster.config.size}`;
   return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
+}
+
+/** Something is lost, or may be, and nothing is done about it now: why. */
+function heldUp({
+  decision,
+  observation,
+  members,
+}: Pick<Findings, 'decision' | 'observation' | 'members'>): ConditionFinding[] {
+  if (decision.kind === 'blocked' && decision.reason === 'ReplacementBudget')
+    return [finding('Recovering', 'BudgetExhausted', decision.message)];
+  if (decision.kind === 'blocked' && decision.reason === 'WaitingForMember')
+    return [finding('Recovering', 'WaitingForMember', decision.message)];
+  const { cluster } = observation;
+  if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
+  const unknown = members.filter(member => member.detail.health === 'Unknown');
+  return unknown.length === 0 ? [] : [finding('Recovering', 'NoEvidence', complaintsOf(unknown))];
 }
 
 function paused({ observation, actor }: Findings): ConditionFinding[] {
