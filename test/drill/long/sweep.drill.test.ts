@@ -96,7 +96,9 @@ async function run(
     },
     { size, lost, silent: after !== undefined },
   );
-  return (await operations.newest())?.completed ?? [];
+  const newest = await operations.newest();
+  expect(newest).toMatchObject({ operation });
+  return newest?.completed ?? [];
 }
 
 test('scale up and scale down', async () => {
