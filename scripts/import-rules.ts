@@ -36,7 +36,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
   kube: { values: ['@kubernetes/client-node', 'undici', 'yaml', 'node:**', 'src/api/**'] },
   // X.509 only: what it reads and issues is handed to it, and nothing of it is kept.
   tls: { values: ['node:crypto', '@peculiar/x509', 'reflect-metadata'] },
-  store: { values: ['node:**', 'undici', 'src/api/**'] },
+  store: { values: ['@aws-sdk/client-s3', 'google-auth-library', 'undici', 'node:**', 'src/api/**'] },
   activities: {
     values: [
       '@temporalio/activity',

@@ -20,6 +20,8 @@ export interface GoProgram {
   links?: readonly string[];
   /** Values for string variables of packages, set when linking. */
   variables?: Readonly<Record<string, string>>;
+  /** See `Recipe`. */
+  onlyForTests?: boolean;
   /** Tool name to the file or link (in the artefact's `bin` folder) that it is. */
   tools: Readonly<Record<string, string>>;
 }
@@ -50,6 +52,7 @@ export function goRecipe(program: GoProgram): Recipe {
     artefact: { name: program.name, key },
     title: program.title,
     seconds: program.seconds,
+    onlyForTests: program.onlyForTests ?? false,
     tools: Object.fromEntries(Object.entries(program.tools).map(([tool, file]) => [tool, join('bin', file)])),
     build: async (target, log, report) => {
       const bin = join(target, 'bin');

@@ -5,6 +5,7 @@ import { createProgress, type Progress } from '../progress.ts';
 import { artefactPath, install, isInstalled } from './cache.ts';
 import { logFile } from './command.ts';
 import { findSuitable } from './on-path.ts';
+import { azuriteRecipe } from './azurite.ts';
 import { runtimeRecipe, temporalRecipe } from './packages.ts';
 import { goRecipes } from './programs.ts';
 import type { Recipe } from './recipe.ts';
@@ -30,6 +31,9 @@ export type ToolName =
   | 'ctr'
   | 'runc'
   | 'temporal'
+  | 'versitygw'
+  | 'fake-gcs-server'
+  | 'azurite-blob'
   | `etcd@${string}`
   | `etcdctl@${string}`
   | `etcdutl@${string}`;
@@ -47,7 +51,10 @@ export interface Toolchain {
 export interface ToolchainOptions {
   /** Default: a view on standard error. */
   progress?: Progress;
-  /** Only these tools, and the CNI plugins when containerd is among them; default all. */
+  /**
+   * Only these tools, and the CNI plugins when containerd is among them; default all that the stack is made of, without the
+   * servers that only tests start.
+   */
   only?: ToolName[];
 }
 
@@ -69,7 +76,7 @@ export async function ensureToolchain(options: ToolchainOptions = {}): Promise<T
   const missing: Recipe[] = [];
   await Promise.all(
     recipes.map(async recipe => {
-      const tools = Object.keys(recipe.tools).filter(tool => wanted === undefined || wanted.has(tool));
+      const tools = Object.keys(recipe.tools).filter(tool => wanted?.has(tool) ?? !recipe.onlyForTests);
       if (tools.length === 0) return;
       if (isInstalled(recipe.artefact)) return addTools(paths, recipe);
       const found = await Promise.all(tools.map(findSuitable));
@@ -94,7 +101,7 @@ function isTool(name: string): name is ToolName {
 }
 
 function allRecipes(): Recipe[] {
-  return [...goRecipes(), runtimeRecipe(), temporalRecipe()];
+  return [...goRecipes(), runtimeRecipe(), temporalRecipe(), azuriteRecipe()];
 }
 
 function addTools(paths: Map<string, string>, recipe: Recipe): void {

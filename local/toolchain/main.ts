@@ -5,7 +5,7 @@ import { formatDuration } from '../progress.ts';
 import { buildRecordFile } from './cache.ts';
 import { runCommand } from './command.ts';
 import { cacheDirectory, ensureToolchain, type ToolName, type Toolchain, toolNames } from './index.ts';
-import { etcdToolSubstitutes } from './versions.ts';
+import { azuriteVersion, etcdToolSubstitutes } from './versions.ts';
 
 const usage = `local/toolchain/main.ts [--only NAME,NAME...]
 Builds or fetches every tool of the local stack into ${cacheDirectory()},
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     return known;
   });
   const start = performance.now();
-  const toolchain = await ensureToolchain(only === undefined ? {} : { only });
+  const toolchain = await ensureToolchain({ only: only ?? names });
   const elapsed = formatDuration(performance.now() - start);
   for (const row of await Promise.all((only ?? names).map(tool => describe(toolchain, tool)))) {
     console.log(`${row.tool.padEnd(24)} ${row.version.padEnd(10)} ${row.seconds.padStart(7)}  ${row.path}`);
@@ -54,7 +54,8 @@ async function versionOf(toolchain: Toolchain, tool: ToolName): Promise<string> 
   const [name, named] = tool.split('@');
   // etcd's tools may be of a newer version than the etcd that they are for.
   if (named !== undefined) return name === 'etcd' ? named : (etcdToolSubstitutes[named] ?? named);
-  if (tool === 'local-provisioner') return '-';
+  if (['local-provisioner', 'versitygw', 'fake-gcs-server'].includes(tool)) return '-';
+  if (tool === 'azurite-blob') return azuriteVersion;
   if (tool === 'kubectl') return toolchain.versions.kubernetes;
   const output = await runCommand(toolchain.path(tool), ['--version']);
   return /\d+\.\d+\.\d+/.exec(output)?.[0] ?? output.trim();

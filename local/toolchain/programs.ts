@@ -15,7 +15,7 @@ const kubePrograms = [
 
 /** Everything that is built from Go sources, except what only images need. */
 export function goRecipes(): Recipe[] {
-  return [kubeRecipe(), corednsRecipe(), ...etcdVersions.map(etcdRecipe)];
+  return [kubeRecipe(), corednsRecipe(), ...etcdVersions.map(etcdRecipe), ...storeRecipes()];
 }
 
 /** Kubernetes' programs and the volume provisioner, in one binary. */
@@ -80,4 +80,19 @@ export function pauseRecipe(): Recipe {
     binary: 'pause',
     tools: {},
   });
+}
+
+/** Servers of object stores, each with its own name as the tool. */
+function storeRecipes(): Recipe[] {
+  const recipe = (name: string, title: string): Recipe =>
+    goRecipe({
+      name,
+      title,
+      seconds: 120,
+      module: name,
+      binary: name,
+      onlyForTests: true,
+      tools: { [name]: name },
+    });
+  return [recipe('versitygw', 'build VersityGW (S3)'), recipe('fake-gcs-server', 'build fake-gcs-server')];
 }

@@ -10,6 +10,8 @@ export interface Recipe {
   seconds: number;
   /** Whether it waits for the network more than it computes: such work does not take a core from the builds. */
   download?: boolean;
+  /** Whether only tests need it: then it is there when it was asked for by name. */
+  onlyForTests?: boolean;
   /** Tool name to its path in the artefact's folder. */
   tools: Readonly<Record<string, string>>;
   /** Fills the (empty) folder. `log` is the file that takes the output of the commands. */

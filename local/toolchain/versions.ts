@@ -17,3 +17,6 @@ export const etcdVersions = ['3.5.3', '3.5.21', '3.5.35', '3.6.5', '3.6.16', '3.
  * their place (it speaks the same API, and reads the same files).
  */
 export const etcdToolSubstitutes: Readonly<Record<string, string>> = { '3.5.3': '3.5.35' };
+
+/** The emulator of Azure's Blob Storage, as its npm package; the other stores' servers are built from `go/`. */
+export const azuriteVersion = '3.37.0';

@@ -63,7 +63,7 @@ export const storeBlocks = {
     .object({
       path: objectPath('bucket'),
       ossSecret: secretName('Secret with the keys accessKeyID and accessKeySecret.').optional(),
-      endpoint: endpoint('The server of the region. Empty: http://oss-cn-hangzhou.aliyuncs.com.').optional(),
+      endpoint: endpoint('The server of the region. Empty: https://oss-cn-hangzhou.aliyuncs.com.').optional(),
     })
     .describe('Alibaba Cloud OSS.')
     .optional(),

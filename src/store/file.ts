@@ -3,9 +3,10 @@
  * of its own, flushed, and then linked to its name, which fails when there is one.
  */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, link, mkdir, open, opendir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { type Bounds, DEFAULT_DEADLINE_MS, readWithin, startBounds, within } from './bounds.ts';
+import { type Bounds, DEFAULT_DEADLINE_MS, startBounds, within } from './bounds.ts';
+import { codeOf, flushFolder, nameIt, writeFlushed } from './file-writing.ts';
 import {
   type CallOptions,
   type GetOptions,
@@ -22,13 +23,7 @@ const READ_SIZE = 256 * 1024;
 /** How the names of files begin and end that are being written. */
 const UNFINISHED = /^\..*\.[0-9a-f-]{36}\.unfinished$/;
 
-/** How long a writer without hard links may hold the name that it is about to give, in milliseconds. */
-const CLAIM_MS = 60_000;
-
 const CLAIMED = /^\..*\.claimed$/;
-
-/** What a file system says that has no hard links (SMB shares, some FUSE mounts). */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 const CODES: Readonly<Record<string, StoreError['code']>> = {
   ENOSPC: 'full',
@@ -277,74 +272,7 @@ class FileStore implements Store {
   }
 }
 
-/** The file's permanent name, unless there is one. Throws `exists` then. */
-async function nameIt(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
-  try {
-    await link(unfinished, path);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST') throw exists();
-    if (code === undefined || !NO_LINKS.has(code)) throw error;
-    await renameClaimed(unfinished, path, exists);
-  }
-}
-
-/** For file systems without hard links: whoever makes the claim first may rename, which would replace what is there. */
-async function renameClaimed(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
-  const claim = join(dirname(path), `.${basename(path)}.claimed`);
-  const held = await stat(claim).catch(() => undefined);
-  // Its holder was killed between two calls that take no time.
-  if (held !== undefined && Date.now() - held.mtimeMs > CLAIM_MS) await rm(claim, { force: true });
-  const handle = await open(claim, 'wx').catch(error => {
-    if (codeOf(error) === 'EEXIST') throw exists();
-    throw error;
-  });
-  try {
-    await handle.close();
-    if ((await stat(path).catch(() => undefined)) !== undefined) throw exists();
-    await rename(unfinished, path);
-  } finally {
-    await unlink(claim).catch(() => {});
-  }
-}
-
-async function writeFlushed(
-  path: string,
-  body: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<number> {
-  const handle = await open(path, 'wx', 0o640);
-  try {
-    let size = 0;
-    for await (const chunk of readWithin(body, signal)) {
-      for (let at = 0; at < chunk.length; ) {
-        const { bytesWritten } = await handle.write(chunk, at);
-        at += bytesWritten;
-      }
-      size += chunk.length;
-    }
-    await handle.sync();
-    return size;
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A new name is on the disk only when its folder is. */
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Whether a file is one of ours that will go. */
 function isPassing(path: string): boolean {
   return UNFINISHED.test(basename(path)) || CLAIMED.test(basename(path));
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,0 +1,80 @@
+/** How a file comes to be whole under its name: written and flushed under another, then linked. */
+import { link, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { readWithin } from './bounds.ts';
+import type { StoreError } from './port.ts';
+
+/** How long a writer without hard links may hold the name that it is about to give, in milliseconds. */
+const CLAIM_MS = 60_000;
+
+/** What a file system says that has no hard links (SMB shares, some FUSE mounts). */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** The file's permanent name, unless there is one. Throws `exists` then. */
+export async function nameIt(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') throw exists();
+    if (code === undefined || !NO_LINKS.has(code)) throw error;
+    await renameClaimed(unfinished, path, exists);
+  }
+}
+
+/** For file systems without hard links: whoever makes the claim first may rename, which would replace what is there. */
+async function renameClaimed(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
+  const claim = join(dirname(path), `.${basename(path)}.claimed`);
+  const held = await stat(claim).catch(() => undefined);
+  // Its holder was killed between two calls that take no time.
+  if (held !== undefined && Date.now() - held.mtimeMs > CLAIM_MS) await rm(claim, { force: true });
+  const handle = await open(claim, 'wx').catch(error => {
+    if (codeOf(error) === 'EEXIST') throw exists();
+    throw error;
+  });
+  try {
+    await handle.close();
+    if ((await stat(path).catch(() => undefined)) !== undefined) throw exists();
+    await rename(unfinished, path);
+  } finally {
+    await unlink(claim).catch(() => {});
+  }
+}
+
+/** Writes a stream to a new file and flushes it to the disk; resolves to its size in bytes. */
+export async function writeFlushed(
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const handle = await open(path, 'wx', 0o640);
+  try {
+    let size = 0;
+    for await (const chunk of readWithin(body, signal)) {
+      for (let at = 0; at < chunk.length; ) {
+        const { bytesWritten } = await handle.write(chunk, at);
+        at += bytesWritten;
+      }
+      size += chunk.length;
+    }
+    await handle.sync();
+    return size;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A new name is on the disk only when its folder is. */
+export async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The code of an error of the file system, such as `ENOSPC`. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

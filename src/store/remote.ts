@@ -1,0 +1,290 @@
+/**
+ * What the stores of the clouds have in common: a stream of unknown length becomes parts, calls are bounded, an upload
+ * that fails is taken back, and one whose answer was lost is looked for. A protocol brings the verbs.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Bounds, DEFAULT_DEADLINE_MS, readWithin, startBounds } from './bounds.ts';
+import { cutIntoParts, PART_SIZE } from './parts.ts';
+import {
+  type CallOptions,
+  type GetOptions,
+  type ObjectContent,
+  type Store,
+  type StoredObject,
+  StoreError,
+} from './port.ts';
+import { type Source, watchSource } from './source.ts';
+
+/** What a protocol says of an object. `putId` is what its writer put into its metadata. */
+export interface DescribedObject extends StoredObject {
+  readonly putId: string | undefined;
+}
+
+/** One object that is to be made; `putId` is kept with it, so that its writer knows it again. */
+export interface NewObject {
+  readonly key: string;
+  readonly putId: string;
+}
+
+/** An upload in parts. What fails throws anything; `Protocol.translate` says what it means. */
+export interface Upload {
+  /** Numbers count from 1. */
+  part(
+    part: { readonly number: number; readonly bytes: Buffer; readonly last: boolean },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Makes the object of the parts, unless there is one. */
+  commit(signal: AbortSignal): Promise<void>;
+  abort(signal: AbortSignal): Promise<void>;
+}
+
+export interface Page {
+  readonly objects: readonly StoredObject[];
+  /** What asks for the next page; absent on the last one. */
+  readonly next?: string | undefined;
+}
+
+export interface UnfinishedUpload {
+  readonly begunAt: number;
+  abort(signal: AbortSignal): Promise<void>;
+}
+
+/** The verbs of one store. Everything throws what the library or the connection throws. */
+export interface Protocol {
+  readonly location: string;
+  /** How many parts may be on their way at once. */
+  readonly parallel: number;
+  head(key: string, signal: AbortSignal): Promise<DescribedObject | undefined>;
+  /** `offset` is below the object's size, unless it is 0. */
+  get(key: string, offset: number, signal: AbortSignal): Promise<ObjectContent>;
+  page(prefix: string, token: string | undefined, signal: AbortSignal): Promise<Page>;
+  delete(key: string, signal: AbortSignal): Promise<void>;
+  /** Makes a small object in one request, unless there is one. */
+  putWhole(object: NewObject, bytes: Buffer, signal: AbortSignal): Promise<void>;
+  begin(object: NewObject, signal: AbortSignal): Promise<Upload>;
+  /** Uploads that were begun and not ended; absent where the store forgets them by itself. */
+  unfinished?(prefix: string, signal: AbortSignal): AsyncIterable<UnfinishedUpload>;
+  translate(error: unknown, what: string): StoreError;
+  close(): Promise<void>;
+}
+
+/** Milliseconds that taking back a failed upload may take; the caller waits for it. */
+const ABORT_DEADLINE_MS = 10_000;
+
+/** What a call is about. One with a source lasts as long as its data does. */
+interface Task {
+  readonly doing: string;
+  readonly key: string;
+  readonly options: CallOptions;
+  readonly source?: Source;
+}
+
+export class RemoteStore implements Store {
+  readonly #protocol: Protocol;
+
+  constructor(protocol: Protocol) {
+    this.#protocol = protocol;
+  }
+
+  get location(): string {
+    return this.#protocol.location;
+  }
+
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
+    const source = watchSource(body);
+    return this.#call({ doing: 'putting', key, options, source }, async bounds => {
+      const object = { key, putId: randomUUID() };
+      await this.#refuseExisting(key, bounds.signal);
+      let size = 0;
+      async function* counted(): AsyncGenerator<Uint8Array> {
+        for await (const chunk of source.body) {
+          size += chunk.length;
+          yield chunk;
+        }
+      }
+      try {
+        await this.#upload(object, counted(), bounds.signal);
+      } catch (error) {
+        if (source.threw(error) || !(await this.#isOurs(object, error))) throw error;
+      }
+      return { size };
+    });
+  }
+
+  /** An early refusal, before gigabytes were sent in vain; the store itself decides at the end. */
+  async #refuseExisting(key: string, signal: AbortSignal): Promise<void> {
+    const found = await this.#protocol.head(key, signal).catch(error => {
+      // An account that may write only: S3 denies it to look, also for what is not there.
+      if (this.#protocol.translate(error, '').code === 'denied') return undefined;
+      throw error;
+    });
+    if (found === undefined) return;
+    throw new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
+  }
+
+  /** After the answer to the last request was lost, and it was sent again, the object in the way may be our own. */
+  async #isOurs(object: NewObject, error: unknown): Promise<boolean> {
+    const { code } = this.#protocol.translate(error, '');
+    if (!['exists', 'not-found', 'unavailable', 'other'].includes(code)) return false;
+    const found = await this.#protocol
+      .head(object.key, AbortSignal.timeout(ABORT_DEADLINE_MS))
+      .catch(() => undefined);
+    return found?.putId === object.putId;
+  }
+
+  async #upload(object: NewObject, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+    const failed = new AbortController();
+    const within = AbortSignal.any([signal, failed.signal]);
+    const running = new Set<Promise<void>>();
+    let upload: Upload | undefined;
+    try {
+      for await (const part of cutIntoParts(readWithin(body, within), PART_SIZE)) {
+        if (part.number === 1 && part.last) {
+          return await this.#protocol.putWhole(object, part.bytes, within);
+        }
+        upload ??= await this.#protocol.begin(object, within);
+        const sent: Promise<void> = upload
+          .part(part, within)
+          .catch(error => failed.abort(error))
+          .finally(() => running.delete(sent));
+        running.add(sent);
+        while (running.size >= this.#protocol.parallel) await Promise.race(running);
+        within.throwIfAborted();
+      }
+      await Promise.all(running);
+      within.throwIfAborted();
+      await upload?.commit(within);
+    } catch (error) {
+      failed.abort(error);
+      await Promise.all(running);
+      await upload?.abort(AbortSignal.timeout(ABORT_DEADLINE_MS)).catch(() => {});
+      throw error;
+    }
+  }
+
+  async get(key: string, options: GetOptions = {}): Promise<ObjectContent> {
+    const { offset = 0 } = options;
+    const content = await this.#call({ doing: 'getting', key, options }, async ({ signal }) => {
+      if (offset === 0) {
+        return this.#protocol.get(key, 0, signal).catch(async error => {
+          if (this.#protocol.translate(error, '').code === 'not-found') await this.#checkBucket(key, signal);
+          throw error;
+        });
+      }
+      const found = await this.#protocol.head(key, signal);
+      if (found === undefined) {
+        await this.#checkBucket(key, signal);
+        throw this.#absent(key);
+      }
+      const { size } = found;
+      if (offset > size) {
+        throw new StoreError('invalid', `${this.location}/${key} has ${size} bytes, none at ${offset}`);
+      }
+      return offset === size ? { size, body: nothing() } : this.#protocol.get(key, offset, signal);
+    });
+    return { size: content.size, body: this.#read(key, content, options) };
+  }
+
+  async *#read(key: string, content: ObjectContent, options: GetOptions): AsyncGenerator<Uint8Array> {
+    const what = `reading ${this.location}/${key}`;
+    const bounds = startBounds(what, options, undefined);
+    let left = content.size - (options.offset ?? 0);
+    try {
+      for await (const chunk of readWithin(content.body, bounds.signal)) {
+        left -= chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      throw bounds.broken() ?? this.#broken(what, error);
+    } finally {
+      bounds.release();
+    }
+    if (left !== 0) throw new StoreError('unavailable', `${what} ended ${left} bytes too early`);
+  }
+
+  /** That an object is not there may be because its bucket is not, which answers to HEAD cannot tell. Throws then. */
+  async #checkBucket(key: string, signal: AbortSignal): Promise<void> {
+    await this.#protocol.page(key, undefined, signal).catch(error => {
+      if (this.#protocol.translate(error, '').code === 'no-bucket') throw error;
+    });
+  }
+
+  /** Whatever ends a download in its middle is of the connection: the request itself was answered. */
+  #broken(what: string, error: unknown): StoreError {
+    const { code, message } = this.#protocol.translate(error, what);
+    return new StoreError(code === 'timeout' ? code : 'unavailable', message);
+  }
+
+  async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
+    const found = await this.#call({ doing: 'looking for', key, options }, async ({ signal }) => {
+      const described = await this.#protocol.head(key, signal);
+      if (described === undefined) await this.#checkBucket(key, signal);
+      return described;
+    });
+    return found && { key, size: found.size, modifiedAt: found.modifiedAt };
+  }
+
+  async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
+    let token: string | undefined;
+    do {
+      const page: Page = await this.#call({ doing: 'listing', key: prefix, options }, ({ signal }) =>
+        this.#protocol.page(prefix, token, signal),
+      );
+      yield* page.objects;
+      token = page.next;
+    } while (token !== undefined);
+  }
+
+  async delete(key: string, options: CallOptions = {}): Promise<void> {
+    await this.#call({ doing: 'deleting', key, options }, async ({ signal }) => {
+      try {
+        await this.#protocol.delete(key, signal);
+      } catch (error) {
+        if (this.#protocol.translate(error, '').code !== 'not-found') throw error;
+      }
+    });
+  }
+
+  async removeUnfinished(
+    prefix: string,
+    options: CallOptions & { readonly olderThanMs: number },
+  ): Promise<number> {
+    return this.#call({ doing: 'cleaning', key: prefix, options }, async ({ signal }) => {
+      let removed = 0;
+      for await (const upload of this.#protocol.unfinished?.(prefix, signal) ?? []) {
+        if (Date.now() - upload.begunAt < options.olderThanMs) continue;
+        await upload.abort(signal);
+        removed += 1;
+      }
+      return removed;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#protocol.close();
+  }
+
+  #absent(key: string): StoreError {
+    return new StoreError('not-found', `there is no ${this.location}/${key}`);
+  }
+
+  async #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
+    const { doing, key, options, source } = task;
+    const what = `${doing} ${this.location}/${key}`;
+    const bounds = startBounds(what, options, source === undefined ? DEFAULT_DEADLINE_MS : undefined);
+    try {
+      bounds.signal.throwIfAborted();
+      return await act(bounds);
+    } catch (error) {
+      if (source?.threw(error)) throw error;
+      const broken = bounds.broken();
+      if (broken !== undefined) throw broken;
+      const translated = this.#protocol.translate(error, what);
+      throw translated.code === 'not-found' ? this.#absent(key) : translated;
+    } finally {
+      bounds.release();
+    }
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

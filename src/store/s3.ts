@@ -1,0 +1,224 @@
+/** Amazon S3, and what speaks its protocol, through AWS's SDK: its ways to credentials are many. */
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+  S3ServiceException,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import type { HttpOptions } from './http.ts';
+import type { ObjectContent, StoreErrorCode } from './port.ts';
+import { StoreError } from './port.ts';
+import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './remote.ts';
+import { connectionError, createRedactor, refusal } from './translate.ts';
+
+const PARALLEL = 2;
+
+const CODES: Readonly<Record<string, StoreErrorCode>> = {
+  NotFound: 'not-found',
+  EntityTooLarge: 'full',
+  StorageFull: 'full',
+  XMinioStorageFull: 'full',
+  ConditionalRequestConflict: 'exists',
+  PermanentRedirect: 'invalid',
+  AuthorizationHeaderMalformed: 'invalid',
+  IllegalLocationConstraintException: 'invalid',
+  CredentialsProviderError: 'denied',
+  SlowDown: 'unavailable',
+  RequestTimeout: 'unavailable',
+  // VersityGW's word for a key that nobody has.
+  XAdminUserNotFound: 'denied',
+};
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Absent: AWS. */
+  readonly endpoint?: URL | undefined;
+  readonly forcePathStyle: boolean;
+  readonly region: string | undefined;
+  /** Absent: the SDK looks where AWS's tools look, such as the pod's web identity. */
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string | undefined;
+  };
+  readonly secrets: readonly string[];
+  readonly http: HttpOptions;
+}
+
+export function s3Protocol(options: S3Options): Protocol {
+  return new S3Protocol(options);
+}
+
+class S3Protocol implements Protocol {
+  readonly location: string;
+  readonly parallel = PARALLEL;
+  readonly #bucket: string;
+  readonly #client: S3Client;
+  readonly #redact: (text: string) => string;
+
+  constructor(options: S3Options) {
+    this.#bucket = options.bucket;
+    this.location = `s3://${options.bucket}`;
+    this.#client = new S3Client(clientConfig(options));
+    this.#redact = createRedactor(options.secrets);
+  }
+
+  async head(key: string, abortSignal: AbortSignal): Promise<DescribedObject | undefined> {
+    try {
+      const found = await this.#client.send(new HeadObjectCommand(this.#named(key)), { abortSignal });
+      return {
+        key,
+        size: found.ContentLength ?? 0,
+        modifiedAt: (found.LastModified ?? new Date(Number.NaN)).toISOString(),
+        putId: found.Metadata?.['putid'],
+      };
+    } catch (error) {
+      if (this.translate(error, '').code === 'not-found') return undefined;
+      throw error;
+    }
+  }
+
+  async get(key: string, offset: number, abortSignal: AbortSignal): Promise<ObjectContent> {
+    const range = offset === 0 ? {} : { Range: `bytes=${offset}-` };
+    const answer = await this.#client.send(new GetObjectCommand({ ...this.#named(key), ...range }), {
+      abortSignal,
+    });
+    const body = answer.Body as AsyncIterable<Uint8Array> | undefined;
+    if (body === undefined)
+      throw new StoreError('unavailable', `${this.location}/${key} came without content`);
+    return { size: offset + (answer.ContentLength ?? 0), body };
+  }
+
+  async page(prefix: string, token: string | undefined, abortSignal: AbortSignal): Promise<Page> {
+    const asked = { Bucket: this.#bucket, Prefix: prefix, ContinuationToken: token };
+    const page = await this.#client.send(new ListObjectsV2Command(asked), { abortSignal });
+    const objects = (page.Contents ?? []).map(({ Key, Size, LastModified }) => ({
+      key: Key ?? '',
+      size: Size ?? 0,
+      modifiedAt: (LastModified ?? new Date(Number.NaN)).toISOString(),
+    }));
+    return { objects, next: page.IsTruncated ? page.NextContinuationToken : undefined };
+  }
+
+  async delete(key: string, abortSignal: AbortSignal): Promise<void> {
+    await this.#client.send(new DeleteObjectCommand(this.#named(key)), { abortSignal });
+  }
+
+  async putWhole({ key, putId }: NewObject, bytes: Buffer, abortSignal: AbortSignal): Promise<void> {
+    const object = { ...this.#named(key), Body: bytes, IfNoneMatch: '*', Metadata: { putid: putId } };
+    await this.#client.send(new PutObjectCommand(object), { abortSignal });
+  }
+
+  async begin({ key, putId }: NewObject, abortSignal: AbortSignal): Promise<Upload> {
+    const asked = { ...this.#named(key), Metadata: { putid: putId } };
+    const { UploadId } = await this.#client.send(new CreateMultipartUploadCommand(asked), { abortSignal });
+    const upload = { ...this.#named(key), UploadId: UploadId ?? '' };
+    const parts: { PartNumber: number; ETag: string | undefined; [checksum: string]: unknown }[] = [];
+    return {
+      part: async ({ number, bytes }, within) => {
+        const part = { ...upload, PartNumber: number, Body: bytes };
+        const { ETag, ChecksumCRC32 } = await this.#client.send(new UploadPartCommand(part), {
+          abortSignal: within,
+        });
+        parts[number - 1] = { PartNumber: number, ETag, ...(ChecksumCRC32 && { ChecksumCRC32 }) };
+      },
+      commit: async within => {
+        const whole = { ...upload, MultipartUpload: { Parts: parts }, IfNoneMatch: '*' };
+        await this.#client.send(new CompleteMultipartUploadCommand(whole), { abortSignal: within });
+      },
+      abort: within => this.#abort(upload, within),
+    };
+  }
+
+  async *unfinished(prefix: string, abortSignal: AbortSignal): AsyncGenerator<UnfinishedUpload> {
+    let markers: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
+    for (;;) {
+      const asked = { Bucket: this.#bucket, Prefix: prefix, ...markers };
+      const page = await this.#client.send(new ListMultipartUploadsCommand(asked), { abortSignal });
+      for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
+        const upload = { ...this.#named(Key), UploadId };
+        yield { begunAt: Initiated?.getTime() ?? Date.now(), abort: within => this.#abort(upload, within) };
+      }
+      if (page.IsTruncated !== true) return;
+      markers = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+    }
+  }
+
+  translate(error: unknown, what: string): StoreError {
+    if (error instanceof StoreError) return error;
+    const how = { what, codes: CODES, redact: this.#redact };
+    if (!(error instanceof S3ServiceException)) {
+      if (!isCredentialsError(error)) return connectionError(error, how);
+      const message = `${what} failed: no credentials were found; name a Secret, or give the pod an identity`;
+      return new StoreError('denied', message);
+    }
+    const { name, message, $metadata } = error;
+    const status = $metadata.httpStatusCode ?? 0;
+    // Answers without a body, such as all to HEAD, have no name of their own.
+    const code = /^(Unknown|UnknownError|\d+)$/.test(name) ? '' : name;
+    return refusal({ status, code, message: code === '' ? '' : message, skewed: false }, how);
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy();
+  }
+
+  async #abort(
+    upload: { readonly Bucket: string; readonly Key: string; readonly UploadId: string },
+    abortSignal: AbortSignal,
+  ): Promise<void> {
+    await this.#client.send(new AbortMultipartUploadCommand(upload), { abortSignal });
+  }
+
+  #named(key: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#bucket, Key: key };
+  }
+}
+
+/**
+ * Silence is bounded by the sockets' idle time: the SDK's request timeout alone only warns. Checksums as headers only where
+ * AWS itself is spoken to: other servers may not know them.
+ */
+function clientConfig(options: S3Options): S3ClientConfig {
+  const { endpoint, region, credentials, http } = options;
+  const checksums = endpoint === undefined ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
+  return {
+    ...(endpoint && { endpoint: endpoint.href }),
+    forcePathStyle: options.forcePathStyle,
+    // Without one the SDK looks for it; other servers take any.
+    ...((region ?? endpoint) !== undefined && { region: region ?? 'us-east-1' }),
+    followRegionRedirects: endpoint === undefined,
+    ...(credentials && {
+      credentials: {
+        accessKeyId: credentials.accessKeyId,
+        secretAccessKey: credentials.secretAccessKey,
+        ...(credentials.sessionToken && { sessionToken: credentials.sessionToken }),
+      },
+    }),
+    maxAttempts: http.attempts,
+    requestChecksumCalculation: checksums,
+    responseChecksumValidation: checksums,
+    // Plain settings of the SDK's own handler.
+    requestHandler: {
+      connectionTimeout: http.silenceMs,
+      socketTimeout: http.silenceMs,
+      httpAgent: { maxSockets: 8, keepAlive: true },
+      httpsAgent: { maxSockets: 8, keepAlive: true },
+    },
+  };
+}
+
+function isCredentialsError(error: unknown): boolean {
+  return (
+    error instanceof Error && /^(CredentialsProviderError|TokenProviderError|ProviderError)$/.test(error.name)
+  );
+}

@@ -1,0 +1,112 @@
+/** One translation from what stores and connections say to what helps. */
+import { faultCode, HttpFailure, isBusy, isPassingFault } from './http.ts';
+import { StoreError, type StoreErrorCode } from './port.ts';
+
+/** What a store said, as far as it said anything. */
+export interface Said {
+  readonly status: number;
+  /** The store's own name of the error; empty when it gave none. */
+  readonly code: string;
+  /** Its words; quoted in errors. */
+  readonly message: string;
+  /** Whether the clocks of this machine and the store differ. */
+  readonly skewed: boolean;
+}
+
+/** Names of errors that mean the same in every store that has them; a store's own table comes first. */
+const COMMON: Readonly<Record<string, StoreErrorCode>> = {
+  RequestTimeTooSkewed: 'skew',
+  NoSuchBucket: 'no-bucket',
+  InvalidBucketName: 'invalid',
+  NoSuchKey: 'not-found',
+  NoSuchUpload: 'not-found',
+  AccessDenied: 'denied',
+  SignatureDoesNotMatch: 'denied',
+  InvalidAccessKeyId: 'denied',
+  ExpiredToken: 'denied',
+  InvalidToken: 'denied',
+  QuotaExceeded: 'full',
+  PreconditionFailed: 'exists',
+  InvalidRange: 'invalid',
+};
+
+/** What people can do about a failure. */
+const ADVICE: Partial<Readonly<Record<StoreErrorCode, string>>> = {
+  denied: 'give credentials that may read, write, list and delete there',
+  'no-bucket': 'create it, or correct the path and the endpoint',
+  skew: 'correct the clock of the node that the operator runs on',
+  full: 'free space in the store or raise its quota',
+};
+
+/**
+ * The failure of a call in our own terms; a `StoreError` stays as it is.
+ * @param said reads what a store's answer says; only asked for an `HttpFailure`
+ */
+export function toStoreError(
+  error: unknown,
+  how: {
+    readonly what: string;
+    readonly codes: Readonly<Record<string, StoreErrorCode>>;
+    readonly said: (failure: HttpFailure) => Said;
+    readonly redact: (text: string) => string;
+  },
+): StoreError {
+  if (error instanceof StoreError) return error;
+  if (error instanceof HttpFailure) return refusal(how.said(error), how);
+  return connectionError(error, how);
+}
+
+/** The error of an answer that is no success. */
+export function refusal(
+  said: Said,
+  how: {
+    readonly what: string;
+    readonly codes: Readonly<Record<string, StoreErrorCode>>;
+    readonly redact: (text: string) => string;
+  },
+): StoreError {
+  const code = said.skewed ? 'skew' : (how.codes[said.code] ?? COMMON[said.code] ?? byStatus(said.status));
+  const words = [said.code, said.message.split('\n', 1)[0]?.slice(0, 300)].filter(Boolean).join(': ');
+  const advice = ADVICE[code] === undefined ? '' : `; ${ADVICE[code]}`;
+  return new StoreError(
+    code,
+    how.redact(`${how.what} failed with HTTP ${said.status}${words && ` ${words}`}${advice}`),
+  );
+}
+
+/** The error of a call that got no answer. Of foreign errors only the code or class is told: the rest may hold secrets. */
+export function connectionError(
+  error: unknown,
+  how: { readonly what: string; readonly redact: (text: string) => string },
+): StoreError {
+  const fault = faultCode(error) ?? (error instanceof Error ? error.name : typeof error);
+  if (isSilence(fault))
+    return new StoreError('timeout', `${how.what} failed: the store fell silent (${fault})`);
+  if (isPassingFault(error))
+    return new StoreError('unavailable', `${how.what} failed: no connection (${fault})`);
+  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_/.test(fault);
+  const advice = certificate ? ': the certificate of the endpoint is not trusted' : '';
+  return new StoreError(
+    certificate ? 'invalid' : 'other',
+    how.redact(`${how.what} failed with ${fault}${advice}`),
+  );
+}
+
+function isSilence(fault: string): boolean {
+  return /TIMEOUT|ETIMEDOUT|^TimeoutError$/.test(fault);
+}
+
+function byStatus(status: number): StoreErrorCode {
+  if (isBusy(status)) return 'unavailable';
+  if (status === 401 || status === 403) return 'denied';
+  if (status === 404) return 'not-found';
+  if (status === 409 || status === 412) return 'exists';
+  if (status === 413 || status === 507) return 'full';
+  return status === 400 ? 'invalid' : 'other';
+}
+
+/** Takes the given texts out of others. Short ones would tear ordinary words apart. */
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const long = secrets.filter(secret => secret.length >= 6);
+  return text => long.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
+}
