@@ -5,6 +5,7 @@ import { CLUSTER } from './invariants.ts';
 import type { Random } from './random.ts';
 import { PROTECTION } from './sim-kube.ts';
 import { isEphemeral, statusOf } from './sim-kubelet.ts';
+import { nodeOf } from './sim-nodes.ts';
 import { newestMembers, type Process, quorumOf, votersOf } from './sim-raft.ts';
 import type { SimWorld } from './sim-world.ts';
 
@@ -208,6 +209,68 @@ const temporalLost: Fault = (world, random) => {
   return '';
 };
 
+const workflowReset: Fault = (world, random) => {
+  for (const attempt of world.calls.attempts) {
+    if (random.chance(0.5)) world.calls.kill(attempt);
+    else attempt.zombie = true;
+  }
+  return world.operator.reset(random.below(8));
+};
+
+function nodeWithPods(world: SimWorld, random: Random): { node: string; on: KubeObject[] } | undefined {
+  const node = random.pick(world.kubelet.nodes.all());
+  if (node === undefined) return undefined;
+  return { node, on: world.kube.all('Pod').filter(pod => nodeOf(pod) === node) };
+}
+
+/** No power: what ran there has stopped, and Kubernetes does not know. */
+const nodeDown: Fault = (world, random) => {
+  const found = nodeWithPods(world, random);
+  if (found === undefined) return undefined;
+  world.kubelet.nodes.down.add(found.node);
+  for (const pod of found.on) world.etcd.stop(statusOf(pod).podIP ?? '');
+  return found.node;
+};
+
+/** The Node object is deleted, and its pods with it; local volumes are gone, for good or until the node is back. */
+const nodeGone: Fault = (world, random) => {
+  const found = nodeWithPods(world, random);
+  if (found === undefined) return undefined;
+  const { node, on } = found;
+  const { nodes } = world.kubelet;
+  const isLocal = (claim: KubeObject) => nodes.homeOf(claim) === node;
+  const local = world.kube.all('PersistentVolumeClaim').filter(isLocal);
+  const lost = [...local, ...on.filter(isEphemeral)].map(({ metadata }) => metadata.uid ?? '');
+  // With every disk of the node at once: each alone may be bearable.
+  if (lost.length > 1 || !lost.every(uid => mayLose(world, uid))) return undefined;
+  for (const pod of on) {
+    world.etcd.stop(statusOf(pod).podIP ?? '');
+    world.kube.remove(pod);
+    if (isEphemeral(pod)) world.etcd.destroy(pod.metadata.uid ?? '');
+  }
+  nodes.leave(node, world.now);
+  const isForGood = random.chance(0.5);
+  if (isForGood) for (const claim of local) world.etcd.destroy(claim.metadata.uid ?? '');
+  if (isForGood) nodes.buried.add(node);
+  return `${node}${isForGood ? ' for good' : ''}`;
+};
+
+const nodeBack: Fault = (world, random) => {
+  const { nodes } = world.kubelet;
+  const node = random.pick([...nodes.down].filter(name => !nodes.buried.has(name)));
+  if (node === undefined) return undefined;
+  nodes.restore(node);
+  return node;
+};
+
+/** Somebody takes the labels off a claim: it is there, and lists do not show it. */
+const labelsTaken: Fault = (world, random) => {
+  const claim = random.pick(world.kube.all('PersistentVolumeClaim'));
+  if (claim === undefined) return undefined;
+  world.kube.change(claim, { metadata: { ...claim.metadata, labels: {} } });
+  return claim.metadata.name;
+};
+
 const statusWiped: Fault = (world, random) => {
   const { resource } = world;
   if (resource === undefined || !random.chance(0.3)) return undefined;
@@ -276,6 +339,11 @@ export const FAULTS = {
   paused,
   aborted,
   temporalLost,
+  workflowReset,
+  nodeDown,
+  nodeGone,
+  nodeBack,
+  labelsTaken,
   statusWiped,
   serviceDeleted,
   serviceEdited,

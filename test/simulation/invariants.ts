@@ -6,6 +6,7 @@ import { startArguments } from '../support/container-arguments.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
 import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
+import type { SimNodes } from './sim-nodes.ts';
 import {
   type Disk,
   type Members,
@@ -38,13 +39,20 @@ export class Invariants implements EtcdAudit {
   readonly #kube: SimKube;
   readonly #etcd: () => SimEtcd;
   readonly #tick: () => number;
+  readonly #world: () => { readonly nodes: SimNodes; readonly now: number };
   readonly #disks = new Map<string, Disk>();
   readonly #names = new Map<string, string>();
 
-  constructor(world: { kube: SimKube; etcd: () => SimEtcd; tick: () => number }) {
+  constructor(world: {
+    kube: SimKube;
+    etcd: () => SimEtcd;
+    tick: () => number;
+    around: () => { readonly nodes: SimNodes; readonly now: number };
+  }) {
     this.#kube = world.kube;
     this.#etcd = world.etcd;
     this.#tick = world.tick;
+    this.#world = world.around;
   }
 
   /** The disk that this member's process last ran on. */
@@ -114,7 +122,7 @@ export class Invariants implements EtcdAudit {
     const since = this.acting?.lookedAt ?? 0;
     const disk = this.#disks.get(row.id);
     // Lost, or it never had any.
-    if (disk === undefined || disk.lost) return;
+    if (disk === undefined || disk.lost || this.#homeIsGone(row.name)) return;
     // An edit that came after the last look cannot be known.
     const at = this.sizes.findLastIndex(([tick]) => tick < since);
     const asked = this.sizes.slice(Math.max(0, at)).map(([, size]) => size);
@@ -123,6 +131,17 @@ export class Invariants implements EtcdAudit {
     throw new Breach(
       `voter ${row.name} (${row.id}) is removed: its data is there and ${voters} are asked for`,
     );
+  }
+
+  /** Its node was gone for as long as it was to be waited for. */
+  #homeIsGone(member: string): boolean {
+    const { nodes, now } = this.#world();
+    const home = nodes.homeOf(this.#kube.peek('PersistentVolumeClaim', member));
+    const since = nodes.goneSince.get(home ?? '');
+    const { repair } = this.#kube.peek('EtcdCluster', CLUSTER)?.['spec'] as {
+      repair: { replaceAfterSeconds?: number };
+    };
+    return since !== undefined && now - since >= (repair.replaceAfterSeconds ?? 600) * 1_000;
   }
 
   /** Who was unwell before the operator's last look counts as down, who became so since as up. */

@@ -4,6 +4,7 @@ import { startArguments } from '../support/container-arguments.ts';
 import type { Random } from './random.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
+import { nodeOf, SimNodes } from './sim-nodes.ts';
 
 interface PodStatus {
   readonly phase?: string;
@@ -19,6 +20,7 @@ interface PodSpec {
 export class SimKubelet {
   /** Pods that are not started for a while, by name. */
   readonly stuck = new Set<string>();
+  readonly nodes: SimNodes;
   readonly #kube: SimKube;
   readonly #etcd: SimEtcd;
   readonly #random: Random;
@@ -28,6 +30,7 @@ export class SimKubelet {
     this.#kube = kube;
     this.#etcd = etcd;
     this.#random = random;
+    this.nodes = new SimNodes(kube, random);
   }
 
   /** One thing that a node or a controller does. */
@@ -48,6 +51,8 @@ export class SimKubelet {
   #look(pod: KubeObject): void {
     const status = statusOf(pod);
     const { podIP } = status;
+    const node = nodeOf(pod);
+    if (node !== undefined && this.nodes.down.has(node)) return;
     if (pod.metadata.deletionTimestamp !== undefined) {
       if (podIP !== undefined) this.#etcd.stop(podIP);
       this.#kube.remove(pod);
@@ -71,24 +76,37 @@ export class SimKubelet {
   }
 
   #start(pod: KubeObject): void {
-    const spec = pod['spec'] as PodSpec;
     const disk = this.diskOf(pod);
-    const volume = this.#kube.peek('PersistentVolumeClaim', pod.metadata.name)?.['status'] as {
-      phase?: string;
-    };
+    const claim = isEphemeral(pod) ? undefined : this.#kube.peek('PersistentVolumeClaim', pod.metadata.name);
     // A volume that is lost cannot be mounted: the pod waits for it.
-    if (disk !== undefined && !isEphemeral(pod) && volume?.phase === 'Lost') return;
-    if (disk === undefined) {
-      const message = 'persistentvolumeclaim not found';
-      const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
-      // A pod that ran has its place: only one that never started is unschedulable.
-      if (statusOf(pod).podIP === undefined)
-        this.#write(pod, { phase: 'Pending', conditions: [condition] } as PodStatus);
-      return;
+    if ((claim?.['status'] as { phase?: string } | undefined)?.phase === 'Lost') return;
+    if (disk === undefined) return this.#waitFor(pod, 'persistentvolumeclaim not found');
+    const placed = nodeOf(pod) === undefined ? this.#place(pod, claim) : pod;
+    if (placed !== undefined) this.#run(placed, disk);
+  }
+
+  /** A pod that ran has its place: only one that never started is unschedulable. */
+  #waitFor(pod: KubeObject, message: string): void {
+    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
+    if (statusOf(pod).podIP === undefined)
+      this.#write(pod, { phase: 'Pending', conditions: [condition] } as PodStatus);
+  }
+
+  #place(pod: KubeObject, claim: KubeObject | undefined): KubeObject | undefined {
+    const nodeName = this.nodes.place(claim);
+    if (nodeName === undefined) {
+      this.#waitFor(pod, 'no node is there for it');
+      return undefined;
     }
+    const isBound = (claim?.['status'] as { phase?: string } | undefined)?.phase !== undefined;
+    if (claim !== undefined && !isBound) this.nodes.bind(claim, nodeName);
+    return this.#kube.change(pod, { spec: { ...(pod['spec'] as object), nodeName } });
+  }
+
+  #run(pod: KubeObject, disk: string): void {
     this.#addresses += 1;
     const host = `10.0.${this.#addresses >> 8}.${this.#addresses & 255}`;
-    const { image = '' } = spec.containers[0] ?? {};
+    const { image = '' } = (pod['spec'] as PodSpec).containers[0] ?? {};
     const args = startArguments(pod);
     const failure = this.#etcd.start({ host, args, disk, version: image.split(':v')[1] ?? '' });
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
@@ -99,9 +117,6 @@ export class SimKubelet {
       conditions: [{ type: 'Ready', status: 'False' }],
       ...(failure === undefined ? {} : { containerStatuses: [crashed] }),
     });
-    const claim = this.#kube.peek('PersistentVolumeClaim', pod.metadata.name);
-    if (claim !== undefined && (claim['status'] as { phase?: string } | undefined)?.phase === undefined)
-      this.#kube.change(claim, { status: { phase: 'Bound' } });
   }
 
   /** Lets a claim go once nothing uses it, and brings a volume to the size that is asked for. */

@@ -31,6 +31,8 @@ export class SimOperator {
   aborted: Actor['aborted'];
   failed: Actor['failed'];
   gone = false;
+  /** Decisions that were carried out, oldest first: what a workflow can be reset to. */
+  readonly #past: Operate[] = [];
   #failures = 0;
   #generation = 0;
 
@@ -46,6 +48,16 @@ export class SimOperator {
     Object.assign(this, { paused: undefined, abort: false, aborted: undefined, failed: undefined });
     this.#failures = 0;
     void this.#entity(this.#generation);
+  }
+
+  /** Goes back in its history, as a workflow that is reset: a step that was decided long ago is performed now. */
+  reset(back: number): string | undefined {
+    const decision = this.#past.at(-1 - back);
+    if (decision === undefined) return undefined;
+    this.#generation += 1;
+    const generation = this.#generation;
+    void this.#operate(generation, decision, -1).then(() => this.#entity(generation));
+    return decision.plan[0]?.summary;
   }
 
   /** Ends the loop. */
@@ -95,6 +107,7 @@ export class SimOperator {
   async #operate(generation: number, first: Operate, specGeneration: number): Promise<void> {
     const { operation } = first;
     let decision = first;
+    this.#past.push(first);
     let refusals = 0;
     while (generation === this.#generation) {
       if (this.abort) {
@@ -118,6 +131,8 @@ export class SimOperator {
         return;
       }
       decision = next;
+      this.#past.push(next);
+      if (this.#past.length > 40) this.#past.splice(0, 20);
     }
   }
 

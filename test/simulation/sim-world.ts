@@ -61,7 +61,12 @@ export class SimWorld {
     this.isEphemeral = random.chance(0.15);
     this.kube = new SimKube(() => this.now);
     const clock = { now: () => this.now, tick: () => this.ticks };
-    this.invariants = new Invariants({ kube: this.kube, etcd: () => this.etcd, tick: clock.tick });
+    this.invariants = new Invariants({
+      kube: this.kube,
+      etcd: () => this.etcd,
+      tick: clock.tick,
+      around: () => ({ nodes: this.kubelet.nodes, now: this.now }),
+    });
     this.etcd = new SimEtcd(random, clock, this.invariants);
     this.etcd.strict = random.chance(0.5);
     this.kubelet = new SimKubelet(this.kube, this.etcd, random);
@@ -273,7 +278,7 @@ export class SimWorld {
     const spec = {
       size: 1 + random.below(5),
       version: '3.6.16',
-      repair: { maxReplacementsPerHour: 3 + random.below(20) },
+      repair: { maxReplacementsPerHour: 3 + random.below(20), replaceAfterSeconds: random.below(120) },
       ...(this.isEphemeral
         ? {}
         : {

@@ -63,7 +63,7 @@ export async function simulate(
  * The faults, by their ordinals, that a failure needs: as few as leaving out ever smaller parts of them leaves. It must stay
  * the same kind of failure. Ends after `seconds` with what it has.
  */
-export async function shrink(seed: number, seconds = 30): Promise<readonly number[]> {
+export async function shrink(seed: number, seconds = 15): Promise<readonly number[]> {
   const whole = await simulate(seed);
   const kind = kindOf(whole.failure);
   const end = performance.now() + seconds * 1_000;
@@ -96,6 +96,8 @@ function calm(world: SimWorld): void {
   for (const process of world.etcd.processes.values())
     world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
   world.kubelet.stuck.clear();
+  const { nodes } = world.kubelet;
+  for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
   Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });
   world.edit({
     paused: false,

@@ -1,0 +1,88 @@
+/** Nodes: where pods run and local volumes lie. A node can be down, which nobody is told, or gone, which Kubernetes knows. */
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import type { Random } from './random.ts';
+import type { SimKube } from './sim-kube.ts';
+
+const HOSTNAME = 'kubernetes.io/hostname';
+const NODES = 7;
+
+export class SimNodes {
+  /** Nodes whose kubelet does nothing. */
+  readonly down = new Set<string>();
+  /** Nodes that never come back. */
+  readonly buried = new Set<string>();
+  /** At which time (milliseconds) each node that is gone went. */
+  readonly goneSince = new Map<string, number>();
+  /** Volumes are local: each is pinned to the node that it was first used on. */
+  readonly hasLocalVolumes: boolean;
+  readonly #kube: SimKube;
+  readonly #random: Random;
+
+  constructor(kube: SimKube, random: Random) {
+    this.#kube = kube;
+    this.#random = random;
+    this.hasLocalVolumes = random.chance(0.5);
+    for (let node = 0; node < NODES; node += 1) this.#register(`node-${node}`);
+  }
+
+  all(): string[] {
+    return this.#kube.all('Node').map(node => node.metadata.name);
+  }
+
+  /** The node that a claim's volume is pinned to. */
+  homeOf(claim: KubeObject | undefined): string | undefined {
+    return claim?.metadata.annotations?.[HOSTNAME];
+  }
+
+  /** Where a pod is to run: where its volume is, else on any node that is up; undefined when that cannot be. */
+  place(claim: KubeObject | undefined): string | undefined {
+    const home = this.homeOf(claim);
+    if (home !== undefined) return this.#kube.peek('Node', home) === undefined ? undefined : home;
+    return this.#random.pick(this.all().filter(node => !this.down.has(node)));
+  }
+
+  /** Binds a claim to a volume, on this node if volumes are local. */
+  bind(claim: KubeObject, node: string): void {
+    const volumeName = `pv-${claim.metadata.uid}`;
+    const spec = { ...(claim['spec'] as object), volumeName };
+    if (!this.hasLocalVolumes) {
+      this.#kube.change(claim, { spec, status: { phase: 'Bound' } });
+      return;
+    }
+    const annotations = { ...claim.metadata.annotations, [HOSTNAME]: node };
+    const metadata = { ...claim.metadata, annotations };
+    this.#kube.change(claim, { metadata, spec, status: { phase: 'Bound' } });
+    const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [node] }];
+    this.#kube.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: volumeName },
+      spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } } },
+    } as WritableObject);
+  }
+
+  /** Kubernetes forgets the node. */
+  leave(node: string, now: number): void {
+    const found = this.#kube.peek('Node', node);
+    if (found === undefined) return;
+    this.down.add(node);
+    this.goneSince.set(node, now);
+    this.#kube.remove(found);
+  }
+
+  /** The node is there again, as it was. */
+  restore(node: string): void {
+    this.down.delete(node);
+    this.goneSince.delete(node);
+    if (this.#kube.peek('Node', node) === undefined) this.#register(node);
+  }
+
+  #register(name: string): void {
+    this.#kube.create({ apiVersion: 'v1', kind: 'Node', metadata: { name } } as WritableObject);
+  }
+}
+
+/** The node that a pod was placed on. */
+export function nodeOf(pod: KubeObject): string | undefined {
+  return (pod['spec'] as { nodeName?: string }).nodeName;
+}
