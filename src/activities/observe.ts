@@ -41,11 +41,12 @@ export async function observe(
   if (cluster === undefined) return undefined;
   const facts = clusterFacts(cluster);
   const undecided = cluster.status?.incarnation === undefined && !facts.deleting;
+  const names = undecided ? findNames(deps.kube, facts) : Promise.resolve([]);
   const [owned, tls, defaultStorageClass, namesSeen, backups] = await Promise.all([
-    ownedObjects(deps.kube, facts),
+    ownedObjects(deps.kube, facts, names),
     facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
-    undecided ? findNames(deps.kube, facts) : [],
+    names,
     backupsOfCluster(deps.kube, facts),
   ]);
   const { namespace, name } = ref;
@@ -97,7 +98,11 @@ export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
 
 type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientService' | 'disruptionBudget'>;
 
-async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Owned> {
+async function ownedObjects(
+  kube: KubeClient,
+  cluster: ClusterFacts,
+  namesSeen: Promise<readonly string[]>,
+): Promise<Owned> {
   const { namespace, name, uid } = cluster;
   const labelled = { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` };
   const [pods, claims, peer, client, budget] = await Promise.all([
@@ -108,7 +113,7 @@ async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Ow
     kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
   const seenPods = pods.items.map(pod => podFacts(pod, uid));
-  const unlabelled = await claimsByName(kube, cluster, claims.items);
+  const unlabelled = await claimsByName(kube, cluster, claims.items, await namesSeen);
   const seenClaims = [...claims.items, ...unlabelled].map(object => ({
     object,
     facts: claimFacts(object, cluster),
@@ -124,15 +129,19 @@ async function ownedObjects(kube: KubeClient, cluster: ClusterFacts): Promise<Ow
 
 /**
  * Claims of members that the list does not show, looked for by their names: a claim that is gone proves that a member
- * is lost, one whose labels somebody took off proves nothing.
+ * is lost, one whose labels somebody took off proves nothing. Of a cluster whose status was lost every name counts: whether
+ * there are claims decides what a pod that goes takes with it.
  */
 async function claimsByName(
   kube: KubeClient,
   { namespace, status }: ClusterFacts,
   listed: readonly KubeObject[],
+  namesSeen: readonly string[],
 ): Promise<KubeObject[]> {
-  if (status.storage?.kind !== 'PersistentVolumeClaim' || status.clusterID === undefined) return [];
-  const members = (status.members?.details ?? []).map(({ name }) => name);
+  const { storage, clusterID, incarnation } = status;
+  const lives = storage?.kind === 'PersistentVolumeClaim' && clusterID !== undefined;
+  const recorded = lives ? (status.members?.details ?? incarnation?.members ?? []) : [];
+  const members = [...recorded.map(({ name }) => name), ...namesSeen];
   const missing = members.filter(name => !listed.some(claim => claim.metadata.name === name));
   const found = await Promise.all(missing.map(name => kube.get({ ...CLAIM, namespace, name })));
   return found.filter(claim => claim !== undefined);

@@ -285,6 +285,20 @@ describe('repair', () => {
     expectWhole(world, 3);
   });
 
+  it('takes claims whose labels somebody took off for what they are, also when the status is lost', async () => {
+    const world = await created();
+    for (const name of membersOf(3))
+      world.kube.mutate(world.claim(name), object => void delete object.metadata.labels);
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    await world.run();
+    expect(world.cluster.status.storage?.kind).toBe('PersistentVolumeClaim');
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    await world.run();
+    await world.run();
+    expect(world.names('Pod')).toEqual(membersOf(3));
+    expect(world.cluster.status.replacements).toBeUndefined();
+  });
+
   it('records a lost status again also while every member is down', async () => {
     const world = await created();
     const { clusterID } = world.cluster.status;

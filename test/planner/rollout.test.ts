@@ -134,8 +134,8 @@ describe('a changed specification', () => {
       reason: 'VersionsDiffer',
     },
     {
-      gate: 'a claim that is being deleted',
-      given: { claims: NAMES.map(name => aClaim({ name, deleting: name === 'example-0' })) },
+      gate: 'a claim that lost its stamps',
+      given: { claims: NAMES.map(name => aClaim({ name, owned: name !== 'example-0' })) },
       reason: 'ClaimMissing',
     },
     {

@@ -123,10 +123,13 @@ function expel(world: SimWorld): void {
   }
 }
 
-/** A cluster that never held data, and whose identity nobody knows any more: people delete its claims, as they are told. */
-function giveUp(world: SimWorld): void {
+/** People do what they are told: they wake a cluster, or delete the claims of one that never held data. */
+function obey(world: SimWorld): void {
   const { decision, invariants } = world;
-  if (decision.kind !== 'blocked' || decision.reason !== 'IdentityUnknown') return;
+  if (decision.kind !== 'blocked') return;
+  // A cluster that cannot sleep without losing a member is woken: then that member is replaced.
+  if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
+  if (decision.reason !== 'IdentityUnknown') return;
   if (invariants.recordedAt !== undefined || world.hasClients) return;
   for (const kind of ['Pod', 'PersistentVolumeClaim'])
     for (const { metadata } of world.kube.all(kind)) world.kube.delete(kind, metadata.name);
@@ -148,12 +151,12 @@ async function settle(world: SimWorld): Promise<void> {
     }
     await world.tick();
     expel(world);
-    giveUp(world);
+    obey(world);
   }
 }
 
 /** What was asked for and cannot be had: the end of the work, said in so many words. */
-const REFUSED = ['EphemeralMembers', 'HibernationRefused'];
+const REFUSED = ['EphemeralMembers', 'HibernationRefused', 'Hibernated'];
 
 /** What is not as it was asked for; undefined when all is. */
 function complaintOf(world: SimWorld): string | undefined {

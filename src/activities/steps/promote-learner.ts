@@ -1,7 +1,8 @@
 import type { Step } from '../../planner/decision.ts';
+import { hasCaughtUp } from '../../planner/membership/caught-up.ts';
 import { everyVoterHealthy } from '../../planner/membership/preflight.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
-import type { Observation, PodFacts } from '../../planner/observation.ts';
+import type { PodFacts } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { onLeader } from '../leader.ts';
@@ -13,13 +14,11 @@ type PromoteLearner = Extract<Step, { kind: 'promoteLearner' }>;
 
 /** How long a learner must be seen caught up without a break. */
 const STEADY_MS = 2_000;
-/** Entries behind the leader that are nothing: or a thousandth of the log, when that is more. */
-const NOTHING = 1_000n;
 
 /**
  * Waits until the learner has caught up and promotes it. etcd's own check looks only at what it once had: it promotes
- * learners that are dead and ones that cannot serve for a long while. So it must answer, be near the leader for two
- * seconds, and every voter must be healthy, right before it is promoted.
+ * learners that are dead and ones that cannot serve for a long while. So it must answer, follow the leader and be near it for
+ * two seconds, and every voter must be healthy, right before it is promoted.
  */
 export async function promoteLearner(
   deps: Dependencies,
@@ -54,15 +53,4 @@ export async function promoteLearner(
 /** A voter is always sealed: what it acknowledges counts. */
 function mayBePromoted(pod: PodFacts | undefined): boolean {
   return pod !== undefined && pod.trouble === undefined && pod.firstStart !== 'open';
-}
-
-function hasCaughtUp({ probes }: Observation, member: string): boolean {
-  const learner = probes[member];
-  if (learner?.answered !== true || !learner.isLearner) return false;
-  const answered = Object.values(probes).filter(probe => probe.answered);
-  const leader = answered.find(probe => probe.leaderId === probe.memberId);
-  if (leader === undefined) return false;
-  const head = BigInt(leader.raftIndex);
-  const allowed = head / 1_000n > NOTHING ? head / 1_000n : NOTHING;
-  return head - BigInt(learner.raftAppliedIndex) <= allowed;
 }

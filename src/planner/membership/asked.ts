@@ -1,15 +1,39 @@
-/** The member that somebody asked to have replaced. */
+/** The member that is to be replaced though it is well: its successor is added first. */
 import type { Observation } from '../observation.ts';
-import { askedIds } from '../requests.ts';
+import { askedIds, requestUnderWay } from '../requests.ts';
+import { said } from '../said.ts';
 import type { Seat } from './seats.ts';
 
-/** Its seat, for as long as it is a voter; undefined when nobody asked. */
+/** The seat that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
 export function askedSeat(observation: Observation, seats: readonly Seat[]): Seat | undefined {
   const ids = askedIds(observation, 'replaceMember');
   return seats.find(seat => seat.ours && !seat.isLearner && ids.includes(seat.id));
 }
 
+/** The voter that goes when its successor is there, and why. Whom people name goes first. */
+export function departing(
+  observation: Observation,
+  seats: readonly Seat[],
+): { readonly seat: Seat; readonly reason: string } | undefined {
+  const asked = askedSeat(observation, seats);
+  if (asked !== undefined) {
+    const request = requestUnderWay(observation);
+    return { seat: asked, reason: `${said(request ?? {})} asked to have it replaced` };
+  }
+  const doomed = seats.find(seat => isDoomed(observation, seat));
+  return doomed && { seat: doomed, reason: 'its volume is lost as soon as its pod stops' };
+}
+
+/** Somebody deleted the claim under a running member: Kubernetes keeps the volume only for as long as its pod is there. */
+function isDoomed({ cluster, claims }: Observation, seat: Seat): boolean {
+  const { ours, isLearner, name, probe, pod, claim } = seat;
+  if (!ours || isLearner || probe === undefined || pod === undefined) return false;
+  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return false;
+  if (claim === undefined) return !claims.some(other => other.name === name);
+  return claim.deleting || claim.phase === 'Lost';
+}
+
 /** How many members there are to be now: one more than asked for, while one that is to go waits for its successor. */
 export function sizeForNow(observation: Observation, seats: readonly Seat[]): number {
-  return observation.cluster.config.size + (askedSeat(observation, seats) === undefined ? 0 : 1);
+  return observation.cluster.config.size + (departing(observation, seats) === undefined ? 0 : 1);
 }

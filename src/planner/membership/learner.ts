@@ -7,7 +7,7 @@ import { unsealed } from '../seal.ts';
 import { saysEmpty } from './evidence.ts';
 import { askedIds } from '../requests.ts';
 import { said } from '../said.ts';
-import { sizeForNow } from './asked.ts';
+import { departing, sizeForNow } from './asked.ts';
 import { everyVoterHealthy, onlyOurs } from './preflight.ts';
 import { type Seat, seatsOf } from './seats.ts';
 
@@ -37,7 +37,9 @@ export function planLearner(observation: Observation, seats: readonly Seat[]): D
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
 export function operationOf(observation: Observation): Operation {
   if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
-  const learner = seatsOf(observation).find(seat => seat.isLearner)?.name;
+  const seats = seatsOf(observation);
+  if (departing(observation, seats) !== undefined) return 'replaceMember';
+  const learner = seats.find(seat => seat.isLearner)?.name;
   const open = (observation.cluster.status.replacements ?? []).some(
     ({ replacedBy }) => replacedBy === undefined || replacedBy === learner,
   );
@@ -83,7 +85,10 @@ interface Fate {
 function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
   const { now } = observation;
   if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
-  const { pod, started } = learner;
+  const { pod, started, claim } = learner;
+  // It may have begun to fill the volume, which nobody sees before it is listed as started.
+  if (pod === undefined && (claim?.deleting === true || claim?.phase === 'Lost'))
+    return { reason: 'its volume is lost' };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };

@@ -5,10 +5,8 @@ import { blocked, operate } from '../answers.ts';
 import type { Obstacle } from '../checks.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
-import { requestUnderWay } from '../requests.ts';
-import { said } from '../said.ts';
 import { certificatesAreGood } from '../tls.ts';
-import { askedSeat, sizeForNow } from './asked.ts';
+import { departing, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
 import { everyVoterHealthy, onlyOurs, restHasQuorum } from './preflight.ts';
 import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
@@ -22,13 +20,11 @@ export function planScale(observation: Observation, seats: readonly Seat[]): Dec
   const wanted = observation.cluster.config.size;
   if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);
   if (seats.length <= wanted) return undefined;
-  const asked = askedSeat(observation, seats);
-  const leaving = asked ?? leastNeeded(seats);
+  const departs = departing(observation, seats);
+  const leaving = departs?.seat ?? leastNeeded(seats);
   if (leaving === undefined) return undefined;
-  const request = asked && requestUnderWay(observation);
-  const reason =
-    request === undefined ? 'fewer members are asked for' : `${said(request)} asked to have it replaced`;
-  return planRemove(seats, leaving, { operation: asked ? 'replaceMember' : 'scaleCluster', reason });
+  const reason = departs?.reason ?? 'fewer members are asked for';
+  return planRemove(seats, leaving, { operation: departs ? 'replaceMember' : 'scaleCluster', reason });
 }
 
 function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
