@@ -113,7 +113,7 @@ async function ownedObjects(
     kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
   const seenPods = pods.items.map(pod => podFacts(pod, uid));
-  const unlabelled = await claimsByName(kube, cluster, claims.items, await namesSeen);
+  const unlabelled = await claimsByName(kube, cluster, { listed: claims.items, namesSeen: await namesSeen });
   const seenClaims = [...claims.items, ...unlabelled].map(object => ({
     object,
     facts: claimFacts(object, cluster),
@@ -135,8 +135,7 @@ async function ownedObjects(
 async function claimsByName(
   kube: KubeClient,
   { namespace, status }: ClusterFacts,
-  listed: readonly KubeObject[],
-  namesSeen: readonly string[],
+  { listed, namesSeen }: { readonly listed: readonly KubeObject[]; readonly namesSeen: readonly string[] },
 ): Promise<KubeObject[]> {
   const { storage, clusterID, incarnation } = status;
   const lives = storage?.kind === 'PersistentVolumeClaim' && clusterID !== undefined;

@@ -1,6 +1,6 @@
 /** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
 import { serialOf } from '../../src/api/names.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
 import type { Attempt } from './sim-calls.ts';
@@ -138,10 +138,9 @@ export class Invariants implements EtcdAudit {
     const { nodes, now } = this.#world();
     const home = nodes.homeOf(this.#kube.peek('PersistentVolumeClaim', member));
     const since = nodes.goneSince.get(home ?? '');
-    const { repair } = this.#kube.peek('EtcdCluster', CLUSTER)?.['spec'] as {
-      repair: { replaceAfterSeconds?: number };
-    };
-    return since !== undefined && now - since >= (repair.replaceAfterSeconds ?? 600) * 1_000;
+    const spec = this.#kube.peek('EtcdCluster', CLUSTER)?.['spec'] as EtcdClusterSpec | undefined;
+    const { replaceAfterSeconds = 600 } = spec?.repair ?? {};
+    return since !== undefined && now - since >= replaceAfterSeconds * 1_000;
   }
 
   /** Who was unwell before the operator's last look counts as down, who became so since as up. */

@@ -85,10 +85,8 @@ interface Fate {
 function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
   const { now } = observation;
   if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
-  const { pod, started, claim } = learner;
-  // It may have begun to fill the volume, which nobody sees before it is listed as started.
-  if (pod === undefined && (claim?.deleting === true || claim?.phase === 'Lost'))
-    return { reason: 'its volume is lost' };
+  const { pod, started } = learner;
+  if (pod === undefined && isVolumeLost(learner)) return { reason: 'its volume is lost' };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
@@ -101,9 +99,14 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
 }
 
-function hasLostData({ cluster }: Observation, { claim }: Seat): boolean {
+/** It may have begun to fill the volume, which nobody sees before it is listed as started. */
+function isVolumeLost({ claim }: Seat): boolean {
+  return claim !== undefined && (claim.deleting || claim.phase === 'Lost');
+}
+
+function hasLostData({ cluster }: Observation, seat: Seat): boolean {
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return true;
-  return claim === undefined || claim.deleting || claim.phase === 'Lost';
+  return seat.claim === undefined || isVolumeLost(seat);
 }
 
 function patienceWith({ pod, started }: Seat): number {
