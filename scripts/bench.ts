@@ -10,6 +10,7 @@ import {
   removeNamespace,
   startWorld,
 } from '../test/support/e2e.ts';
+import { measureBackup } from './bench/backup.ts';
 import { measureCreation } from './bench/creation.ts';
 import { type Row, table } from './bench/figures.ts';
 import { measureIdle } from './bench/idle.ts';
@@ -19,8 +20,10 @@ const NAMESPACE = 'bench';
 const IDLE = 'idle';
 
 const begun = performance.now();
-const world = await startWorld('bench');
 const rows: Row[] = [];
+console.log('backups of 256 MiB and 1 GiB, in turns with etcdctl ...');
+for (const mebibytes of [256, 1024]) rows.push(...(await measureBackup(mebibytes)));
+const world = await startWorld('bench');
 try {
   await removeNamespace(world, NAMESPACE);
   await createNamespace(world, NAMESPACE);
