@@ -11,7 +11,7 @@ import { timestamp } from '../../api/time.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
-import { withSuccess } from '../../planner/backup/report.ts';
+import { settled, withSuccess } from '../../planner/backup/report.ts';
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from './catalogue.ts';
 import { compressed } from './codec.ts';
 import { withProgress } from './progress.ts';
-import { type BackupRef, readRunning, recordRun } from './resource.ts';
+import { backupFacts, type BackupRef, readRunning, recordRun } from './resource.ts';
 import { openSource, type SnapshotSource } from './source.ts';
 import { withMemberSlot } from '../member-slot.ts';
 
@@ -174,9 +174,11 @@ async function finish(
 
 /** The run is done. */
 async function recordTaken({ deps, ref, startedAt }: Run, entry: BackupEntry): Promise<void> {
-  await recordRun(deps, { ref, startedAt }, (status, backup) =>
-    withSuccess(status, entry, endedRun(status.progress, { backup, now: deps.now() })),
-  );
+  await recordRun(deps, { ref, startedAt }, (status, backup) => {
+    const now = deps.now();
+    const run = endedRun(status.progress, { backup, now });
+    return settled({ now, backup: backupFacts(backup) }, withSuccess(status, entry, run));
+  });
 }
 
 /** The run of a progress, ended now. */

@@ -57,6 +57,16 @@ export function withSuccess(status: EtcdBackupStatus, entry: BackupEntry, run: B
   };
 }
 
+/** The status of a run that was just recorded, as the next pass will write it. */
+export function settled(observation: BackupObservation, status: EtcdBackupStatus): EtcdBackupStatus {
+  const { backup, now } = observation;
+  const after = { now, backup: { ...backup, status } };
+  const runs = { progress: status.progress, lastRun: status.lastRun };
+  const news = stamped(success(status, status.lastRun), after, timestamp(now));
+  const others = (status.conditions ?? []).filter(({ type }) => type !== news.type);
+  return { ...status, phase: phaseOf(after, runs), conditions: [...others, news] };
+}
+
 /** The history with one more entry, or with one replaced; newest first. */
 function withEntry(status: EtcdBackupStatus, entry: BackupEntry): EtcdBackupStatus {
   const others = (status.history ?? []).filter(({ location }) => location !== entry.location);
