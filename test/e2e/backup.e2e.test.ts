@@ -11,7 +11,9 @@ import {
   sample,
   type World,
 } from '../support/e2e.ts';
+import { forward } from '../support/forward.ts';
 import { poll } from '../support/poll.ts';
+import { S3_KEYS, startGoogle, startVersity } from '../support/store-servers.ts';
 
 const NAMESPACE = 'backup';
 const CLUSTER = 'example';
@@ -66,6 +68,75 @@ async function apply(name: string, spec: EtcdBackupSpec): Promise<void> {
     metadata: { namespace: NAMESPACE, name },
     spec,
   } as Parameters<World['kube']['apply']>[0]);
+}
+
+/** Where pods reach this machine: the first address of the stack's network. */
+function bridgeAddress(): string {
+  return world.stack.temporalAddress.replace(/\.\d+:\d+$/, '.1');
+}
+
+function secret(name: string, stringData: Readonly<Record<string, string>>) {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: NAMESPACE, name }, stringData };
+}
+
+describe('into object stores', () => {
+  it('S3: by schedule of a person, compressed, with a Secret in the form of the AWS tools', async () => {
+    const server = await startVersity();
+    const { url, stop } = await forward(bridgeAddress(), server.front.url);
+    try {
+      const credentials = `[default]\naws_access_key_id = ${S3_KEYS.access}\naws_secret_access_key = ${S3_KEYS.secret}\n`;
+      await world.kube.apply(secret('aws', { credentials, config: '[default]\nregion = us-east-1\n' }));
+      await apply('to-s3', {
+        clusterRef: { name: CLUSTER },
+        storageType: 'S3',
+        s3: { path: 'bucket/etcd/example', awsSecret: 'aws', endpoint: url, forcePathStyle: true },
+        backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3 },
+        compression: 'gzip',
+      });
+      const { status } = await ended('to-s3', 'Succeeded');
+      expect(status?.history).toEqual([
+        expect.objectContaining({
+          location: expect.stringMatching(/^s3:\/\/bucket\/etcd\/example_v\d+_[-\d:]+$/),
+          verified: 'Checksum',
+        }),
+      ]);
+      const everything = JSON.stringify([
+        await readBackup('to-s3'),
+        await historyOf(status?.workflowID ?? ''),
+      ]);
+      expect(everything).not.toContain(S3_KEYS.secret);
+    } finally {
+      stop();
+      await server.stop();
+    }
+  }, 180_000);
+
+  it('Google: the published sample with the endpoint of the stand-in, of a cluster with TLS', async () => {
+    const server = await startGoogle();
+    const { url, stop } = await forward(bridgeAddress(), server.front.url);
+    try {
+      const spec = { size: 1, version: '3.6.16', TLS: { auto: {} } };
+      await world.kube.apply(manifest(NAMESPACE, 'etcd-cluster', spec));
+      await world.kube.apply(secret('gcp-secret', { 'access-token': server.accessToken }));
+      await awaitCondition(world, { namespace: NAMESPACE, name: 'etcd-cluster' }, { type: 'Available' });
+      const published = sample(NAMESPACE, 'etcd-gcs-backup.yaml');
+      const asked = published['spec'] as EtcdBackupSpec;
+      await apply(published.metadata.name, {
+        ...asked,
+        gcs: { ...asked.gcs, path: 'bucket/etcd', endpoint: url },
+      });
+      const { status } = await ended(published.metadata.name, 'Succeeded');
+      expect(status?.history?.[0]).toMatchObject({ location: 'gs://bucket/etcd', member: 'etcd-cluster-0' });
+    } finally {
+      stop();
+      await server.stop();
+    }
+  }, 240_000);
+});
+
+/** Everything that Temporal keeps of a workflow. */
+function historyOf(workflowId: string): Promise<string> {
+  return world.temporal('workflow', 'show', '-w', workflowId, '--output', 'json');
 }
 
 describe('into a claim', () => {

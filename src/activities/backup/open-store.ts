@@ -1,15 +1,60 @@
-/** Opens the store that a backup names, with the credentials that its Secret holds. */
-import type { EtcdBackup } from '../../api/types.ts';
+/** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
+import type { EtcdBackup, EtcdBackupSpec } from '../../api/types.ts';
+import type { KubeClient } from '../../kube/port.ts';
+import { openStore, type StoreSpec } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
+import { SECRET } from '../tls-secrets.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
+import { BackupFailure } from './failure.ts';
 
-/** The opener of all storage types. What it opens is to be closed. */
+/** The opener of all storage types. */
 export function storeOpener(deps: ClaimStoreDeps): (backup: EtcdBackup) => Promise<Store> {
   return async ({ metadata, spec }) => {
+    const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
-      const { namespace, name, uid } = metadata;
       return openClaim(deps, { kind: 'EtcdBackup', namespace, name, uid }, spec.file.claim);
     }
-    throw new StoreError('invalid', `storageType ${spec.storageType} is not carried out by this release`);
+    const secret = secretOf(spec);
+    const data = secret === undefined ? undefined : await readSecret(deps.kube, namespace, secret);
+    return openStore(storeSpec(spec), data);
   };
+}
+
+/** The Secret that the store's block names; undefined: the identity of the operator's pod. */
+function secretOf({ storageType, s3, abs, gcs, oss }: EtcdBackupSpec): string | undefined {
+  const named = {
+    S3: s3?.awsSecret,
+    ABS: abs?.absSecret,
+    GCS: gcs?.gcpSecret,
+    OSS: oss?.ossSecret,
+    File: undefined,
+  };
+  return named[storageType] || undefined;
+}
+
+function storeSpec({ storageType: type, s3, abs, gcs, oss }: EtcdBackupSpec): StoreSpec {
+  if (type === 'S3' && s3 !== undefined) return { type, ...s3 };
+  if (type === 'ABS' && abs !== undefined) return { type, ...abs };
+  if (type === 'GCS' && gcs !== undefined) return { type, ...gcs };
+  if (type === 'OSS' && oss !== undefined) return { type, ...oss };
+  throw new StoreError('invalid', `storageType ${type} lacks its block`);
+}
+
+/** Its values stay within the activity that reads them. */
+async function readSecret(
+  kube: KubeClient,
+  namespace: string,
+  name: string,
+): Promise<Readonly<Record<string, string>>> {
+  const object = await kube.get({ ...SECRET, namespace, name });
+  if (object === undefined) {
+    throw new BackupFailure(
+      'later',
+      `Secret ${namespace}/${name}, which holds the credentials of the store, does not exist: create it`,
+    );
+  }
+  const data = (object['data'] ?? {}) as Readonly<Record<string, string>>;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
 }
