@@ -15,7 +15,7 @@ import type { ClusterRef } from './resource.ts';
 import { addLearner } from './steps/add-learner.ts';
 import { applyObjects } from './steps/apply-objects.ts';
 import { awaitQuiet } from './steps/await-quiet.ts';
-import { awaitMembers, awaitQuorum } from './steps/await-members.ts';
+import { awaitAgreement, awaitMembers, awaitQuorum, awaitVersion } from './steps/await-members.ts';
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
 import { createMember } from './steps/create-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
@@ -29,6 +29,7 @@ import { recordClusterId } from './steps/record-cluster-id.ts';
 import { recordIncarnation } from './steps/record-incarnation.ts';
 import { removeMember, retireMember } from './steps/remove-member.ts';
 import { requestCertificates } from './steps/request-certificates.ts';
+import { replaceImage } from './steps/replace-image.ts';
 import { restartMember } from './steps/restart-member.ts';
 import { sealMembers } from './steps/seal-members.ts';
 import { stopMember } from './steps/stop-member.ts';
@@ -90,6 +91,9 @@ export function createActivities(deps: Dependencies) {
     ensureObjects: step<'ensureObjects', void>(ensureObjects),
     awaitMembers: step<'awaitMembers', string>(awaitMembers),
     awaitQuiet: step<'awaitQuiet', string>(awaitQuiet),
+    replaceImage: step<'replaceImage', void>(replaceImage),
+    awaitVersion: step<'awaitVersion', string>(awaitVersion),
+    awaitAgreement: step<'awaitAgreement', string>(awaitAgreement),
     restartMember: step<'restartMember', void>(restartMember),
     addLearner: step<'addLearner', void>(addLearner),
     createMember: step<'createMember', void>(createMember),

@@ -53,7 +53,7 @@ export async function observe(
   const domain = facts.config.pod.ClusterDomain;
   // A cluster that is being deleted has nothing left to say that would change what is done.
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
-  const address = { name, namespace, domain, access: tls?.access };
+  const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
   const etcd = await probeMembers(deps.etcd, address, asked);
   return {
     cluster,
@@ -68,6 +68,11 @@ export async function observe(
       ...(backups.length > 0 && { backups }),
     }),
   };
+}
+
+/** Only then it matters what the cluster has agreed on. */
+function isAboutToUpgrade({ config, status }: ClusterFacts): boolean {
+  return (status.targetVersion ?? '') !== '' || config.version !== status.currentVersion;
 }
 
 /** Whether the members hold the same keys costs reading all of them: asked when one is about to be touched. */
@@ -91,7 +96,7 @@ export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
     deleting: metadata.deletionTimestamp !== undefined,
     hasFinalizer: metadata.finalizers?.includes(FINALIZER) ?? false,
     object: cluster,
-    config: withDefaults(cluster.spec, { version: status.currentVersion }),
+    config: withDefaults(cluster.spec, { version: status.targetVersion || status.currentVersion }),
     status,
   };
 }

@@ -1,6 +1,7 @@
 /** Raw Kubernetes objects → the facts that the planner knows. Pure translation. */
 import {
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_MADE_FROM,
@@ -63,6 +64,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     createdAt: Date.parse(metadata.creationTimestamp ?? '') || 0,
     firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
     readyChangedAt: readyChangedAt(status),
+    imageReplacedAt: Date.parse(metadata.annotations?.[ANNOTATION_IMAGE_REPLACED] ?? '') || undefined,
   };
 }
 

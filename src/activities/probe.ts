@@ -11,6 +11,8 @@ export interface ClusterAddress {
   readonly domain: string;
   /** Absent: plain text. */
   readonly access?: ClientAccess | undefined;
+  /** Whether members are asked for the versions that the cluster has agreed on. */
+  readonly asksAgreed?: boolean;
 }
 
 /** What the members say, by pod name, and what a quorum of them lists. */
@@ -32,7 +34,9 @@ export async function probeMembers(
   );
   try {
     const probes = await Promise.all(
-      dialled.map(async ({ name, member }) => [name, await probe(member)] as const),
+      dialled.map(
+        async ({ name, member }) => [name, await probe(member, cluster.asksAgreed === true)] as const,
+      ),
     );
     const able = probes
       .filter(([, probed]) => probed.answered && probed.read.ok && !probed.isLearner)
@@ -69,12 +73,17 @@ export function dial(
   return etcd.member({ host: ip, port: CLIENT_PORT, serverName, ...(tls !== undefined && { tls }) });
 }
 
-async function probe(member: EtcdMember): Promise<MemberProbe> {
-  const [status, read] = await Promise.allSettled([member.status(), member.linearizableRead()]);
+async function probe(member: EtcdMember, asksAgreed: boolean): Promise<MemberProbe> {
+  const [status, read, agreed] = await Promise.allSettled([
+    member.status(),
+    member.linearizableRead(),
+    asksAgreed ? member.version() : undefined,
+  ]);
   if (status.status === 'rejected') return { answered: false, message: messageOf(status.reason) };
   return {
     answered: true,
     ...status.value,
+    ...(agreed.status === 'fulfilled' && agreed.value !== undefined ? { agreed: agreed.value } : {}),
     read:
       read.status === 'fulfilled'
         ? { ok: true, revision: read.value.revision }

@@ -219,6 +219,21 @@ const UPGRADE_BLOCKED = rows('UpgradeBlocked', {
     'Remove them, or write those that took their place.',
   ],
   ClusterVersionBehind: ['True', 'The cluster has not arrived in its present minor yet.', WAIT],
+  EphemeralMembers: [
+    'True',
+    'The members keep their data in their pods, and the new version needs new pods.',
+    'Make a new cluster with volumes and restore a backup into it.',
+  ],
+  RolledBack: [
+    'True',
+    'A member did not come up with the new version and was taken back; the others were left as they are.',
+    'Read the message. Correct the cause, then change spec.version, also back to the old one: any change of the specification starts anew.',
+  ],
+  UpgradeFailed: [
+    'True',
+    'A member did not come up with the new version, and is left as it is.',
+    'Read the message; correct the cause, or set spec.version to the old version while the message says that this is possible.',
+  ],
 });
 
 /** Are steps held back? */

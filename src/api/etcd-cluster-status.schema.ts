@@ -12,7 +12,7 @@ const memberDetail = z.object({
     ['Leader', 'Follower', 'Learner', 'Unstarted'],
     'What the member is in the cluster.',
   ).optional(),
-  version: text(64, 'The etcd version that the member runs.').optional(),
+  version: text(64, 'The etcd version that the member runs, or ran when it last answered.').optional(),
   health: statusValue(
     ['Healthy', 'Unhealthy', 'Unknown'],
     'Unknown: it could not be reached, which does not mean that it is down.',
@@ -101,6 +101,14 @@ const givenUp = z.object({
   reason: text(4096, 'Why it never became a voter.'),
 });
 
+const upgradeFailure = z.object({
+  version: text(64, 'The version that a member failed with.'),
+  member: name('The member, which was taken back to the version before.'),
+  message: text(4096, 'How it failed.'),
+  time: time('When.'),
+  generation: int64('The specification that it was; another one is tried.'),
+});
+
 const members = z.object({
   ready: z.array(name('A pod.')).max(64).describe('Members whose pod is ready.').optional(),
   unready: z.array(name('A pod.')).max(64).describe('Members whose pod is not ready.').optional(),
@@ -129,6 +137,7 @@ export const clusterStatus = z
       'The version that every member runs, or ran before the upgrade under way.',
     ).optional(),
     targetVersion: text(64, 'The version that an upgrade under way goes to; empty otherwise.').optional(),
+    upgradeFailure: upgradeFailure.describe('The upgrade that was stopped last.').optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
     workflowID: text(512, 'The Temporal workflow that looks after this cluster.').optional(),
     selector: text(1024, 'Label selector of the pods, for the scale subresource.').optional(),

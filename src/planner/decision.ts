@@ -56,6 +56,8 @@ type Deed =
       readonly token: string;
       readonly member: string;
       readonly claimUid: string;
+      /** Absent: the one that the cluster runs. */
+      readonly version?: string | undefined;
     }
   | {
       readonly kind: 'addLearner';
@@ -109,9 +111,22 @@ type Deed =
       /** Of its pod. */
       readonly uid: string;
       readonly claimUid: string;
-      readonly purpose: 'rollout' | 'hibernation';
+      readonly purpose: 'rollout' | 'upgrade' | 'hibernation';
       readonly because: string;
     }
+  /** Another version in the pod that there is: its container starts again, everything else about it stays. */
+  | {
+      readonly kind: 'replaceImage';
+      readonly member: string;
+      /** Of its pod. */
+      readonly uid: string;
+      readonly version: string;
+      readonly because: string;
+    }
+  /** Until the member is ready and says itself that it runs this version. */
+  | { readonly kind: 'awaitVersion'; readonly member: string; readonly version: string }
+  /** Until every member says that the cluster, and from 3.6 on its data, are of this minor. */
+  | { readonly kind: 'awaitAgreement'; readonly members: readonly string[]; readonly minor: string }
   | {
       readonly kind: 'expandClaim';
       readonly claim: string;
@@ -147,6 +162,7 @@ export const OPERATIONS = [
   'replaceMember',
   'rolloutCluster',
   'moveLeader',
+  'upgradeCluster',
   'hibernateCluster',
   'wakeCluster',
   'deleteCluster',

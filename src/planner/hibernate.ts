@@ -7,7 +7,7 @@ import { firstObstacle, membersAreOurs, namesAreFree } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
 import { memberNames } from './members.ts';
 import type { Observation, PodFacts } from './observation.ts';
-import { membersWithoutPod, sharedObjectSteps, usableClaim } from './repair.ts';
+import { lastVersion, membersWithoutPod, sharedObjectSteps, usableClaim } from './repair.ts';
 
 /** For this long waking waits for a member; later it is a member that needs repair. */
 const PATIENCE_MS = 300_000;
@@ -94,7 +94,9 @@ function planWake(observation: Observation): Decision | undefined {
   if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
   const starts = membersWithoutPod(observation).flatMap((member): Step[] => {
     const claim = usableClaim(observation, member);
-    return claim === undefined ? [] : [{ kind: 'restartMember', token, member, claimUid: claim.uid }];
+    return claim === undefined
+      ? []
+      : [{ kind: 'restartMember', token, member, claimUid: claim.uid, ...lastVersion(observation, member) }];
   });
   const members = memberNames(observation);
   const wait: Step = { kind: 'awaitMembers', members };

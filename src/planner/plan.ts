@@ -17,6 +17,7 @@ import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
 import { planCertificates, planSecurity } from './tls.ts';
+import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
@@ -25,6 +26,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planCreation,
   planSecurity,
   planHibernation,
+  continueUpgrade,
   continueRollout,
   planSealing,
   planRepair,
@@ -34,8 +36,10 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planMoveLeader,
   planGrowth,
   planClaimLabels,
+  planUpgrade,
   planRollout,
   planRefusedHibernation,
+  planRefusedUpgrade,
 ];
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */

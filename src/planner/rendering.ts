@@ -47,6 +47,20 @@ export function podChanges(observation: Observation, pod: PodFacts): PodChanges 
   };
 }
 
+/** The only part of a running pod's container that Kubernetes lets anybody change. */
+const IMAGE = 'spec.containers[0].image changed';
+
+/** What besides its image would have to change for a pod to run this version. A pod without a stamp is not known: all of it. */
+export function changesBesidesImage(
+  observation: Observation,
+  pod: PodFacts,
+  version: string,
+): readonly string[] {
+  const wanted = rendered(observation, { ...pod, version }, observation.cluster.object);
+  if (wanted === undefined || pod.stamp === undefined) return ['what it was made of is not known'];
+  return differences(pod.stamp, wanted).filter(change => change !== IMAGE);
+}
+
 /** As {@link rendered}; undefined also for a note that somebody edited into nonsense. */
 function renderedThen(
   observation: Observation,

@@ -61,8 +61,23 @@ function missingPods(observation: Observation): Step[] {
     const claim = usableClaim(observation, member);
     return claim === undefined
       ? []
-      : [{ kind: 'restartMember' as const, token, member, claimUid: claim.uid }];
+      : [
+          {
+            kind: 'restartMember' as const,
+            token,
+            member,
+            claimUid: claim.uid,
+            ...lastVersion(observation, member),
+          },
+        ];
   });
+}
+
+/** A repair never upgrades: in the middle of an upgrade a member comes back in the version that it ran last. */
+export function lastVersion({ cluster }: Observation, member: string): { readonly version?: string } {
+  const { targetVersion, members } = cluster.status;
+  const version = members?.details?.find(({ name }) => name === member)?.version;
+  return targetVersion === undefined || version === undefined ? {} : { version };
 }
 
 /** Members that have no pod at all, not even one that is being deleted. */

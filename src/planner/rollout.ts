@@ -5,29 +5,21 @@
  * renders otherwise: that comes with the next pod.
  */
 import { blocked, operate } from './answers.ts';
-import {
-  firstObstacle,
-  membersAreOurs,
-  namesAreFree,
-  type Obstacle,
-  specificationIsUsable,
-} from './checks.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, specificationIsUsable } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
 import { nextMemberMayGo } from './gates.ts';
 import { restHasQuorum } from './membership/preflight.ts';
 import { isHealthy, seatsOf } from './membership/seats.ts';
-import { successorOf } from './membership/succession.ts';
 import { memberNames } from './members.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 import { podChanges } from './rendering.ts';
 import { membersWithoutPod, usableClaim } from './repair.ts';
 import { askedIds, requestUnderWay } from './requests.ts';
 import { said } from './said.ts';
+import { handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './rolling.ts';
 
 /** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
 const PATIENCE_MS = 300_000;
-/** A longer wait is the entity's, which has a timer for it. */
-const LONGEST_WAIT_MS = 60_000;
 
 /** A member whose pod is not as it would be made now. */
 interface Outdated {
@@ -90,19 +82,12 @@ export function planRollout(observation: Observation): Decision | undefined {
   );
   if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
   const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(members) });
-  return whenGatesOpen(observation, { obstacle, steps, member: first?.pod.name ?? '' });
-}
-
-/** What passes by itself and soon is waited for as a step; anything else is in the way. */
-function whenGatesOpen(
-  { now }: Observation,
-  { obstacle, steps, member }: { obstacle: Obstacle | undefined; steps: readonly Step[]; member: string },
-): Decision {
-  if (obstacle === undefined) return operate('rolloutCluster', steps);
-  const { waitMs = Number.POSITIVE_INFINITY, message } = obstacle;
-  if (waitMs > LONGEST_WAIT_MS) return blocked(obstacle, steps);
-  const wait: Step = { kind: 'awaitQuiet', before: member, because: message, until: now + waitMs };
-  return operate('rolloutCluster', [wait, ...steps]);
+  return whenGatesOpen(observation, {
+    operation: 'rolloutCluster',
+    obstacle,
+    steps,
+    member: first?.pod.name ?? '',
+  });
 }
 
 /** Somebody asked for the restart of a member that does not answer, and the others do without it already. */
@@ -136,6 +121,7 @@ function asked(observation: Observation, { uid }: PodFacts): string[] {
 }
 
 function rolloutSteps(observation: Observation, members: readonly Outdated[]): Step[] {
+  const waiting = members.map(({ pod }) => pod.name);
   return members.flatMap(({ pod, changes, claim }) => {
     const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
     const stop: Step = {
@@ -146,27 +132,8 @@ function rolloutSteps(observation: Observation, members: readonly Outdated[]): S
       purpose: 'rollout',
       because: `${changes[0]}${more}`,
     };
-    return [...handOver(observation, members, pod.name), stop, ...restart(observation, pod.name)];
+    return [...handOver(observation, waiting, pod.name), stop, ...restart(observation, pod.name)];
   });
-}
-
-/** Before the leader is stopped it hands over: an election would hold up clients for a second. */
-function handOver(observation: Observation, members: readonly Outdated[], member: string): Step[] {
-  if (!isLeader(observation, member)) return [];
-  const waiting = members.map(({ pod }) => pod.name);
-  const to = successorOf(seatsOf(observation), member, waiting);
-  return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
-}
-
-/** Starting a member again on its volume and waiting for it; nothing without the volume. */
-function restart(observation: Observation, member: string): Step[] {
-  const token = observation.cluster.status.incarnation?.token;
-  const claim = usableClaim(observation, member);
-  if (token === undefined || claim === undefined) return [];
-  return [
-    { kind: 'restartMember', token, member, claimUid: claim.uid },
-    { kind: 'awaitMembers', members: [member] },
-  ];
 }
 
 /** A member that the rollout restarted last and that does not come up: the rollout has not ended well. */
@@ -184,20 +151,8 @@ function haltedBy(observation: Observation): Decision | undefined {
   ]);
 }
 
-function unreadyPods(observation: Observation): PodFacts[] {
-  const names = memberNames(observation);
-  return observation.pods.filter(
-    pod => pod.owned && names.includes(pod.name) && (!pod.ready || pod.deleting),
-  );
-}
-
 function isYoung({ now }: Observation, pod: PodFacts): boolean {
   return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
-}
-
-function isLeader({ probes }: Observation, name: string): boolean {
-  const probe = probes[name];
-  return probe?.answered === true && probe.leaderId === probe.memberId;
 }
 
 /** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. */

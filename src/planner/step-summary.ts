@@ -22,7 +22,7 @@ export function stepSummary(step: Step): string {
     case 'awaitMembers':
       return `wait until ${list(step.members)} are ready`;
     case 'restartMember':
-      return `start ${step.member} again on its volume`;
+      return `start ${step.member} again on its volume${step.version === undefined ? '' : ` with etcd ${step.version}`}`;
     case 'addLearner':
       return `add ${step.member} as a learner`;
     case 'createMember':
@@ -41,6 +41,12 @@ export function stepSummary(step: Step): string {
       return `wait before ${step.before} is touched: ${step.because}`;
     case 'stopMember':
       return `stop ${step.member}: ${step.because}`;
+    case 'replaceImage':
+      return `restart ${step.member} with etcd ${step.version}: ${step.because}`;
+    case 'awaitVersion':
+      return `wait until ${step.member} is ready and runs ${step.version}`;
+    case 'awaitAgreement':
+      return `wait until cluster and data have arrived in ${step.minor}`;
     case 'expandClaim':
       return `enlarge claim ${step.claim} from ${step.from} to ${step.size}`;
     case 'labelClaim':

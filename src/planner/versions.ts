@@ -219,7 +219,7 @@ function agreementObstacle({ members }: UpgradeQuestion, minor: string): Upgrade
 }
 
 /** Whether a member says that the cluster's version, and from 3.6 on that of its data, are of this minor. */
-function hasArrived({ cluster, storage }: Omit<MemberVersions, 'name'>, minor: string): boolean {
+export function hasArrived({ cluster, storage }: Omit<MemberVersions, 'name'>, minor: string): boolean {
   const knowsStorage = isAtLeast(`${minor}.0`, '3.6.0');
   return minorOf(cluster ?? '') === minor && (!knowsStorage || minorOf(storage ?? '') === minor);
 }

@@ -12,5 +12,6 @@ export {
   replaceMember,
   rolloutCluster,
   scaleCluster,
+  upgradeCluster,
   wakeCluster,
 } from './operation.ts';

@@ -175,6 +175,11 @@ export async function moveLeader(input: OperationInput): Promise<OperationResult
   return interpret(input);
 }
 
+/** Brings another version of etcd to the members, one at a time, through every minor on the way. */
+export async function upgradeCluster(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
 /** Stops every member; claims, Services and identity stay. */
 export async function hibernateCluster(input: OperationInput): Promise<OperationResult> {
   return interpret(input);
@@ -198,6 +203,7 @@ export const OPERATION_WORKFLOWS: Record<Operation, typeof createCluster> = {
   replaceMember,
   rolloutCluster,
   moveLeader,
+  upgradeCluster,
   hibernateCluster,
   wakeCluster,
   deleteCluster,

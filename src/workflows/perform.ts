@@ -35,6 +35,8 @@ const WAITS: readonly Step['kind'][] = [
   'awaitMembers',
   'sealMembers',
   'awaitQuiet',
+  'awaitVersion',
+  'awaitAgreement',
   'addLearner',
   'promoteLearner',
   'stopMember',

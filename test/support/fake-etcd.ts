@@ -74,6 +74,8 @@ export class FakeEtcd implements EtcdPort {
     const found = this.#disks.get(options.disk) ?? this.#identify(flags);
     if (typeof found === 'string') return found;
     const { cluster, id } = found;
+    const refusal = cluster.refusalOf(options.version ?? '3.6.16');
+    if (refusal !== undefined) return refusal;
     if (cluster.removed.has(id)) return 'the member has been permanently removed from the cluster';
     this.#disks.set(options.disk, found);
     const started: FakeProcess = {

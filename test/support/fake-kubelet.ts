@@ -40,6 +40,10 @@ export class FakeKubelet {
   asleep = false;
   /** Pods that never start, as when their image cannot be pulled: name → reason. */
   readonly stuck = new Map<string, string>();
+  /** Images that no registry has. */
+  readonly missingImages = new Set<string>();
+  /** What each pod runs, by uid. */
+  readonly #images = new Map<string, string>();
   /** Arguments with which each container was started, in order. */
   readonly starts: { readonly pod: string; readonly args: readonly string[]; readonly failure?: string }[] =
     [];
@@ -55,9 +59,26 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
+      else if (this.#hasOtherImage(pod)) this.#replace(pod);
       else if (statusOf(pod).podIP === undefined) this.#start(pod);
     }
     for (const pod of this.#kube.all('Pod')) this.#report(pod);
+  }
+
+  #hasOtherImage(pod: KubeObject): boolean {
+    const before = this.#images.get(pod.metadata.uid ?? '');
+    return before !== undefined && before !== imageOf(pod);
+  }
+
+  /** A kubelet ends a container whose image is not the pod's, and only then asks for the new one. */
+  #replace(pod: KubeObject): void {
+    const { podIP } = statusOf(pod);
+    if (podIP !== undefined && this.#runs(podIP)) this.#etcd.stop(podIP);
+    this.#images.delete(pod.metadata.uid ?? '');
+    this.#write(pod, status => {
+      delete status.podIP;
+      status.conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: this.#kube.timestamp() }];
+    });
   }
 
   /** The container of a pod ends and is started again at the next `settle`: its disk stays, its annotations are read anew. */
@@ -90,8 +111,10 @@ export class FakeKubelet {
 
   #start(pod: KubeObject): void {
     const spec = pod['spec'] as PodSpec;
+    if (this.missingImages.has(imageOf(pod))) return this.#refuse(pod, 'ImagePullBackOff');
     const disk = this.#disk(pod, spec);
     if (disk === undefined) return;
+    this.#images.set(pod.metadata.uid ?? '', imageOf(pod));
     this.#addresses += 1;
     const host = `10.0.0.${this.#addresses}`;
     const args = startArguments(pod);
@@ -160,6 +183,10 @@ export class FakeKubelet {
       object['status'] = status;
     });
   }
+}
+
+function imageOf(pod: KubeObject): string {
+  return (pod['spec'] as PodSpec).containers[0]?.image ?? '';
 }
 
 /** The status of a pod, empty when it has none. */

@@ -2,11 +2,12 @@
 import { withDefaults } from '../../api/defaults.ts';
 import { LABEL_CLUSTER } from '../../api/names.ts';
 import type { PodFacts } from '../../planner/observation.ts';
+import { hasArrived } from '../../planner/versions.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
-import { probeMembers } from '../probe.ts';
+import { type ClusterAddress, probeMembers } from '../probe.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
 import { clientAccess, readTlsSecrets } from '../tls-secrets.ts';
 
@@ -16,10 +17,7 @@ export async function awaitQuorum(
   ref: ClusterRef,
   step: { readonly members: readonly string[] },
 ): Promise<WaitOutcome> {
-  const cluster = await readLivingCluster(deps.kube, ref);
-  const domain = withDefaults(cluster.spec).pod.ClusterDomain;
-  const access = clientAccess(await readTlsSecrets(deps.kube, cluster));
-  const address = { ...ref, domain, access };
+  const address = await addressOf(deps, ref);
   return waitUntil(async () => {
     const pods = await membersPods(deps, ref, step.members);
     const { membership } = await probeMembers(deps.etcd, address, pods);
@@ -39,6 +37,46 @@ export async function awaitMembers(
     const ready = pods.filter(pod => pod.ready && !pod.deleting);
     return ready.length === step.members.length ? 'done' : troubleOr('notYet', pods);
   });
+}
+
+/** Waits until the member's pod is ready and the member says that it runs this version. Its trouble may pass. */
+export async function awaitVersion(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: { readonly member: string; readonly version: string },
+): Promise<WaitOutcome> {
+  const address = await addressOf(deps, ref);
+  return waitUntil(async () => {
+    const [pod] = await membersPods(deps, ref, [step.member]);
+    if (pod === undefined || !pod.ready || pod.deleting) return 'notYet';
+    const { probes } = await probeMembers(deps.etcd, address, [pod]);
+    const probe = probes[step.member];
+    return probe?.answered === true && probe.version === step.version ? 'done' : 'notYet';
+  });
+}
+
+/** Waits until every member says that cluster and data have arrived in the minor. */
+export async function awaitAgreement(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: { readonly members: readonly string[]; readonly minor: string },
+): Promise<WaitOutcome> {
+  const address = { ...(await addressOf(deps, ref)), asksAgreed: true };
+  return waitUntil(async () => {
+    const pods = await membersPods(deps, ref, step.members);
+    const { probes } = await probeMembers(deps.etcd, address, pods);
+    const arrived = step.members.filter(name => {
+      const probe = probes[name];
+      return probe?.answered === true && hasArrived({ server: probe.version, ...probe.agreed }, step.minor);
+    });
+    return arrived.length === step.members.length ? 'done' : 'notYet';
+  });
+}
+
+async function addressOf(deps: Dependencies, ref: ClusterRef): Promise<ClusterAddress> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  const domain = withDefaults(cluster.spec).pod.ClusterDomain;
+  return { ...ref, domain, access: clientAccess(await readTlsSecrets(deps.kube, cluster)) };
 }
 
 async function membersPods(

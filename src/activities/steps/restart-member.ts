@@ -32,7 +32,7 @@ export async function restartMember(
     start: { state: 'restart' },
     storage: 'PersistentVolumeClaim',
     // A repair never upgrades: the member comes back in the version that the cluster runs.
-    version: cluster.status.currentVersion,
+    version: step.version ?? cluster.status.currentVersion,
   });
   if ((await createOwned(deps.kube, pod, ref.uid)) === 'created') {
     const message = `started ${step.member} again on its volume`;

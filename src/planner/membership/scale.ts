@@ -17,7 +17,10 @@ const RETRY_MS = 600_000;
 
 /** The next change of size; undefined when the size is as asked for. */
 export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
-  const wanted = observation.cluster.config.size;
+  const { config, status } = observation.cluster;
+  const wanted = config.size;
+  // Members of two versions are one thing at a time; a lost member is replaced all the same.
+  if ((status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster') return undefined;
   if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);
   if (seats.length <= wanted) return undefined;
   const departs = departing(observation, seats);

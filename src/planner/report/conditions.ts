@@ -9,7 +9,8 @@ import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
 import { backedUp } from '../backup/of-cluster.ts';
 import { said } from '../said.ts';
 import { tlsCondition } from '../tls.ts';
-import { ignoredChanges } from './ignored-changes.ts';
+import { ignoredFields } from './ignored-fields.ts';
+import { upgrading } from './upgrading.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 import { outdatedPods } from './outdated-pods.ts';
@@ -37,10 +38,11 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     ...growing(findings.observation),
     ...outdatedPods(findings.observation),
     ...changing(findings),
+    ...upgrading(findings.observation, findings.decision),
     ...paused(findings),
     ...tlsCondition(findings.observation),
     ...judged.filter(isWorthSaying),
-    ...ignoredChanges(findings.observation, judged),
+    ...ignoredFields(judged),
   ];
 }
 
@@ -163,6 +165,7 @@ const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
   replaceMember: 'Repairing',
   rolloutCluster: 'RollingOut',
   moveLeader: 'Maintaining',
+  upgradeCluster: 'Upgrading',
   hibernateCluster: 'Hibernating',
   wakeCluster: 'Waking',
   deleteCluster: 'Deleting',

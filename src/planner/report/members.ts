@@ -75,9 +75,13 @@ function roleOf(probe: Answered): MemberRole {
 }
 
 /** What the other members know of one that did not answer. */
-function listedDetail({ membership }: Observation, name: string): Partial<MemberDetail> {
+function listedDetail({ membership, cluster }: Observation, name: string): Partial<MemberDetail> {
   const listed = membership.known ? membership.members.find(member => member.name === name) : undefined;
-  return listed === undefined ? {} : { id: listed.id };
+  const before = cluster.status.members?.details?.find(detail => detail.name === name);
+  return {
+    ...(listed === undefined ? {} : { id: listed.id }),
+    ...(before?.version === undefined ? {} : { version: before.version }),
+  };
 }
 
 /**

@@ -7,6 +7,8 @@ import type { Decision } from '../decision.ts';
 import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
+import { recordedFailure } from '../upgrade-failure.ts';
+import { upgradeGoal } from '../upgrade-goal.ts';
 import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
@@ -25,7 +27,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
-  const { incarnation, clusterID, lastSerial, targetVersion, replacements, givenUp } = previous;
+  const { incarnation, clusterID, lastSerial, replacements, givenUp } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
@@ -38,7 +40,8 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     clientPort: clientService.exists ? CLIENT_PORT : undefined,
     members: memberStatus(findings.members),
     currentVersion: currentVersionOf(findings.members) ?? previous.currentVersion,
-    targetVersion,
+    targetVersion: latchedVersion(findings),
+    upgradeFailure: recordedFailure(findings.observation, findings.decision),
     observedGeneration: cluster.generation,
     workflowID: context.workflowId,
     selector: selectorText(clusterSelector(cluster.name)),
@@ -76,6 +79,17 @@ function currentVersionOf(members: readonly ObservedMember[]): string | undefine
   const versions = new Set(members.map(member => member.detail.version));
   const [version] = versions;
   return versions.size === 1 ? version : undefined;
+}
+
+/** An upgrade is under way from its first step until every member and the cluster have arrived. */
+function latchedVersion({ observation, decision }: Findings): string | undefined {
+  const { targetVersion } = observation.cluster.status;
+  const goal = upgradeGoal(observation);
+  // Without a quorum nobody knows whether it has ended.
+  if (!observation.membership.known) return targetVersion;
+  if (goal.kind !== 'go') return undefined;
+  const begins = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
+  return begins || (targetVersion ?? '') !== '' ? goal.to : undefined;
 }
 
 /** Remembered from pass to pass: only a leader that has led for a while is a sign of peace. */

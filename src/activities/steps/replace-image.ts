@@ -1,0 +1,61 @@
+import {
+  ANNOTATION_IMAGE_REPLACED,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_RENDERED,
+  ANNOTATION_VERSION,
+} from '../../api/names.ts';
+import { timestamp } from '../../api/time.ts';
+import { memberPod } from '../../objects/pod.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { POD } from '../observe.ts';
+import type { ClusterRef } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/**
+ * Gives this very pod (by uid) the image of another version; its kubelet ends the container with SIGTERM and starts the new
+ * one on the same volume. A pod that has the image already is left alone. Every gate is looked at once more right before.
+ */
+export async function replaceImage(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'replaceImage' }>,
+): Promise<void> {
+  const at = { ...POD, namespace: ref.namespace, name: step.member };
+  const pod = await deps.kube.get(at);
+  if (pod?.metadata.uid !== step.uid)
+    throw preconditionChanged(`pod ${step.member} is not the one that was seen`);
+  const { [ANNOTATION_VERSION]: before, [ANNOTATION_INCARNATION]: token = '' } =
+    pod.metadata.annotations ?? {};
+  if (before === step.version) return;
+  const { cluster } = await stillPlanned(deps, ref, step);
+  const wanted = memberPod(cluster, {
+    name: step.member,
+    token,
+    start: { state: 'restart' },
+    storage: cluster.status?.storage?.kind ?? 'PersistentVolumeClaim',
+    version: step.version,
+  });
+  const [container] = wanted.spec['containers'] as readonly { readonly image: string }[];
+  const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
+  const annotate = (key: string, value: string) => ({
+    op: 'add',
+    path: `/metadata/annotations/${key.replaceAll('/', '~1')}`,
+    value,
+  });
+  await deps.kube.patch(
+    at,
+    [
+      { op: 'test', path: '/metadata/uid', value: step.uid },
+      { op: 'test', path: '/metadata/resourceVersion', value: pod.metadata.resourceVersion },
+      { op: 'replace', path: '/spec/containers/0/image', value: container?.image },
+      annotate(ANNOTATION_VERSION, step.version),
+      annotate(ANNOTATION_RENDERED, stamp),
+      annotate(ANNOTATION_IMAGE_REPLACED, timestamp(deps.now())),
+    ],
+    { type: 'json' },
+  );
+  const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberUpgraded', message });
+}

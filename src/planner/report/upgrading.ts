@@ -1,0 +1,54 @@
+/** The conditions Upgrading and UpgradeBlocked: how far a change of version is, and why it is not done. */
+import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../api/conditions.ts';
+import { compareVersions } from '../../api/versions.ts';
+import type { Decision } from '../decision.ts';
+import { seatsOf } from '../membership/seats.ts';
+import type { Observation } from '../observation.ts';
+import { failedMember, stoppedBy } from '../upgrade-failure.ts';
+import { type Goal, runs, upgradeGoal } from '../upgrade-goal.ts';
+
+/** Both are there only while a version is asked for that the members do not run. */
+export function upgrading(observation: Observation, decision: Decision): ConditionFinding[] {
+  if (observation.cluster.deleting) return [];
+  const goal = upgradeGoal(observation);
+  if (goal.kind === 'none') return [];
+  if (goal.kind === 'refused') return [finding('UpgradeBlocked', goal.reason, goal.message)];
+  const stopped = blockedFor(decision);
+  const progress = finding(
+    'Upgrading',
+    reasonOf(observation, goal, decision),
+    progressOf(observation, goal, decision),
+  );
+  return stopped === undefined ? [progress] : [progress, stopped];
+}
+
+/** Reasons of a blocked upgrade that only a person can do something about. */
+function blockedFor(decision: Decision): ConditionFinding | undefined {
+  if (decision.kind !== 'blocked') return undefined;
+  const row = CONDITIONS.find(({ type, reason }) => type === 'UpgradeBlocked' && reason === decision.reason);
+  return row && finding('UpgradeBlocked', row.reason as ReasonOf<'UpgradeBlocked'>, decision.message);
+}
+
+function reasonOf(observation: Observation, goal: Goal, decision: Decision): ReasonOf<'Upgrading'> {
+  if (decision.kind === 'blocked') return decision.consent === undefined ? 'Blocked' : 'AwaitingApproval';
+  const isBack = stoppedBy(observation, goal) !== undefined || failedMember(observation, goal) !== undefined;
+  if (isBack) return 'RollingBack';
+  return compareVersions(goal.to, goal.from) < 0 ? 'RollingDowngrade' : 'RollingUpgrade';
+}
+
+function progressOf(observation: Observation, goal: Goal, decision: Decision): string {
+  const { from, to, after, notes } = goal;
+  const seats = seatsOf(observation);
+  const done = seats.filter(seat => runs(seat, to)).length;
+  const next =
+    decision.kind === 'blocked'
+      ? decision.message
+      : decision.kind === 'operate' && decision.operation === 'upgradeCluster'
+        ? decision.plan[0]?.summary
+        : 'something else comes first';
+  return [
+    `from ${from} to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
+    `next: ${next ?? 'nothing'}`,
+    ...notes,
+  ].join('; ');
+}

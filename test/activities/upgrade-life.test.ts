@@ -1,0 +1,215 @@
+/** Upgrades from end to end on a world in memory: paths, order, failures, people, and an operator that is killed. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { Actor } from '../../src/planner/observation.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const LONG = { timeout: 120_000 };
+const MEMBERS = ['example-0', 'example-1', 'example-2'];
+const REPOSITORY = 'gcr.io/etcd-development/etcd';
+
+async function created(version: string, spec: EtcdClusterSpec = {}): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: { size: 3, ...spec, version } });
+  await world.run();
+  await world.run();
+  world.now += 60_000;
+  return world;
+}
+
+async function ask(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
+  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+  world.kube.mutate(
+    world.resource,
+    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
+  );
+}
+
+function versions(world: OperatorWorld): string[] {
+  const etcd = world.etcd.clusters[0];
+  const running = [...(etcd?.processes ?? [])].toSorted((a, b) => a.name.localeCompare(b.name));
+  return running.map(({ version }) => version);
+}
+
+function condition(world: OperatorWorld, type: string) {
+  return world.cluster.status.conditions?.find(found => found.type === type);
+}
+
+const uids = (world: OperatorWorld): (string | undefined)[] =>
+  world.kube.all('Pod').map(pod => pod.metadata.uid);
+const imageOf = (pod: KubeObject): string =>
+  (pod['spec'] as { containers: { image: string }[] }).containers[0]?.image ?? '';
+
+/** Fewest members that served, and starts of etcd that ended at once, while `during` ran. */
+async function watched(world: OperatorWorld, during: () => Promise<unknown>) {
+  let fewest = MEMBERS.length;
+  const stop = world.kube.intercept(() => {
+    fewest = Math.min(fewest, world.etcd.clusters[0]?.processes.size ?? 0);
+  });
+  const before = world.kubelet.starts.length;
+  await during();
+  stop?.();
+  const failures = world.kubelet.starts.slice(before).flatMap(({ failure }) => failure ?? []);
+  return { fewest, failures };
+}
+
+async function settled(world: OperatorWorld, actor: Actor = {}) {
+  await world.run(actor);
+  return world.run(actor);
+}
+
+describe('a newer patch', LONG, () => {
+  it('is brought to the pods in place, followers first, the leader last and after it handed over', async () => {
+    const world = await created('3.6.15');
+    const before = uids(world);
+    const etcd = world.etcd.clusters[0];
+    const leader = etcd?.rows.find(row => row.id === etcd.leaderId)?.name ?? '';
+    await ask(world, { version: '3.6.16' });
+    const { fewest, failures } = await watched(world, () => settled(world));
+    expect({ fewest, failures }).toEqual({ fewest: 2, failures: [] });
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+    expect(uids(world)).toEqual(before);
+    const told = world.events
+      .filter(({ reason }) => reason === 'MemberUpgraded')
+      .map(({ message }) => message);
+    expect(told.at(-1)).toContain(leader);
+    expect(world.cluster.status).toMatchObject({
+      currentVersion: '3.6.16',
+      lastOperation: { type: 'upgradeCluster', outcome: 'Succeeded' },
+    });
+    expect(world.cluster.status.targetVersion).toBeUndefined();
+    expect(condition(world, 'Upgrading')).toBeUndefined();
+    expect((await world.run()).decision.kind).toBe('idle');
+  });
+
+  it('whose probes differ comes with new pods on the same volumes', async () => {
+    const world = await created('3.5.3');
+    const before = uids(world);
+    await ask(world, { version: '3.5.35' });
+    await settled(world);
+    expect(versions(world)).toEqual(['3.5.35', '3.5.35', '3.5.35']);
+    expect(uids(world).filter(uid => before.includes(uid))).toEqual([]);
+    expect(world.etcd.clusters).toHaveLength(1);
+  });
+
+  it('may be older', async () => {
+    const world = await created('3.6.16');
+    await ask(world, { version: '3.6.15' });
+    await settled(world);
+    expect(versions(world)).toEqual(['3.6.15', '3.6.15', '3.6.15']);
+  });
+});
+
+describe('several minors', LONG, () => {
+  it('are refused and nothing is touched, until that is allowed', async () => {
+    const world = await created('3.5.35');
+    await ask(world, { version: '3.7.3' });
+    const before = uids(world);
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'SkipsMinor' });
+    expect(condition(world, 'UpgradeBlocked')).toMatchObject({ status: 'True', reason: 'SkipsMinor' });
+    expect(uids(world)).toEqual(before);
+    await ask(world, { upgrade: { allowIntermediateVersions: true } });
+    const { fewest, failures } = await watched(world, () => settled(world));
+    expect({ fewest, failures }).toEqual({ fewest: 2, failures: [] });
+    expect(versions(world)).toEqual(['3.7.3', '3.7.3', '3.7.3']);
+    expect(condition(world, 'UpgradeBlocked')).toBeUndefined();
+  });
+
+  it('are not hurried: the next one waits until cluster and data have arrived in this one', async () => {
+    const world = await created('3.5.35');
+    const [etcd] = world.etcd.clusters;
+    await ask(world, { version: '3.7.3', upgrade: { allowIntermediateVersions: true } });
+    if (etcd !== undefined) etcd.keepsVersion = true;
+    const { failures } = await watched(world, () => world.run());
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+    expect(condition(world, 'UpgradeBlocked')).toMatchObject({ reason: 'ClusterVersionBehind' });
+    expect(failures).toEqual([]);
+    if (etcd !== undefined) etcd.keepsVersion = false;
+    etcd?.settle();
+    await settled(world);
+    expect(versions(world)).toEqual(['3.7.3', '3.7.3', '3.7.3']);
+  });
+});
+
+describe('a version that does not come up', LONG, () => {
+  const bad = `${REPOSITORY}:v3.6.99`;
+
+  it('is taken back from the one member that tried it, told, and not tried again', async () => {
+    const world = await created('3.6.16');
+    world.kubelet.missingImages.add(bad);
+    await ask(world, { version: '3.6.99' });
+    const { fewest } = await watched(world, () => settled(world));
+    expect(fewest).toBe(2);
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+    expect(world.kube.all('Pod').map(imageOf)).not.toContain(bad);
+    expect(condition(world, 'UpgradeBlocked')).toMatchObject({ status: 'True', reason: 'RolledBack' });
+    expect(condition(world, 'UpgradeBlocked')?.message).toContain('cannot be pulled');
+    expect(world.cluster.status.upgradeFailure).toMatchObject({ version: '3.6.99' });
+    await ask(world, { version: '3.6.16' });
+    expect((await settled(world)).decision.kind).toBe('idle');
+    expect(condition(world, 'UpgradeBlocked')).toBeUndefined();
+    expect(world.cluster.status.targetVersion).toBeUndefined();
+  });
+
+  it('is left for a person when that is asked for, and another target mends it', async () => {
+    const world = await created('3.6.15', { upgrade: { rollbackOnFailure: false } });
+    world.kubelet.missingImages.add(bad);
+    await ask(world, { version: '3.6.99' });
+    await settled(world);
+    expect(condition(world, 'UpgradeBlocked')).toMatchObject({ reason: 'UpgradeFailed' });
+    expect(world.kube.all('Pod').map(imageOf)).toContain(bad);
+    await ask(world, { version: '3.6.16' });
+    await settled(world);
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+  });
+});
+
+describe('people', LONG, () => {
+  const approval = (id: number, ids: readonly string[]): Actor => ({
+    approvals: [{ id, operation: 'upgradeCluster', ids, by: 'me', expiresAt: Number.MAX_SAFE_INTEGER }],
+  });
+
+  it('approve of the first and of the last member of a supervised upgrade', async () => {
+    const world = await created('3.5.35', { upgrade: { strategy: 'Supervised' } });
+    await ask(world, { version: '3.6.16' });
+    expect((await world.run()).decision).toMatchObject({
+      kind: 'blocked',
+      consent: { operation: 'upgradeCluster', ids: ['begin', '3.5.35', '3.6.16'] },
+    });
+    expect(versions(world)).toEqual(['3.5.35', '3.5.35', '3.5.35']);
+    const { decision } = await settled(world, approval(1, ['begin', '3.5.35', '3.6.16']));
+    expect(decision).toMatchObject({ consent: { ids: ['finish', '3.5.35', '3.6.16'] } });
+    expect(decision.kind === 'blocked' && decision.message).toContain('the point of no return');
+    expect(versions(world).toSorted()).toEqual(['3.5.35', '3.6.16', '3.6.16']);
+    await settled(world, approval(2, ['finish', '3.5.35', '3.6.16']));
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+  });
+
+  it('change their mind before the point of no return: every member goes back', async () => {
+    const world = await created('3.5.35', { upgrade: { strategy: 'Supervised' } });
+    await ask(world, { version: '3.6.16' });
+    await settled(world, approval(1, ['begin', '3.5.35', '3.6.16']));
+    await ask(world, { version: '3.5.35', upgrade: { strategy: 'Automatic' } });
+    const { failures } = await watched(world, () => settled(world));
+    expect(versions(world)).toEqual(['3.5.35', '3.5.35', '3.5.35']);
+    expect(failures).toEqual([]);
+    expect(world.cluster.status.targetVersion).toBeUndefined();
+  });
+});
+
+describe('an operator that is killed', LONG, () => {
+  it('at any API call ends the same, and never takes a second member down', async () => {
+    const undisturbed = await created('3.5.35');
+    const start = undisturbed.calls;
+    await ask(undisturbed, { version: '3.6.16' });
+    await settled(undisturbed);
+    for (let at = 1; at <= undisturbed.calls - start; at += 29) {
+      const world = await created('3.5.35');
+      await ask(world, { version: '3.6.16' });
+      world.kill({ at: world.calls + at, arrives: () => at % 2 === 0 });
+      const { fewest, failures } = await watched(world, () => settled(world));
+      expect({ at, fewest, failures }).toEqual({ at, fewest: 2, failures: [] });
+      expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+    }
+  });
+});
