@@ -44,8 +44,8 @@ export interface Drilled {
   readonly apply: (spec: EtcdClusterSpec) => Promise<void>;
 }
 
-/** Makes a healthy cluster in a namespace of its own before the tests of a file. */
-export function drilledCluster(namespace: string, size = 3): Drilled {
+/** Makes a healthy cluster in a namespace of its own before the tests of a file; `spec` is only what it begins with. */
+export function drilledCluster(namespace: string, size = 3, spec: EtcdClusterSpec = {}): Drilled {
   const at = { namespace, name: 'drilled' };
   let world: World;
   const apply = async (spec: EtcdClusterSpec) => {
@@ -54,7 +54,7 @@ export function drilledCluster(namespace: string, size = 3): Drilled {
   beforeAll(async () => {
     world = await openWorld();
     await createNamespace(world, namespace);
-    await apply({ size });
+    await apply({ size, ...spec });
     await awaitRunning(world, at);
   });
   afterAll(() => leaveNamespace(world, namespace));
