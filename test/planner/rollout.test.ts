@@ -250,7 +250,7 @@ describe('a changed specification', () => {
 
   it('is not begun for a specification that cannot be carried out', () => {
     const cluster = aCluster({ spec: { ...CHANGED, version: '3.4.0' }, status: aRunningStatus() });
-    expect(plan(changed({ cluster }), {})).toMatchObject({ kind: 'idle' });
+    expect(plan(changed({ cluster }), {})).toMatchObject({ kind: 'blocked', reason: 'VersionUnsupported' });
   });
 });
 
