@@ -224,6 +224,11 @@ const UPGRADE_BLOCKED = rows('UpgradeBlocked', {
     'The members keep their data in their pods, and the new version needs new pods.',
     'Make a new cluster with volumes and restore a backup into it.',
   ],
+  BackupMissing: [
+    'True',
+    'spec.upgrade.snapshotBefore is Required, and no verified backup is younger than an hour.',
+    'Take a backup: send the message backup to an EtcdBackup of this cluster, or make one.',
+  ],
   RolledBack: [
     'True',
     'A member did not come up with the new version and was taken back; the others were left as they are.',

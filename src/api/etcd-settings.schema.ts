@@ -91,7 +91,9 @@ export const upgrade = z
       .default(UPGRADE_DEFAULTS.soakSeconds),
     snapshotBefore: z
       .enum(['IfPossible', 'Required', 'Never'])
-      .describe('Whether a verified backup is taken before an upgrade.')
+      .describe(
+        'Required: an upgrade begins only when an EtcdBackup of this cluster has a verified object that is younger than an hour. IfPossible: its age is said. Nothing is taken by the upgrade itself.',
+      )
       .default(UPGRADE_DEFAULTS.snapshotBefore),
     allowIntermediateVersions: z
       .boolean()

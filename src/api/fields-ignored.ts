@@ -1,5 +1,5 @@
 /** Which fields that are set do nothing, so that status says it: nothing is ignored silently. Pure. */
-import { RECOVERY_DEFAULTS, UPGRADE_DEFAULTS } from './defaults.ts';
+import { RECOVERY_DEFAULTS } from './defaults.ts';
 import { LABEL_COMPONENT, LABEL_INSTANCE, LABEL_MANAGED_BY, LABEL_NAME, type Kind } from './names.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
 
@@ -26,7 +26,6 @@ const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
 /** Whoever builds what a line names removes the line. `spec` alone means the whole kind. */
 export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
   EtcdCluster: [
-    ...withDefaultsOf('spec.upgrade', UPGRADE_DEFAULTS),
     ...withDefaultsOf('spec.recovery', RECOVERY_DEFAULTS),
     { field: 'spec.maintenance.defragment' },
   ],
@@ -98,9 +97,7 @@ function valueAt(spec: object, path: string): unknown {
 
 /** Zero values are what old clients write for fields that nobody set; for some fields zero is a wish. */
 function isAsked(value: unknown, field: string): boolean {
-  if (value === undefined || value === null || value === '' || value === false) {
-    return value === false && field === 'spec.upgrade.rollbackOnFailure';
-  }
+  if (value === undefined || value === null || value === '' || value === false) return false;
   if (value === 0) return field !== 'spec.pod.DNSTimeoutInSecond';
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }

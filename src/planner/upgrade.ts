@@ -4,8 +4,10 @@
  * cluster must have arrived in the first: etcd 3.7 crashes on a log of 3.5 (docs/operations/upgrade.md). A member that does
  * not come up stops everything and is taken back.
  */
+import { parseTimestamp, timestamp } from '../api/time.ts';
 import { minorOf } from '../api/versions.ts';
 import { blocked, operate } from './answers.ts';
+import { lastBackup } from './backup/of-cluster.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import { consentTo } from './consent.ts';
 import type { Decision, Step } from './decision.ts';
@@ -22,6 +24,8 @@ import { arrived, canGoBack, type Goal, runs, upgradeGoal } from './upgrade-goal
 
 /** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
 const AGREEMENT_PATIENCE_MS = 300_000;
+/** A backup that is to come before an upgrade may be so old when it begins. */
+const FRESH_BACKUP_MS = 3_600_000;
 
 /** Goes on with a member that an upgrade has stopped or restarted; undefined when none is in between. Before repair. */
 export function continueUpgrade(observation: Observation): Decision | undefined {
@@ -61,6 +65,8 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   if (unfit !== undefined) return blocked(unfit, steps);
   const [first] = waiting;
   if (first === undefined) return undefined;
+  const unsaved = backedUpEnough(observation, waiting);
+  if (unsaved !== undefined) return blocked(unsaved, steps);
   const consent = consented(observation, goal, waiting);
   if ('obstacle' in consent) return blocked(consent.obstacle, steps);
   const { approval } = consent;
@@ -87,6 +93,25 @@ function gates(observation: Observation, { from, to }: Goal): Obstacle | undefin
   const isBegun = seats.some(seat => runs(seat, to));
   const soakMs = isBegun ? observation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
   return nextMemberMayGo(observation, { versions: [from, to, ...seen], soakMs });
+}
+
+/** Before the first member: after the point of no return a backup is the only way back. */
+function backedUpEnough(observation: Observation, waiting: readonly PodFacts[]): Obstacle | undefined {
+  const { cluster, now, backups = [] } = observation;
+  const isBegun = waiting.length < seatsOf(observation).length;
+  if (cluster.config.upgrade.snapshotBefore !== 'Required' || isBegun) return undefined;
+  const newest = parseTimestamp(lastBackup(backups)?.lastBackup?.time);
+  if (newest !== undefined && now - newest < FRESH_BACKUP_MS) return undefined;
+  const found = newest === undefined ? 'there is none' : `the newest is of ${timestamp(newest)}`;
+  const place = backups[0]?.name;
+  const advice =
+    place === undefined
+      ? 'make an EtcdBackup with spec.clusterRef'
+      : `send the message backup to EtcdBackup ${place}`;
+  return {
+    reason: 'BackupMissing',
+    message: `spec.upgrade.snapshotBefore is Required: a verified backup that is younger than an hour comes first, and ${found}; ${advice}`,
+  };
 }
 
 /** A supervised upgrade asks before the first and before the last member; handing over leadership needs no consent. */
