@@ -8,6 +8,7 @@ import {
   ANNOTATION_RENDERED,
   ANNOTATION_VERSION,
 } from '../api/names.ts';
+import { parseTimestamp } from '../api/time.ts';
 import type { KubeObject } from '../kube/port.ts';
 import { firstEdit, type StoredObject } from '../objects/edited.ts';
 import { firstStartOf } from '../objects/first-start.ts';
@@ -61,10 +62,8 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     trouble: troubleOf(status),
     stamp: metadata.annotations?.[ANNOTATION_RENDERED],
     madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
-    createdAt: Date.parse(metadata.creationTimestamp ?? '') || 0,
+    ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
-    readyChangedAt: readyChangedAt(status),
-    imageReplacedAt: Date.parse(metadata.annotations?.[ANNOTATION_IMAGE_REPLACED] ?? '') || undefined,
   };
 }
 
@@ -138,9 +137,17 @@ export function isControlledBy(object: KubeObject, ownerUid: string): boolean {
   );
 }
 
-function readyChangedAt({ conditions = [] }: PodStatus): number | undefined {
+function timesOf(
+  { metadata }: KubeObject,
+  { conditions = [] }: PodStatus,
+): Pick<PodFacts, 'createdAt' | 'readyChangedAt' | 'imageReplacedAt'> {
   const ready = conditions.find(({ type }) => type === 'Ready');
-  return Date.parse(ready?.lastTransitionTime ?? '') || undefined;
+  const replaced = metadata.annotations?.[ANNOTATION_IMAGE_REPLACED];
+  return {
+    createdAt: parseTimestamp(metadata.creationTimestamp) ?? 0,
+    readyChangedAt: parseTimestamp(ready?.lastTransitionTime),
+    imageReplacedAt: parseTimestamp(replaced),
+  };
 }
 
 /** Reasons of a waiting container that pass by themselves within moments. */
