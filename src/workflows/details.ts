@@ -1,14 +1,14 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
 import type { Assessment, Decision } from '../activities/index.ts';
 
-const HEAD = '| Member | Id | Role | Health | Version | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
+const HEAD = '| Name | Id | Role | Health | etcd | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
 
 /** The entity's details: members, conditions, plan. */
 export function clusterDetails({ decision, summary }: Assessment): string {
   if (summary === undefined) return 'The resource is gone.';
   const rows = summary.members.map(
     ({ name, id, role, health, version, node }) =>
-      `| ${[code(name), code(id), cell(role), cell(health), cell(version), cell(node)].join(' | ')} |`,
+      `| ${[name, id, role, health, version, node].map(cell).join(' | ')} |`,
   );
   const conditions = summary.conditions.map(
     ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${oneLine(message)}`,
@@ -45,12 +45,8 @@ function steps(plan: readonly { readonly summary: string }[]): string[] {
   return plan.map(({ summary }, index) => `${index + 1}. ${oneLine(summary)}`);
 }
 
+/** The UI's tables have no space between their columns, and what is set as code has some of its own. */
 function cell(text: string): string {
-  return oneLine(text).replaceAll('|', '\\|') || '–';
-}
-
-/** Names and ids are set off, so that they can be told apart and copied. */
-function code(text: string): string {
   const shown = oneLine(text).replaceAll('|', '\\|').replaceAll('`', '');
   return shown === '' ? '–' : `\`${shown}\``;
 }

@@ -36,10 +36,10 @@ describe('the details of a cluster', () => {
       [
         '**Running**, 1 of 3 members ready, etcd 3.6.16',
         [
-          '| Member | Id | Role | Health | Version | Node |',
+          '| Name | Id | Role | Health | etcd | Node |',
           '| :--- | :--- | :--- | :--- | :--- | :--- |',
-          '| `example-0` | `8e9e05c5` | Leader | Healthy | 3.6.16 | node-1 |',
-          '| `example-1` | – | – | Unknown | – | – |',
+          '| `example-0` | `8e9e05c5` | `Leader` | `Healthy` | `3.6.16` | `node-1` |',
+          '| `example-1` | – | – | `Unknown` | – | – |',
         ].join('\n'),
         '- **Available** = True (LinearizableRead): a read went through',
         'Nothing to do.',
@@ -62,7 +62,7 @@ describe('the details of a cluster', () => {
         conditions: [{ type: 'Healthy', status: 'False', reason: 'MembersUnhealthy', message: hostile }],
       },
     );
-    expect(text).toContain('| 3.6.16 | one two \\| three four |\n\n');
+    expect(text).toContain('| `3.6.16` | `one two \\| three four` |\n\n');
     expect(text).toContain('- **Healthy** = False (MembersUnhealthy): one two | three four\n\n');
   });
 });
