@@ -195,6 +195,25 @@ const paused: Fault = world => {
   return String(world.operator.paused !== undefined);
 };
 
+const asked: Fault = (world, random) => {
+  const { rows = [] } = world.invariants.truth() ?? {};
+  const names = rows.map(row => /^https?:\/\/([^.]+)/.exec(row.peerUrl)?.[1] ?? '');
+  const kind = random.pick(['replaceMember', 'moveLeader', 'restart'] as const) ?? 'restart';
+  const target = random.pick([...names, 'nobody', '']) ?? '';
+  if (world.operator.requests.length > 2) return undefined;
+  world.operator.ask(kind, target);
+  world.wake();
+  return `${kind} ${target}`;
+};
+
+const approved: Fault = world => {
+  const { consent } = world.operator;
+  if (consent === undefined) return undefined;
+  world.operator.approve(consent);
+  world.wake();
+  return consent.ids.join();
+};
+
 const aborted: Fault = world => {
   world.operator.abort = true;
   return '';
@@ -337,6 +356,8 @@ export const FAULTS = {
   hibernated,
   specPaused,
   paused,
+  asked,
+  approved,
   aborted,
   temporalLost,
   workflowReset,

@@ -4,7 +4,9 @@
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Assessment, Step } from '../../src/activities/index.ts';
-import type { Actor } from '../../src/planner/observation.ts';
+import type { Consent } from '../../src/planner/decision.ts';
+import type { Actor, Approval, PersonRequest } from '../../src/planner/observation.ts';
+import type { Verdict } from '../../src/planner/requests.ts';
 import type { Calls } from './sim-calls.ts';
 
 type Operate = Extract<Assessment['decision'], { kind: 'operate' }>;
@@ -30,6 +32,12 @@ export class SimOperator {
   abort = false;
   aborted: Actor['aborted'];
   failed: Actor['failed'];
+  /** What people asked for and approved of; kept as src/workflows/requests.ts keeps it. */
+  requests: readonly PersonRequest[] = [];
+  approvals: readonly Approval[] = [];
+  /** What the last plan asks a person to approve of. */
+  consent: Consent | undefined;
+  #nextId = 1;
   gone = false;
   /** Decisions that were carried out, oldest first: what a workflow can be reset to. */
   readonly #past: Operate[] = [];
@@ -46,6 +54,7 @@ export class SimOperator {
   begin(): void {
     this.#generation += 1;
     Object.assign(this, { paused: undefined, abort: false, aborted: undefined, failed: undefined });
+    Object.assign(this, { requests: [], approvals: [], consent: undefined });
     this.#failures = 0;
     void this.#entity(this.#generation);
   }
@@ -82,8 +91,38 @@ export class SimOperator {
   }
 
   #actor(): Actor {
-    const { paused, aborted, failed } = this;
-    return { ...(paused && { paused }), ...(aborted && { aborted }), ...(failed && { failed }) };
+    const { failed } = this;
+    return { ...this.#word(), ...(failed && { failed }) };
+  }
+
+  /** What an operation is told of what people said. */
+  #word(): Actor {
+    const { paused, aborted, approvals, requests } = this;
+    return {
+      ...(paused && { paused }),
+      ...(aborted && { aborted }),
+      ...(approvals.length > 0 && { approvals }),
+      ...(requests.length > 0 && { requests }),
+    };
+  }
+
+  /** Somebody asks for something. */
+  ask(kind: PersonRequest['kind'], target: string): void {
+    this.requests = [...this.requests, { id: this.#nextId++, kind, target, by: 'somebody' }];
+  }
+
+  /** Somebody approves of what the plan asks for, or of something else. */
+  approve(consent: Consent): void {
+    const expiresAt = this.#hooks.now() + 600_000;
+    this.approvals = [...this.approvals, { ...consent, id: this.#nextId++, by: 'somebody', expiresAt }];
+  }
+
+  #take({ verdicts = [], decision }: Assessment): void {
+    this.consent = decision.kind === 'blocked' ? decision.consent : undefined;
+    this.requests = this.requests.flatMap(request => {
+      const verdict = verdicts.find(({ id }) => id === request.id);
+      return verdict === undefined ? [request] : afterVerdict(request, verdict);
+    });
   }
 
   /** Tries until it succeeds; undefined when this run has ended meanwhile. */
@@ -99,6 +138,10 @@ export class SimOperator {
       }
       const assessment = JSON.parse(JSON.stringify(result)) as Assessment;
       this.#hooks.saw(assessment, actor);
+      const asked = this.requests.some(({ ids }) => ids === undefined);
+      this.#take(assessment);
+      // What was accepted just now is planned by the next pass.
+      if (asked) await this.#hooks.moment();
       return assessment;
     }
     return undefined;
@@ -112,17 +155,19 @@ export class SimOperator {
     while (generation === this.#generation) {
       if (this.abort) {
         this.abort = false;
-        this.aborted = { operation, generation: specGeneration, by: 'somebody' };
+        if (this.requests.length > 0) this.requests = this.requests.slice(1);
+        else this.aborted = { operation, generation: specGeneration, by: 'somebody' };
         return;
       }
       if (this.paused === undefined) {
         const outcome = await this.#perform(generation, decision.step);
+        const { approval } = decision;
+        if (outcome.kind !== 'changed') this.approvals = this.approvals.filter(({ id }) => id !== approval);
         if (generation !== this.#generation) return;
         refusals = outcome.kind === 'changed' ? refusals + 1 : 0;
         if (outcome.kind === 'failed' || refusals >= REFUSALS) return this.#fail(operation, outcome.message);
       }
-      const paused = this.paused;
-      const assessment = await this.#look(generation, paused === undefined ? {} : { paused });
+      const assessment = await this.#look(generation, this.#word());
       if (assessment === undefined) return;
       const next = assessment.decision;
       if (next.kind !== 'operate' || next.operation !== operation) {
@@ -166,4 +211,9 @@ export class SimOperator {
     }
     return { kind: 'failed', message };
   }
+}
+
+function afterVerdict(request: PersonRequest, verdict: Verdict): PersonRequest[] {
+  if (verdict.outcome !== 'accepted') return [];
+  return [request.ids === undefined ? { ...request, ids: verdict.ids } : request];
 }
