@@ -19,16 +19,16 @@ export interface Bounds {
 /**
  * Starts the clock of a call.
  * @param what names the call and its object in errors, such as `putting s3://backups/a`
- * @param fallbackMs the deadline when the caller names none; undefined: no deadline
+ * @param fallbackMs the deadline when the caller names none
  */
 export function startBounds(
   what: string,
   options: CallOptions = {},
-  fallbackMs: number | undefined = DEFAULT_DEADLINE_MS,
+  fallbackMs = DEFAULT_DEADLINE_MS,
 ): Bounds {
   const deadlineMs = options.deadlineMs ?? fallbackMs;
   const clock = new AbortController();
-  const timer = deadlineMs === undefined ? undefined : setTimeout(() => clock.abort(), deadlineMs);
+  const timer = setTimeout(() => clock.abort(), deadlineMs);
   const signal =
     options.signal === undefined ? clock.signal : AbortSignal.any([clock.signal, options.signal]);
   return {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { type Bounds, DEFAULT_DEADLINE_MS, startBounds, within } from './bounds.ts';
+import { AS_LONG_AS_IT_TAKES_MS, type Bounds, DEFAULT_DEADLINE_MS, startBounds, within } from './bounds.ts';
 import { codeOf, flushFolder, nameIt, writeFlushed } from './file-writing.ts';
 import {
   type CallOptions,
@@ -112,7 +112,7 @@ class FileStore implements Store {
 
   async *#read(key: string, handle: FileHandle, options: GetOptions): AsyncGenerator<Uint8Array> {
     const { offset = 0, ...bounding } = options;
-    const bounds = startBounds(`reading ${this.location}/${key}`, bounding, undefined);
+    const bounds = startBounds(`reading ${this.location}/${key}`, bounding, AS_LONG_AS_IT_TAKES_MS);
     try {
       for (let position = offset; ; ) {
         const { bytesRead, buffer } = await within(
@@ -250,7 +250,11 @@ class FileStore implements Store {
   async #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
     const { doing, key, options, source } = task;
     const what = `${doing} ${this.location}/${key}`;
-    const bounds = startBounds(what, options, source === undefined ? DEFAULT_DEADLINE_MS : undefined);
+    const bounds = startBounds(
+      what,
+      options,
+      source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
+    );
     try {
       bounds.signal.throwIfAborted();
       return await act(bounds);

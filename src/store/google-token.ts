@@ -106,7 +106,12 @@ function askLibrary(file: Readonly<Record<string, unknown>> | undefined): () => 
 
 async function load(file: Readonly<Record<string, unknown>> | undefined): Promise<AnyAuthClient> {
   const { GoogleAuth } = await import('google-auth-library');
-  const auth = new GoogleAuth({ scopes: [SCOPE], ...(file && { credentials: { ...file } }) });
+  const auth = new GoogleAuth({
+    scopes: [SCOPE],
+    // Nothing here needs it; without one the library looks for it in many places, the gcloud command among them.
+    projectId: 'none',
+    ...(file && { credentials: { ...file } }),
+  });
   return auth.getClient();
 }
 

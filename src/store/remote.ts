@@ -3,7 +3,13 @@
  * that fails is taken back, and one whose answer was lost is looked for. A protocol brings the verbs.
  */
 import { randomUUID } from 'node:crypto';
-import { type Bounds, DEFAULT_DEADLINE_MS, readWithin, startBounds } from './bounds.ts';
+import {
+  AS_LONG_AS_IT_TAKES_MS,
+  type Bounds,
+  DEFAULT_DEADLINE_MS,
+  readWithin,
+  startBounds,
+} from './bounds.ts';
 import { cutIntoParts, PART_SIZE } from './parts.ts';
 import {
   type CallOptions,
@@ -187,7 +193,7 @@ export class RemoteStore implements Store {
 
   async *#read(key: string, content: ObjectContent, options: GetOptions): AsyncGenerator<Uint8Array> {
     const what = `reading ${this.location}/${key}`;
-    const bounds = startBounds(what, options, undefined);
+    const bounds = startBounds(what, options, AS_LONG_AS_IT_TAKES_MS);
     let left = content.size - (options.offset ?? 0);
     try {
       for await (const chunk of readWithin(content.body, bounds.signal)) {
@@ -271,7 +277,11 @@ export class RemoteStore implements Store {
   async #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
     const { doing, key, options, source } = task;
     const what = `${doing} ${this.location}/${key}`;
-    const bounds = startBounds(what, options, source === undefined ? DEFAULT_DEADLINE_MS : undefined);
+    const bounds = startBounds(
+      what,
+      options,
+      source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
+    );
     try {
       bounds.signal.throwIfAborted();
       return await act(bounds);

@@ -1,7 +1,10 @@
 /** Every store of a cloud against its server or emulator: what the port promises, on good days and on bad ones. */
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type StoreSpec } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { type ContractSubject, storeContract } from '../store/contract.ts';
@@ -20,7 +23,18 @@ import {
 interface Described extends Omit<FaultSubject, 'open'> {
   readonly spec: (bucket: string) => StoreSpec;
   readonly secret: Readonly<Record<string, string>>;
+  /** What the server can take; some keep objects in memory, several times over. */
+  readonly longestMiB: number;
 }
+
+/** With `ETCD_OPERATOR_LONG_TESTS=1` streams of 1 GiB where the server can take them. */
+const LONG = process.env['ETCD_OPERATOR_LONG_TESTS'] === '1';
+
+/** What issue 5 allows a process that streams a backup. */
+const MOST_MEMORY_MIB = 250;
+
+const STREAM = fileURLToPath(new URL('../support/store-stream.ts', import.meta.url));
+const run = promisify(execFile);
 
 function suite(
   name: string,
@@ -29,7 +43,7 @@ function suite(
 ): void {
   describe(`${name}`, () => {
     let server: StoreServer | undefined;
-    let subject: (FaultSubject & ContractSubject) | undefined;
+    let subject: (Described & FaultSubject & ContractSubject) | undefined;
     const there = () => {
       if (subject === undefined) throw new Error('the server did not start');
       return subject;
@@ -48,6 +62,17 @@ function suite(
     });
     storeContract(there);
     faultContract(there);
+
+    test('a long stream comes back equal, through a process that stays small', async () => {
+      const { spec, secret, longestMiB } = there();
+      const mebibytes = Math.min(LONG ? 1024 : 48, longestMiB);
+      const task = JSON.stringify({ spec: spec('bucket'), secret, mebibytes });
+      const { stdout } = await run(process.execPath, [STREAM, task], { timeout: 500_000 });
+      const figures = JSON.parse(stdout);
+      if (LONG) console.log(name, mebibytes, 'MiB', figures);
+      expect(figures).toMatchObject({ equal: true });
+      expect(figures.peakMiB).toBeLessThan(MOST_MEMORY_MIB);
+    }, 600_000);
   });
 }
 
@@ -79,6 +104,7 @@ suite('S3', startVersity, ({ front }) => {
       return found.Uploads?.length ?? 0;
     },
     keepsParts: true,
+    longestMiB: 2048,
   };
 });
 
@@ -97,6 +123,7 @@ suite('Azure Blob Storage', startAzurite, ({ front }) => {
     makesObject: ({ method, path }) => method === 'PUT' && !path.includes('comp=block&'),
     leftovers: async () => 0,
     keepsParts: false,
+    longestMiB: 2048,
   };
 });
 
@@ -120,6 +147,7 @@ suite('Google Cloud Storage', startGoogle, server => {
     makesObject: ({ method, headers }) => method === 'PUT' && !`${headers['content-range']}`.endsWith('/*'),
     leftovers: async () => 0,
     keepsParts: false,
+    longestMiB: 48,
   };
 });
 
@@ -143,6 +171,7 @@ suite(
         (method === 'POST' && path.includes('uploadId')),
       leftovers: async prefix => [...oss.uploads.values()].filter(({ key }) => key.startsWith(prefix)).length,
       keepsParts: true,
+      longestMiB: 256,
     };
   },
 );

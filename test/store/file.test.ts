@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, writeFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openFileStore } from '../../src/store/file.ts';
 import { FakeStore } from '../support/fake-store.ts';
 import { bytes, codeOf, collect, storeContract } from './contract.ts';
@@ -19,6 +19,30 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 describe('the fake', () => {
   const store = new FakeStore();
   storeContract(() => ({ store }), SMALL_PART);
+});
+
+describe.each([
+  ['the fake', () => new FakeStore()],
+  ['a folder', () => openFileStore(folder)],
+] as const)('%s', (_, open) => {
+  test('a put and a read last as long as their data does', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const slow = async function* () {
+        yield* bytes(10);
+        vi.advanceTimersByTime(3_600_000);
+        yield* bytes(10);
+      };
+      const store = open();
+      await store.put('slow/object', slow());
+      for await (const chunk of (await store.get('slow/object')).body) {
+        expect(chunk).toHaveLength(20);
+        vi.advanceTimersByTime(3_600_000);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });
 
 describe('a folder', () => {

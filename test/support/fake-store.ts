@@ -1,5 +1,11 @@
 /** A store in memory, with faults on demand. It keeps the promises of the port: the contract suite runs against it too. */
-import { type Bounds, readWithin, startBounds } from '../../src/store/bounds.ts';
+import {
+  AS_LONG_AS_IT_TAKES_MS,
+  type Bounds,
+  DEFAULT_DEADLINE_MS,
+  readWithin,
+  startBounds,
+} from '../../src/store/bounds.ts';
 import {
   type CallOptions,
   type GetOptions,
@@ -119,7 +125,11 @@ export class FakeStore implements Store {
     { source, ...options }: CallOptions & { readonly source?: Source },
     act: (bounds: Bounds) => Promise<T>,
   ): Promise<T> {
-    const bounds = startBounds(`${call} of ${this.location}/${key}`, options);
+    const bounds = startBounds(
+      `${call} of ${this.location}/${key}`,
+      options,
+      source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
+    );
     try {
       bounds.signal.throwIfAborted();
       await this.beforeCall(call, key);
