@@ -1,10 +1,16 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
-import type { Assessment, Decision } from '../activities/index.ts';
+import type { Actor, Assessment, Decision } from '../activities/index.ts';
 
 const HEAD = '| Name | Id | Role | Health | etcd | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
 
-/** The entity's details: members, conditions, plan. */
-export function clusterDetails({ decision, summary }: Assessment): string {
+/** What people asked for that is not done, and the last thing that was refused. */
+export interface Asked {
+  readonly requests: NonNullable<Actor['requests']>;
+  readonly refused: string | undefined;
+}
+
+/** The entity's details: members, conditions, plan, and what people asked for. */
+export function clusterDetails({ decision, summary }: Assessment, asked?: Asked): string {
   if (summary === undefined) return 'The resource is gone.';
   const rows = summary.members.map(
     ({ name, id, role, health, version, node }) =>
@@ -18,7 +24,19 @@ export function clusterDetails({ decision, summary }: Assessment): string {
     [HEAD, ...rows].join('\n'),
     conditions.join('\n'),
     planDetails(decision),
+    ...(asked === undefined ? [] : askedDetails(asked)),
   ].join('\n\n');
+}
+
+function askedDetails({ requests, refused }: Asked): string[] {
+  const lines = requests.map(
+    ({ kind, target, by, reason }) =>
+      `- **${kind}** ${cell(target)}, asked for by ${oneLine(by)}${reason === undefined ? '' : ` (${oneLine(reason)})`}`,
+  );
+  return [
+    ...(lines.length === 0 ? [] : [lines.join('\n')]),
+    ...(refused === undefined ? [] : [`Refused: ${oneLine(refused)}`]),
+  ];
 }
 
 /** An operation's details: its remaining plan. */

@@ -124,7 +124,7 @@ class ClusterEntity {
       this.#state.dirty = true;
       void this.#forward();
     }
-    setCurrentDetails(clusterDetails(assessment));
+    setCurrentDetails(clusterDetails(assessment, this.#state));
     this.#published = publish(assessment, this.#published);
   }
 

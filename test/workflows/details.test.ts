@@ -47,6 +47,20 @@ describe('the details of a cluster', () => {
     );
   });
 
+  it('show what people asked for, and what was refused', () => {
+    const text = clusterDetails(
+      { decision: { kind: 'idle', nextLookSeconds: 60 }, generation: 1, summary: SUMMARY },
+      {
+        requests: [{ id: 1, kind: 'replaceMember', target: 'example-1', by: 'ana', reason: 'old\ndisk' }],
+        refused: 'moveLeader: example-1 is not seen healthy: it cannot lead',
+      },
+    );
+    expect(text.split('\n\n').slice(-2)).toEqual([
+      '- **replaceMember** `example-1`, asked for by ana (old disk)',
+      'Refused: moveLeader: example-1 is not seen healthy: it cannot lead',
+    ]);
+  });
+
   it('say that the resource is gone, and then nothing else', () => {
     const gone: Assessment = { decision: { kind: 'gone' }, generation: 0, summary: undefined };
     expect(clusterDetails(gone)).toBe('The resource is gone.');
