@@ -151,7 +151,8 @@ test.each([5, 3])('the size is changed to %i, idle', async size => {
 });
 
 test.each([5, 3])('the size is changed to %i, under load', async size => {
-  await runDrill({ world, at, size, title: `size changed to ${size}` }, async () => {
+  const lost = size === 3 ? 2 : 0;
+  await runDrill({ world, at, size, lost, title: `size changed to ${size}` }, async () => {
     await world.kube.apply(manifest(NAMESPACE, at.name, { size, version: VERSION }));
   });
 });
