@@ -225,10 +225,17 @@ class ResourceWatcher implements Watcher {
     return startLoop({ clock: this.#clock, everyMs, round, onError });
   }
 
+  /** Temporal is away: also what nothing happens to shall say so, and is looked at when it is back. */
+  #tellAll(): void {
+    for (const { key } of this.#known.all()) this.#queue.add(key);
+  }
+
   async #checkStuck(abort: AbortSignal): Promise<void> {
     if (this.#stuckUnsupported || this.#known.size === 0) return;
     const found = await reportStuck(this.#reports, abort).catch((error: unknown) => {
-      this.#deps.logger.debug('stuck workflows not listed', { code: failedDelivery(error).code });
+      const { outcome, code } = failedDelivery(error);
+      this.#deps.logger.debug('stuck workflows not listed', { code });
+      if (outcome === 'unavailable' && !abort.aborted) this.#tellAll();
       return this.#stuck;
     });
     this.#stuckUnsupported = found === 'unsupported';
