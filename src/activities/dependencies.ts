@@ -2,6 +2,7 @@ import type { EtcdPort } from '../etcd/port.ts';
 import type { EtcdBackup } from '../api/types.ts';
 import type { KubeClient } from '../kube/port.ts';
 import type { Store } from '../store/port.ts';
+import type { BackupReport } from './backup/figures.ts';
 import type { PassReport } from './pass-report.ts';
 
 /** One event on a custom resource, as `kubectl describe` shows it. */
@@ -35,6 +36,8 @@ export interface Dependencies {
   readonly logger: ActivityLogger;
   /** Takes note of one pass of a cluster: what was seen and what was decided. */
   readonly onPass: (report: PassReport) => void;
+  /** Takes note of what a pass or a step of an EtcdBackup has written. */
+  readonly onBackup: (report: BackupReport) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

@@ -163,6 +163,7 @@ async function makeWorker(
     recordEvent: eventSink(kubernetes.events),
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
+    onBackup: metrics.backup,
     now: () => Date.now(),
   };
   await namespace.ready;

@@ -3,9 +3,11 @@
  * workflow type, so also how long each operation took) come from its Runtime, on a port of their own.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { BackupReport } from '../activities/backup/figures.ts';
 import type { PassReport } from '../activities/pass-report.ts';
 import type { CallReport } from '../kube/client.ts';
 import type { WatcherMetrics } from '../watcher/ports.ts';
+import { backupMetrics } from './backup-metrics.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 
 /** How an activity ended. `waiting` is a benign failure: not yet, asked again soon. */
@@ -27,6 +29,8 @@ export interface MetricDescription {
 export interface Metrics extends ActivityMetrics {
   /** One pass of observe, plan and report. */
   readonly pass: (report: PassReport) => void;
+  /** What was written of an EtcdBackup. */
+  readonly backup: (report: BackupReport) => void;
   /** Every metric of the operator itself, without those of its Node. */
   readonly descriptions: readonly MetricDescription[];
   /** In Prometheus' text format. */
@@ -67,6 +71,7 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
   const own = {
     ...activityMetrics(registry),
     pass: passMetrics(registry, now),
+    backup: backupMetrics(registry, prefix),
     watcher: watcherMetrics(registry),
     kubeCall: kubeMetrics(registry),
   };

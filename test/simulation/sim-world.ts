@@ -307,6 +307,7 @@ export class SimWorld {
         recordEvent: () => {},
         logger: { info: () => {}, warn: () => {} },
         onPass: () => {},
+        onBackup: () => {},
         now: () => this.now,
       },
       tick: () => this.ticks,

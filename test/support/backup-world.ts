@@ -107,6 +107,7 @@ export class BackupWorld {
     recordEvent: (_, event) => void this.events.push(event),
     logger: { info: () => {}, warn: () => {} },
     onPass: () => {},
+    onBackup: () => {},
     now: () => this.now,
   };
 

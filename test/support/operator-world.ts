@@ -119,6 +119,7 @@ export class OperatorWorld {
       openStore: async () => new FakeStore(),
       recordEvent: (_, event) => void this.events.push(event),
       logger: { info: () => {}, warn: () => {} },
+      onBackup: () => {},
       onPass: report => void this.passes.push(report),
       now: () => this.now,
     };

@@ -52,7 +52,9 @@ export async function takeSnapshot(
   const bounds = { signal: Context.current().cancellationSignal, deadlineMs };
   const store = await deps.openStore(backup);
   try {
-    const isPeriodic = backupWithDefaults(backup.spec).schedule.kind !== 'once';
+    // What a person asks for beside a single backup needs a name of its own.
+    const isAsked = backup.status?.progress?.requestedBy !== undefined;
+    const isPeriodic = isAsked || backupWithDefaults(backup.spec).schedule.kind !== 'once';
     const shelf = shelfOf(store, backup, isPeriodic);
     const run: Run = { deps, ref, startedAt, shelf, bounds, pulse };
     const manifest = await obtain(run);

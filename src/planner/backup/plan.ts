@@ -137,11 +137,10 @@ function startOf({ status }: BackupFacts, now: number): string {
 /** One that was made is made; one that failed is tried again when the specification has changed. */
 function isOnceDue({ status, generation, object }: BackupFacts): boolean {
   const { lastRun, history = [], succeeded } = status;
-  // The CoreOS operator, whose object this may be, recorded no more than this.
+  if (history.some(({ location }) => location === objectLocation(object.spec))) return false;
+  // The CoreOS operator, whose object this may be, recorded no more than that it succeeded.
   if (lastRun === undefined) return succeeded !== true;
-  if (lastRun.generation === generation) return false;
-  if (lastRun.outcome !== 'Succeeded') return true;
-  return history.every(({ location }) => location !== objectLocation(object.spec));
+  return lastRun.requestedBy !== undefined || lastRun.generation !== generation;
 }
 
 /** The schedule's answer at this moment. */

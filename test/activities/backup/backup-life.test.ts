@@ -97,6 +97,18 @@ describe('a single backup', () => {
     expect(world.store.objects.get(KEY)?.bytes).toEqual(snapshotBytes(DATABASE));
   });
 
+  it('can be asked for again: what is asked for gets a name of its own', async () => {
+    const world = aWorld();
+    await world.run();
+    world.actor = { requested: { by: 'ana' } };
+    await world.run();
+    expect(world.objects).toEqual([KEY, expect.stringMatching(/^etcd\/example_v\d+_2026-11-21-10/)]);
+    expect(world.status).toMatchObject({ phase: 'Succeeded', succeeded: true });
+    await world.edit({ ...SPEC, compression: 'gzip' });
+    await world.run();
+    expect(world.objects).toHaveLength(2);
+  });
+
   it('waits for a cluster that is not there yet', async () => {
     const world = aWorld({ clusterRef: { name: 'other' } });
     await world.run();
