@@ -14,7 +14,7 @@ import {
 } from './http.ts';
 import { below, encode, encodePath, queryOf } from './names.ts';
 import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
-import type { DescribedObject, NewObject, Page, Protocol, Upload } from './remote.ts';
+import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 import { elements, escapeXml, textOf } from './xml.ts';
 

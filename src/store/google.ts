@@ -2,7 +2,7 @@
 import { type Authorize, HttpClient, HttpFailure, type HttpOptions } from './http.ts';
 import { below, encode, queryOf } from './names.ts';
 import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
-import type { DescribedObject, NewObject, Page, Protocol, Upload } from './remote.ts';
+import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 
 /** The reasons of the JSON API, and those that its XML answers to media requests have. */

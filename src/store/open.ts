@@ -131,7 +131,8 @@ async function openAzure(
   const identity = new HttpClient(async () => ({}), common.http);
   const token = azureToken(common.environment ?? process.env, identity);
   const service = endpointUrl(spec.endpoint, '');
-  return new RemoteStore(azureProtocol({ service, container, credentials: { token }, ...common }));
+  const protocol = azureProtocol({ service, container, credentials: { token }, ...common });
+  return new RemoteStore(protocol, () => identity.close());
 }
 
 async function openGoogle(
@@ -146,9 +147,11 @@ async function openGoogle(
     import('./google-token.ts'),
     import('./http.ts'),
   ]);
-  const token = googleToken(credentials, new HttpClient(async () => ({}), common.http));
+  const identity = new HttpClient(async () => ({}), common.http);
+  const token = googleToken(credentials, identity);
   const endpoint = endpointUrl(spec.endpoint, GCS_DEFAULT);
-  return new RemoteStore(googleProtocol({ endpoint, bucket, token, ...common }));
+  const protocol = googleProtocol({ endpoint, bucket, token, ...common });
+  return new RemoteStore(protocol, () => identity.close());
 }
 
 async function openOss(

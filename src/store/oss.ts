@@ -11,7 +11,7 @@ import {
 import { below, encodePath, queryOf } from './names.ts';
 import { type OssKeys, type OssRequest, signOssV1, signOssV4 } from './oss-signing.ts';
 import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
-import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './remote.ts';
+import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 import { elements, escapeXml, textOf } from './xml.ts';
 

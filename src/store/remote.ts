@@ -19,60 +19,8 @@ import {
   type StoredObject,
   StoreError,
 } from './port.ts';
+import type { NewObject, Page, Protocol, Upload } from './protocol.ts';
 import { type Source, watchSource } from './source.ts';
-
-/** What a protocol says of an object. `putId` is what its writer put into its metadata. */
-export interface DescribedObject extends StoredObject {
-  readonly putId: string | undefined;
-}
-
-/** One object that is to be made; `putId` is kept with it, so that its writer knows it again. */
-export interface NewObject {
-  readonly key: string;
-  readonly putId: string;
-}
-
-/** An upload in parts. What fails throws anything; `Protocol.translate` says what it means. */
-export interface Upload {
-  /** Numbers count from 1. */
-  part(
-    part: { readonly number: number; readonly bytes: Buffer; readonly last: boolean },
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** Makes the object of the parts, unless there is one. */
-  commit(signal: AbortSignal): Promise<void>;
-  abort(signal: AbortSignal): Promise<void>;
-}
-
-export interface Page {
-  readonly objects: readonly StoredObject[];
-  /** What asks for the next page; absent on the last one. */
-  readonly next?: string | undefined;
-}
-
-export interface UnfinishedUpload {
-  readonly begunAt: number;
-  abort(signal: AbortSignal): Promise<void>;
-}
-
-/** The verbs of one store. Everything throws what the library or the connection throws. */
-export interface Protocol {
-  readonly location: string;
-  /** How many parts may be on their way at once. */
-  readonly parallel: number;
-  head(key: string, signal: AbortSignal): Promise<DescribedObject | undefined>;
-  /** `offset` is below the object's size, unless it is 0. */
-  get(key: string, offset: number, signal: AbortSignal): Promise<ObjectContent>;
-  page(prefix: string, token: string | undefined, signal: AbortSignal): Promise<Page>;
-  delete(key: string, signal: AbortSignal): Promise<void>;
-  /** Makes a small object in one request, unless there is one. */
-  putWhole(object: NewObject, bytes: Buffer, signal: AbortSignal): Promise<void>;
-  begin(object: NewObject, signal: AbortSignal): Promise<Upload>;
-  /** Uploads that were begun and not ended; absent where the store forgets them by itself. */
-  unfinished?(prefix: string, signal: AbortSignal): AsyncIterable<UnfinishedUpload>;
-  translate(error: unknown, what: string): StoreError;
-  close(): Promise<void>;
-}
 
 /** Milliseconds that taking back a failed upload may take; the caller waits for it. */
 const ABORT_DEADLINE_MS = 10_000;
@@ -87,9 +35,12 @@ interface Task {
 
 export class RemoteStore implements Store {
   readonly #protocol: Protocol;
+  readonly #alsoClose: () => Promise<void>;
 
-  constructor(protocol: Protocol) {
+  /** @param alsoClose ends what the store was opened with, such as connections to an identity service */
+  constructor(protocol: Protocol, alsoClose: () => Promise<void> = async () => {}) {
     this.#protocol = protocol;
+    this.#alsoClose = alsoClose;
   }
 
   get location(): string {
@@ -268,6 +219,7 @@ export class RemoteStore implements Store {
 
   async close(): Promise<void> {
     await this.#protocol.close();
+    await this.#alsoClose();
   }
 
   #absent(key: string): StoreError {
@@ -290,7 +242,11 @@ export class RemoteStore implements Store {
       const broken = bounds.broken();
       if (broken !== undefined) throw broken;
       const translated = this.#protocol.translate(error, what);
-      throw translated.code === 'not-found' ? this.#absent(key) : translated;
+      if (translated.code !== 'not-found') throw translated;
+      // What a put does not find is its own upload.
+      if (source !== undefined)
+        throw new StoreError('unavailable', `${what} failed: the upload was taken away`);
+      throw this.#absent(key);
     } finally {
       bounds.release();
     }

@@ -17,7 +17,7 @@ import {
 import type { HttpOptions } from './http.ts';
 import type { ObjectContent, StoreErrorCode } from './port.ts';
 import { StoreError } from './port.ts';
-import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './remote.ts';
+import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { connectionError, createRedactor, refusal } from './translate.ts';
 
 const PARALLEL = 2;
@@ -27,7 +27,9 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   EntityTooLarge: 'full',
   StorageFull: 'full',
   XMinioStorageFull: 'full',
-  ConditionalRequestConflict: 'exists',
+  // Two conditional writes met, and it is not said that the other one has won.
+  ConditionalRequestConflict: 'unavailable',
+  OperationAborted: 'unavailable',
   PermanentRedirect: 'invalid',
   AuthorizationHeaderMalformed: 'invalid',
   IllegalLocationConstraintException: 'invalid',

@@ -97,7 +97,8 @@ function isSilence(fault: string): boolean {
 }
 
 function byStatus(status: number): StoreErrorCode {
-  if (isBusy(status)) return 'unavailable';
+  // Gone is a session of an upload, not an object: a new one may do.
+  if (isBusy(status) || status === 410) return 'unavailable';
   if (status === 401 || status === 403) return 'denied';
   if (status === 404) return 'not-found';
   if (status === 409 || status === 412) return 'exists';

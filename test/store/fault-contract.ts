@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenOptions } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store, StoreError } from '../../src/store/port.ts';
+import { poll } from '../support/poll.ts';
 import type { Fault, Front, Seen } from '../support/store-front.ts';
 import { bytes, codeOf, collect, digest, failure, PART } from './contract.ts';
 
@@ -219,6 +220,26 @@ export function faultContract(subject: () => FaultSubject): void {
       expect(await store.head(key)).toMatchObject({ size: 1000 });
       vi.useRealTimers();
     }
+  });
+
+  test('an upload that is taken away under its writer is to be tried again, or done', async () => {
+    const store = await open();
+    const key = fresh();
+    const source = async function* () {
+      yield* bytes(2 * PART);
+      await poll(
+        async () => !subject().keepsParts || (await store.removeUnfinished(key, { olderThanMs: 0 })) > 0,
+      );
+      yield* bytes(10);
+    };
+    const outcome = await store.put(key, source()).then(
+      () => 'stored',
+      (error: StoreError) => error.code,
+    );
+    // VersityGW makes the upload anew for a part that was on its way: then the object is there, and whole.
+    expect(['stored', 'unavailable']).toContain(outcome);
+    expect((await store.head(key))?.size ?? 0).toBe(outcome === 'stored' ? 2 * PART + 10 : 0);
+    expect(await subject().leftovers(key)).toBe(0);
   });
 
   test('what a killed writer left is taken away when it is old', async () => {
