@@ -59,8 +59,22 @@ export async function takeSnapshot(
     const run: Run = { deps, ref, startedAt, shelf, bounds, pulse };
     const manifest = await obtain(run);
     await recordTaken(run, manifest.entry);
+    await tidy(run);
   } finally {
     await store.close();
+  }
+}
+
+/** Longer than any upload that somebody may still be at. */
+const ABANDONED_MS = 2 * 24 * 3_600_000;
+
+/** What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it. */
+async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run): Promise<void> {
+  try {
+    await store.removeUnfinished(place.key, { signal, olderThanMs: ABANDONED_MS });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    deps.logger.info('unfinished uploads are not removed', { error: message });
   }
 }
 

@@ -97,6 +97,14 @@ describe('a single backup', () => {
     expect(world.store.objects.get(KEY)?.bytes).toEqual(snapshotBytes(DATABASE));
   });
 
+  it('removes what writers that were killed have left, when it is old', async () => {
+    const world = aWorld();
+    world.store.unfinished.set('etcd/example_v1_2026-11-01-00:00:00', world.now - 72 * HOUR);
+    world.store.unfinished.set('etcd/example_v2_2026-11-21-09:00:00', world.now - HOUR);
+    await world.run();
+    expect([...world.store.unfinished.keys()]).toEqual(['etcd/example_v2_2026-11-21-09:00:00']);
+  });
+
   it('can be asked for again: what is asked for gets a name of its own', async () => {
     const world = aWorld();
     await world.run();
