@@ -216,7 +216,7 @@ describe('messages', () => {
     release();
     await until(() => script.remaining.length === 0);
     await entity.quiet();
-    expect(await entity.plan()).toEqual({ steps: [] });
+    expect(await entity.plan()).toMatchObject({ steps: [] });
     expect(await entity.status()).toMatchObject({ cluster: { phase: 'Running', membersReady: 3 } });
   });
 
