@@ -6,6 +6,7 @@ import {
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
+  ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
 } from '../api/names.ts';
 import { parseTimestamp } from '../api/time.ts';
@@ -62,6 +63,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     trouble: troubleOf(status),
     stamp: metadata.annotations?.[ANNOTATION_RENDERED],
     madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
+    settledIn: metadata.annotations?.[ANNOTATION_SETTLED],
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
   };

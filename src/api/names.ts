@@ -43,6 +43,8 @@ export const ANNOTATION_INITIAL_CLUSTER_STATE = `${GROUP}/initial-cluster-state`
 export const ANNOTATION_MADE_FROM = `${GROUP}/made-from`;
 /** Of a pod whose image was replaced in place: when, RFC 3339. */
 export const ANNOTATION_IMAGE_REPLACED = `${GROUP}/image-replaced`;
+/** Of a pod that was made after the cluster had arrived in this minor, so that the member can leave it. */
+export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
 /** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */

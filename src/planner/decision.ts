@@ -58,6 +58,8 @@ type Deed =
       readonly claimUid: string;
       /** Absent: the one that the cluster runs. */
       readonly version?: string | undefined;
+      /** The minor that the cluster has arrived in: noted on the pod. */
+      readonly settledIn?: string | undefined;
     }
   | {
       readonly kind: 'addLearner';

@@ -55,6 +55,8 @@ export interface PodFacts {
   readonly firstStart: FirstStart;
   /** When it last became ready, or ceased to be, in milliseconds since the epoch; absent before the first time. */
   readonly readyChangedAt?: number | undefined;
+  /** The minor that the cluster had arrived in when the pod was made for that reason. */
+  readonly settledIn?: string | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
 }

@@ -21,6 +21,7 @@ import { membersWithoutPod, usableClaim } from './repair.ts';
 import { handOver, isLeader, restart, whenGatesOpen } from './rolling.ts';
 import { failedMember, isYoung, stoppedBy } from './upgrade-failure.ts';
 import { arrived, canGoBack, type Goal, runs, upgradeGoal } from './upgrade-goal.ts';
+import { mustSettle } from './versions.ts';
 
 /** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
 const AGREEMENT_PATIENCE_MS = 300_000;
@@ -36,7 +37,12 @@ export function continueUpgrade(observation: Observation): Decision | undefined 
   const gone = membersWithoutPod(observation);
   if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
   const starts = gone.flatMap(member =>
-    startAgain(observation, member, versionFor(observation, goal, member)),
+    startAgain(
+      observation,
+      member,
+      mustSettle(goal.from, goal.to) ? goal.from : versionFor(observation, goal, member),
+      mustSettle(goal.from, goal.to) ? minorOf(goal.from) : undefined,
+    ),
   );
   if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
   const [coming] = comingPods(observation, goal);
@@ -46,7 +52,10 @@ export function continueUpgrade(observation: Observation): Decision | undefined 
     return blocked({ reason: 'PodTerminating', message }, laterSteps(observation, goal));
   }
   return isYoung(observation, coming)
-    ? operate('upgradeCluster', [awaited(observation, goal, coming.name), ...laterSteps(observation, goal)])
+    ? operate('upgradeCluster', [
+        { kind: 'awaitVersion', member: coming.name, version: comingVersion(observation, goal, coming) },
+        ...laterSteps(observation, goal),
+      ])
     : undefined;
 }
 
@@ -167,20 +176,38 @@ function move(
   const warning = isLast ? pointOfNoReturn(from, to) : undefined;
   const because = `from ${from} to ${to}${warning === undefined ? '' : `, ${warning}`}`;
   const { name: member, uid } = pod;
-  if (changesBesidesImage(observation, pod, to).length === 0) {
+  const inPlace = changesBesidesImage(observation, pod, to).length === 0;
+  const settle = mustSettle(from, to);
+  if (inPlace && !isUnsettled(pod, from, to)) {
     return [
       { kind: 'replaceImage', member, uid, version: to, because },
       { kind: 'awaitVersion', member, version: to },
     ];
   }
   const claimUid = usableClaim(observation, member)?.uid ?? '';
-  const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because };
-  return [stop, ...startAgain(observation, member, to)];
+  const why = settle
+    ? `one more start with ${from}, which leaves behind what ${minorOf(to)} cannot read`
+    : because;
+  const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because: why };
+  if (!settle) return [stop, ...startAgain(observation, member, to)];
+  return [
+    stop,
+    ...startAgain(observation, member, from, minorOf(from)),
+    { kind: 'replaceImage', member, uid: 'as made', version: to, because },
+    { kind: 'awaitVersion', member, version: to },
+  ];
 }
 
-function startAgain(observation: Observation, member: string, version: string): Step[] {
+/** The member is to be started once more in the old minor before it may leave it. */
+function isUnsettled(pod: PodFacts, from: string, to: string): boolean {
+  return mustSettle(from, to) && pod.settledIn !== minorOf(from);
+}
+
+function startAgain(observation: Observation, member: string, version: string, settledIn?: string): Step[] {
   return restart(observation, member).map(step =>
-    step.kind === 'restartMember' ? { ...step, version } : { kind: 'awaitVersion', member, version },
+    step.kind === 'restartMember'
+      ? { ...step, version, ...(settledIn === undefined ? {} : { settledIn }) }
+      : { kind: 'awaitVersion', member, version },
   );
 }
 
@@ -194,15 +221,18 @@ function waitingPods(observation: Observation, goal: Goal): PodFacts[] {
 /** Pods on their way: they are to run a version and do not say so yet. */
 function comingPods(observation: Observation, goal: Goal): PodFacts[] {
   return ownPods(observation).filter(pod => {
-    const version = versionFor(observation, goal, pod.name);
+    const version = comingVersion(observation, goal, pod);
     const probe = observation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
     return pod.deleting || (pod.version === version && !runs({ pod, probe: answer }, version));
   });
 }
 
-function awaited(observation: Observation, goal: Goal, member: string): Step {
-  return { kind: 'awaitVersion', member, version: versionFor(observation, goal, member) };
+/** What a pod that there is was made to run: a member that is started once more runs the old version first. */
+function comingVersion(observation: Observation, goal: Goal, pod: PodFacts): string {
+  return pod.version === goal.from && pod.settledIn !== undefined
+    ? goal.from
+    : versionFor(observation, goal, pod.name);
 }
 
 /** What a member is to run: the target, or what it ran before when it has failed with that. */
@@ -237,13 +267,13 @@ function ephemeral(observation: Observation, goal: Goal, waiting: readonly PodFa
   const lost = waiting.filter(
     pod =>
       usableClaim(observation, pod.name) === undefined &&
-      changesBesidesImage(observation, pod, goal.to).length > 0,
+      (changesBesidesImage(observation, pod, goal.to).length > 0 || isUnsettled(pod, goal.from, goal.to)),
   );
   if (lost.length === 0) return undefined;
   const names = lost.map(pod => pod.name).join(', ');
   return {
     reason: 'EphemeralMembers',
-    message: `${goal.to} needs other pods than ${goal.from} (${changesBesidesImage(observation, lost[0] as PodFacts, goal.to)[0]}), and ${names} has no volume to start again on; make a new cluster with volumes and restore a backup into it, or set spec.version to ${goal.from} again`,
+    message: `${goal.to} needs other pods than ${goal.from} (${changesBesidesImage(observation, lost[0] as PodFacts, goal.to)[0] ?? 'each member is to be started once more'}), and ${names} has no volume to start again on; make a new cluster with volumes and restore a backup into it, or set spec.version to ${goal.from} again`,
   };
 }
 

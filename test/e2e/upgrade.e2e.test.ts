@@ -1,4 +1,4 @@
-/** From 3.5 over 3.6 to 3.7 on real members that are written to all the while; a skipped minor is refused first. */
+/** From 3.5 to 3.6 on real members that are written to all the while; a skipped minor is refused first. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   awaitCondition,
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => leaveNamespace(world, AT.namespace));
 
-test('a minor is not skipped; taken one after the other, no acknowledged write is lost', async () => {
+test('a minor is not skipped; the next one is taken and no acknowledged write is lost', async () => {
   const edit = (spec: object) =>
     world.stack.kubectl(
       '-n',
@@ -46,14 +46,14 @@ test('a minor is not skipped; taken one after the other, no acknowledged write i
   expect(condition?.message).toContain('Set spec.version to 3.6.16 first');
   expect(await pods()).toEqual(before);
   const { verdict } = await runDrill(
-    { world, at: AT, size: 3, title: 'upgrade 3.5.35 → 3.6.16 → 3.7.3' },
+    { world, at: AT, size: 3, title: 'upgrade 3.5.35 → 3.6.16' },
     async () => {
-      await edit({ upgrade: { allowIntermediateVersions: true } });
+      await edit({ version: '3.6.16' });
       await poll(
         async () => {
           const { status } = (await readCluster(world, AT.namespace, AT.name)) ?? {};
           const members = status?.members?.details ?? [];
-          return status?.targetVersion === undefined && members.every(({ version }) => version === '3.7.3');
+          return status?.targetVersion === undefined && members.every(({ version }) => version === '3.6.16');
         },
         {
           timeoutMs: 300_000,

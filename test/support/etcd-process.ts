@@ -37,10 +37,12 @@ export class EtcdProcess {
   readonly clientUrl: string;
   readonly target: MemberTarget;
   readonly #options: EtcdProcessOptions;
+  #binary: string;
   #child: ChildProcess | undefined;
 
   constructor(options: EtcdProcessOptions) {
     this.#options = options;
+    this.#binary = options.binary;
     this.name = options.name;
     this.clientPort = options.clientPort;
     this.peerPort = options.peerPort;
@@ -80,11 +82,16 @@ export class EtcdProcess {
     ]);
   }
 
+  /** From its next start on it is of another version. */
+  useBinary(binary: string): void {
+    this.#binary = binary;
+  }
+
   /** Starts the process with these arguments and this environment, and no other. */
   startExactly(args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
     if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
     const log = openSync(this.#logPath, 'a');
-    const child = spawn(this.#options.binary, args, { stdio: ['ignore', log, log], env });
+    const child = spawn(this.#binary, args, { stdio: ['ignore', log, log], env });
     closeSync(log);
     this.#child = child;
     running.add(child);

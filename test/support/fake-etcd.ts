@@ -5,7 +5,7 @@
  * the port or from `FakeCluster`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isAtLeast } from '../../src/api/versions.ts';
+import { isAtLeast, minorOf } from '../../src/api/versions.ts';
 import {
   EtcdError,
   type EtcdErrorCode,
@@ -37,6 +37,8 @@ export class FakeEtcd implements EtcdPort {
   readonly #clusters = new Map<string, FakeCluster>();
   /** Which member's log a disk holds, by the disk's name. */
   readonly #disks = new Map<string, { readonly cluster: FakeCluster; readonly id: string }>();
+  /** Disks whose log holds nothing any more that 3.7 cannot read: born in 3.6, or started in it after the cluster had arrived. */
+  readonly #settled = new Set<string>();
   readonly #hangMs: number;
   #open = 0;
 
@@ -76,6 +78,12 @@ export class FakeEtcd implements EtcdPort {
     const { cluster, id } = found;
     const refusal = cluster.refusalOf(options.version ?? '3.6.16');
     if (refusal !== undefined) return refusal;
+    const minor = `${minorOf(options.version ?? '3.6.16') ?? ''}.0`;
+    const isNew = !this.#disks.has(options.disk);
+    if (isAtLeast(minor, '3.7.0') && !isNew && !this.#settled.has(options.disk))
+      return 'unmarshal should never fail';
+    if (isAtLeast(minor, '3.6.0') && (isNew || isAtLeast(cluster.clusterVersion ?? '', '3.6.0')))
+      this.#settled.add(options.disk);
     if (cluster.removed.has(id)) return 'the member has been permanently removed from the cluster';
     this.#disks.set(options.disk, found);
     const started: FakeProcess = {
