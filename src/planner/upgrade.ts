@@ -36,14 +36,11 @@ export function continueUpgrade(observation: Observation): Decision | undefined 
   if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
   const gone = membersWithoutPod(observation);
   if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
-  const starts = gone.flatMap(member =>
-    startAgain(
-      observation,
-      member,
-      mustSettle(goal.from, goal.to) ? goal.from : versionFor(observation, goal, member),
-      mustSettle(goal.from, goal.to) ? minorOf(goal.from) : undefined,
-    ),
-  );
+  const starts = gone.flatMap(member => {
+    const once = { version: goal.from, settledIn: minorOf(goal.from) };
+    const version = versionFor(observation, goal, member);
+    return startAgain(observation, member, mustSettle(goal.from, goal.to) ? once : { version });
+  });
   if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
   const [coming] = comingPods(observation, goal);
   if (coming === undefined) return undefined;
@@ -189,10 +186,10 @@ function move(
     ? `one more start with ${from}, which leaves behind what ${minorOf(to)} cannot read`
     : because;
   const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because: why };
-  if (!settle) return [stop, ...startAgain(observation, member, to)];
+  if (!settle) return [stop, ...startAgain(observation, member, { version: to })];
   return [
     stop,
-    ...startAgain(observation, member, from, minorOf(from)),
+    ...startAgain(observation, member, { version: from, settledIn: minorOf(from) }),
     { kind: 'replaceImage', member, uid: 'as made', version: to, because },
     { kind: 'awaitVersion', member, version: to },
   ];
@@ -203,7 +200,11 @@ function isUnsettled(pod: PodFacts, from: string, to: string): boolean {
   return mustSettle(from, to) && pod.settledIn !== minorOf(from);
 }
 
-function startAgain(observation: Observation, member: string, version: string, settledIn?: string): Step[] {
+function startAgain(
+  observation: Observation,
+  member: string,
+  { version, settledIn }: { readonly version: string; readonly settledIn?: string | undefined },
+): Step[] {
   return restart(observation, member).map(step =>
     step.kind === 'restartMember'
       ? { ...step, version, ...(settledIn === undefined ? {} : { settledIn }) }
