@@ -156,6 +156,9 @@ const stuck: Fault = (world, random) => {
   const name = random.pick(names) ?? '';
   if (world.kubelet.stuck.delete(name)) return `${name} no more`;
   world.kubelet.stuck.add(name);
+  const pod = world.kube.peek('Pod', name);
+  // One that has started before: it has its data, and cannot come up.
+  if (pod !== undefined && !isEphemeral(pod) && random.chance(0.5)) world.kube.delete('Pod', name);
   return name;
 };
 
@@ -270,7 +273,7 @@ const nodeGone: Fault = (world, random) => {
   nodes.leave(node, world.now);
   const isForGood = random.chance(0.5);
   if (isForGood) for (const claim of local) world.etcd.destroy(claim.metadata.uid ?? '');
-  if (isForGood) nodes.buried.add(node);
+  if (isForGood) nodes.bury(node);
   return `${node}${isForGood ? ' for good' : ''}`;
 };
 
@@ -282,12 +285,16 @@ const nodeBack: Fault = (world, random) => {
   return node;
 };
 
-/** Somebody takes the labels off a claim: it is there, and lists do not show it. */
+/** Somebody takes the labels off a claim, or all that is written on it: it is there, and lists do not show it. */
 const labelsTaken: Fault = (world, random) => {
   const claim = random.pick(world.kube.all('PersistentVolumeClaim'));
-  if (claim === undefined) return undefined;
-  world.kube.change(claim, { metadata: { ...claim.metadata, labels: {} } });
-  return claim.metadata.name;
+  if (claim === undefined || world.taken.has(claim.metadata.uid ?? '')) return undefined;
+  const { labels, annotations = {}, uid = '' } = claim.metadata;
+  if (labels !== undefined) world.taken.set(uid, { labels, annotations });
+  const home = Object.entries(annotations).filter(([key]) => key.endsWith('/hostname'));
+  const left = random.chance(0.5) ? annotations : Object.fromEntries(home);
+  world.kube.change(claim, { metadata: { ...claim.metadata, labels: {}, annotations: left } });
+  return `${claim.metadata.name}${left === annotations ? '' : ' with its stamps'}`;
 };
 
 const statusWiped: Fault = (world, random) => {
@@ -383,6 +390,10 @@ export const WEIGHTS: Partial<Record<FaultName, number>> = {
   crashBefore: 2,
   crashAfter: 2,
   apiError: 8,
+  nodeGone: 2,
+  isolated: 2,
+  labelsTaken: 2,
+  stuck: 2,
   lostAnswer: 6,
   zombie: 4,
 };

@@ -154,6 +154,10 @@ export class Invariants implements EtcdAudit {
       reached.has(id) || (etcd.endedAt.get(id) ?? 0) >= since || this.#cutSince(id, since);
     const before = votersOf(members);
     const after = what === 'promote' ? [...before, row] : before.filter(({ id }) => id !== row.id);
+    const unwell = after.find(other => other !== row && !isUp(other));
+    // A dead member may go while another one is away; a healthy one may not, and none may come.
+    if (unwell !== undefined && (what === 'promote' || isUp(row)))
+      throw new Breach(`${what} of ${row.name} while ${unwell.name} is away`);
     if (before.filter(isUp).length < quorumOf(before.length)) return;
     if (after.filter(isUp).length >= quorumOf(after.length)) return;
     throw new Breach(

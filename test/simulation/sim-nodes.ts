@@ -70,6 +70,12 @@ export class SimNodes {
     this.#kube.remove(found);
   }
 
+  /** The node never comes back; another one is there in its place. */
+  bury(node: string): void {
+    this.buried.add(node);
+    this.#register(`node-${NODES - 1 + this.buried.size}`);
+  }
+
   /** The node is there again, as it was. */
   restore(node: string): void {
     this.down.delete(node);

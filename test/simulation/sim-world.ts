@@ -37,6 +37,8 @@ export class SimWorld {
   readonly chaos: Chaos;
   /** The ordinals of the faults that happened. */
   readonly happened: number[] = [];
+  /** What claims said before somebody took it off them, by uid. */
+  readonly taken = new Map<string, Pick<KubeObject['metadata'], 'labels' | 'annotations'>>();
   /** What befalls the next call that is delivered. */
   fate: Fate | undefined;
   /** More disks may be destroyed than the cluster can bear. */

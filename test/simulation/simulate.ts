@@ -96,6 +96,16 @@ function calm(world: SimWorld): void {
   for (const process of world.etcd.processes.values())
     world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
   world.kubelet.stuck.clear();
+  for (const claim of world.kube.all('PersistentVolumeClaim')) {
+    const { labels = {}, annotations = {} } = world.taken.get(claim.metadata.uid ?? '') ?? {};
+    const metadata = {
+      ...claim.metadata,
+      labels: { ...labels, ...claim.metadata.labels },
+      annotations: { ...annotations, ...claim.metadata.annotations },
+    };
+    world.kube.change(claim, { metadata });
+  }
+  world.taken.clear();
   const { nodes } = world.kubelet;
   for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
   Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });
