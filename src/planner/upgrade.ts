@@ -263,13 +263,19 @@ function othersAreWell(observation: Observation, pod: PodFacts): boolean {
   );
 }
 
+/** Whether the member would have to get a new pod, and has no volume to start again on. */
+function wouldLoseData(
+  observation: Observation,
+  pod: PodFacts,
+  { from, to }: Pick<Goal, 'from' | 'to'>,
+): boolean {
+  if (usableClaim(observation, pod.name) !== undefined) return false;
+  return changesBesidesImage(observation, pod, to).length > 0 || isUnsettled(pod, from, to);
+}
+
 /** A pod that holds its member's only data may be given another image, and never be deleted. */
 function ephemeral(observation: Observation, goal: Goal, waiting: readonly PodFacts[]): Obstacle | undefined {
-  const lost = waiting.filter(
-    pod =>
-      usableClaim(observation, pod.name) === undefined &&
-      (changesBesidesImage(observation, pod, goal.to).length > 0 || isUnsettled(pod, goal.from, goal.to)),
-  );
+  const lost = waiting.filter(pod => wouldLoseData(observation, pod, goal));
   if (lost.length === 0) return undefined;
   const names = lost.map(pod => pod.name).join(', ');
   return {
@@ -287,6 +293,11 @@ function afterFailure(observation: Observation, goal: Goal, failed: PodFacts): D
   }
   if (!observation.cluster.config.upgrade.rollbackOnFailure) {
     const message = `${why}. It is left as it is, because spec.upgrade.rollbackOnFailure is false; correct the cause, or set spec.version to ${from}`;
+    return blocked({ reason: 'UpgradeFailed', message }, laterSteps(observation, goal));
+  }
+  if (wouldLoseData(observation, failed, { from: to, to: from })) {
+    const [change] = changesBesidesImage(observation, failed, from);
+    const message = `${why}. It is left as it is: to be taken back to ${from} it needs a new pod (${change}), and it has no volume to start again on; correct the cause, or write that setting as it was`;
     return blocked({ reason: 'UpgradeFailed', message }, laterSteps(observation, goal));
   }
   return operate('upgradeCluster', move(observation, failed, { from: to, to: from, isLast: false }));

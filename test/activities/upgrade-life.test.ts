@@ -9,8 +9,12 @@ const LONG = { timeout: 120_000 };
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
 const REPOSITORY = 'gcr.io/etcd-development/etcd';
 
-async function created(version: string, spec: EtcdClusterSpec = {}): Promise<OperatorWorld> {
-  const world = new OperatorWorld({ spec: { size: 3, ...spec, version } });
+async function created(
+  version: string,
+  spec: EtcdClusterSpec = {},
+  storageClass = true,
+): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: { size: 3, ...spec, version }, storageClass });
   await world.run();
   await world.run();
   world.now += 60_000;
@@ -161,6 +165,23 @@ describe('a version that does not come up', LONG, () => {
     await ask(world, { version: '3.6.16' });
     await settled(world);
     expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+  });
+
+  it('is not taken back at the price of data that lies in the pod', async () => {
+    const world = await created('3.6.16', { upgrade: { rollbackOnFailure: false } }, false);
+    world.kubelet.missingImages.add(bad);
+    await ask(world, { version: '3.6.99' });
+    await settled(world);
+    const before = uids(world);
+    await ask(world, { upgrade: { rollbackOnFailure: true }, etcd: { logLevel: 'warn' } });
+    await settled(world);
+    expect(uids(world)).toEqual(before);
+    expect(condition(world, 'UpgradeBlocked')).toMatchObject({ reason: 'UpgradeFailed' });
+    expect(condition(world, 'UpgradeBlocked')?.message).toContain('--log-level');
+    await ask(world, { etcd: { logLevel: 'info' } });
+    await settled(world);
+    expect(uids(world)).toEqual(before);
+    expect(world.kube.all('Pod').map(imageOf)).not.toContain(bad);
   });
 });
 
