@@ -15,13 +15,13 @@ import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts'
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
 import { isAboutToTouchAMember } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
-import type { ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
+import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
 
 import type { Dependencies } from './dependencies.ts';
 import { backupsOfCluster } from './backup/of-cluster.ts';
 import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
-import { type ClusterAddress, hashMembers, probeMembers } from './probe.ts';
+import { hashMembers, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
 import { withHomes } from './volume-homes.ts';
 
@@ -32,10 +32,11 @@ export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodD
 const STORAGE_CLASS: KindRef = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** What is there now. Undefined when the resource is gone. */
+/** What is there now. Undefined when the resource is gone. `actor`: what people said, which may be what touches a member. */
 export async function observe(
   deps: Pick<Dependencies, 'kube' | 'etcd' | 'now'>,
   ref: ClusterRef,
+  actor: Actor = {},
 ): Promise<{ cluster: EtcdCluster; observation: Observation } | undefined> {
   const cluster = await readCluster(deps.kube, ref);
   if (cluster === undefined) return undefined;
@@ -55,34 +56,25 @@ export async function observe(
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
   const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
   const etcd = await probeMembers(deps.etcd, address, asked);
-  return {
-    cluster,
-    observation: await withHashes(deps.etcd, address, {
-      now: deps.now(),
-      cluster: facts,
-      ...owned,
-      defaultStorageClass,
-      namesSeen,
-      ...etcd,
-      tls: tls?.facts,
-      ...(backups.length > 0 && { backups }),
-    }),
+  const observation: Observation = {
+    now: deps.now(),
+    cluster: facts,
+    ...owned,
+    defaultStorageClass,
+    namesSeen,
+    ...etcd,
+    tls: tls?.facts,
+    ...(backups.length > 0 && { backups }),
   };
+  // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched.
+  if (!isAboutToTouchAMember(observation, actor)) return { cluster, observation };
+  const hashes = await hashMembers(deps.etcd, address, observation);
+  return { cluster, observation: { ...observation, hashes } };
 }
 
 /** Only then it matters what the cluster has agreed on. */
 function isAboutToUpgrade({ config, status }: ClusterFacts): boolean {
   return (status.targetVersion ?? '') !== '' || config.version !== status.currentVersion;
-}
-
-/** Whether the members hold the same keys costs reading all of them: asked when one is about to be touched. */
-async function withHashes(
-  etcd: Dependencies['etcd'],
-  address: ClusterAddress,
-  observation: Observation,
-): Promise<Observation> {
-  if (!isAboutToTouchAMember(observation)) return observation;
-  return { ...observation, hashes: await hashMembers(etcd, address, observation) };
 }
 
 /** The custom resource as the planner sees it. */

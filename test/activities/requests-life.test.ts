@@ -259,6 +259,15 @@ describe('restart', LONG, () => {
     expect(people.heard.at(-1)).toBe('done: restarted');
   });
 
+  it('touches nobody while the members do not hold the same keys', async () => {
+    const { world, people } = await created();
+    const before = podUids(world);
+    for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';
+    people.ask('restart', 'example-2');
+    expect((await people.run()).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
+    expect(podUids(world)).toEqual(before);
+  });
+
   it('of ephemeral members is refused', async () => {
     const { world, people } = await created({}, false);
     const before = podUids(world);
