@@ -45,6 +45,7 @@ test('a minor is not skipped; the next one is taken and no acknowledged write is
   expect(condition).toMatchObject({ reason: 'SkipsMinor' });
   expect(condition?.message).toContain('Set spec.version to 3.6.16 first');
   expect(await pods()).toEqual(before);
+  await edit({ version: '3.5.35' });
   const { verdict } = await runDrill(
     { world, at: AT, size: 3, title: 'upgrade 3.5.35 → 3.6.16' },
     async () => {
