@@ -167,7 +167,10 @@ export async function proveObject(
   return { size, snapshotSize, sha256: whole.digest('hex'), databaseSha256: sha256 };
 }
 
-/** The manifests of all objects that this resource wrote, and manifests of its whose object is gone. */
+/**
+ * The manifests of all objects that this resource wrote, and manifests of its whose object is gone. A copy that somebody made of
+ * an object and its manifest tells of the original: it is nobody's.
+ */
 export async function listOurs(
   shelf: Shelf,
   options: CallOptions,
@@ -183,6 +186,7 @@ export async function listOurs(
     if (objectKey === undefined) continue;
     const manifest = await readManifest(store, objectKey, options);
     if (manifest === undefined || !isOurs(manifest, backup)) continue;
+    if (manifest.entry.location !== locationOn(shelf, objectKey)) continue;
     if (keys.has(objectKey)) manifests.push(manifest);
     else orphans.push(key);
   }

@@ -185,6 +185,24 @@ describe('periodic backups', () => {
       expect(world.manifest(key)).toBeDefined();
   });
 
+  it('are not mistaken for the copies that somebody made of them', async () => {
+    const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 1 } });
+    await world.run();
+    const [original = ''] = world.objects;
+    const copy = `${original}-keep`;
+    for (const ending of ['', '.json']) {
+      const object = world.store.objects.get(`${original}${ending}`);
+      if (object !== undefined) world.store.objects.set(`${copy}${ending}`, object);
+    }
+    await world.run();
+    expect(world.objects).toEqual([original, copy]);
+    world.now += HOUR;
+    await world.run();
+    expect(world.objects).toHaveLength(2);
+    expect(world.objects).toContain(copy);
+    expect(world.status.history).toHaveLength(1);
+  });
+
   it('follow an edit at once', async () => {
     const world = aWorld(hourly);
     for (let run = 0; run < 4; run += 1) {
