@@ -21,9 +21,10 @@ export interface ClaimStoreOwner {
   readonly uid: string;
 }
 
-/** Of the pod and of its Secret. */
-export function claimStoreName({ kind, name }: ClaimStoreOwner): string {
-  return `${name.slice(0, 40)}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-claim`.replace(/-+/g, '-');
+/** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are told apart by their uids. */
+export function claimStoreName({ kind, name, uid }: ClaimStoreOwner): string {
+  const short = name.length <= 40 ? name : `${name.slice(0, 40)}-${uid.slice(0, 8)}`;
+  return `${short}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-claim`;
 }
 
 function metadataOf(owner: ClaimStoreOwner) {
@@ -36,9 +37,9 @@ function metadataOf(owner: ClaimStoreOwner) {
   };
 }
 
-/** @param data the texts of {@link IDENTITY} */
+/** @param data what {@link IDENTITY} names, in base64 */
 export function claimStoreSecret(owner: ClaimStoreOwner, data: Readonly<Record<string, string>>) {
-  return { apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(owner), type: 'Opaque', stringData: data };
+  return { apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(owner), type: 'Opaque', data };
 }
 
 /** @param of the operator's own image, and the claim to mount */

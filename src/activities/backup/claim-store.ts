@@ -1,27 +1,22 @@
 /** Opens a claim as a store: through a pod beside it, since a claim can be mounted only in its own namespace. */
-import { randomBytes } from 'node:crypto';
 import {
   CLAIM_STORE_HOST,
   CLAIM_STORE_PORT,
   type ClaimStoreOwner,
   claimStoreName,
   claimStorePod,
-  claimStoreSecret,
   IDENTITY,
 } from '../../objects/claim-store.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { Store } from '../../store/port.ts';
 import { openServedStore } from '../../store/served/client.ts';
-import { createAuthority, issueLeaf } from '../../tls/issue.ts';
 import { CLAIM, POD } from '../observe.ts';
 import { isControlledBy, podFacts } from '../pod-facts.ts';
 import { waitUntil } from '../poll.ts';
-import { SECRET, secretText } from '../tls-secrets.ts';
+import { secretText } from '../tls-secrets.ts';
+import { issueIdentity, readIdentity } from './claim-store-identity.ts';
 import { BackupFailure } from './failure.ts';
-
-/** A pod lives for one backup; its certificate for as long as a backup may take at most. */
-const VALID_MS = 400 * 24 * 3_600_000;
 
 export interface ClaimStoreDeps {
   readonly kube: KubeClient;
@@ -40,8 +35,10 @@ export async function openClaim(deps: ClaimStoreDeps, owner: ClaimStoreOwner, cl
       `there is no PersistentVolumeClaim ${namespace}/${claim}: create it, or correct spec.file.claim`,
     );
   }
-  await removeUnfit(deps, owner, claim);
-  const secret = await ensureSecret(deps, owner);
+  const known = await readIdentity(deps, owner);
+  // A pod reads its identity when it starts: one that has another is of no use.
+  await removeUnfit(deps, owner, pod => known !== undefined && claimOf(pod) === claim);
+  const secret = known ?? (await issueIdentity(deps, owner));
   const pod = await ensurePod(deps, owner, claim);
   const host = await addressOf(deps, owner);
   const store = openServedStore({
@@ -58,8 +55,12 @@ export async function openClaim(deps: ClaimStoreDeps, owner: ClaimStoreOwner, cl
   );
 }
 
-/** A pod that has ended, is ending, or has another claim is of no use, and in the way of the next. */
-async function removeUnfit({ kube }: ClaimStoreDeps, owner: ClaimStoreOwner, claim: string): Promise<void> {
+/** A pod that has ended, is ending, or is not made as it must be now is of no use, and in the way of the next. */
+async function removeUnfit(
+  { kube }: ClaimStoreDeps,
+  owner: ClaimStoreOwner,
+  isFit: (pod: KubeObject) => boolean,
+): Promise<void> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
   const outcome = await waitUntil(async () => {
     const found = await kube.get(ref);
@@ -71,7 +72,7 @@ async function removeUnfit({ kube }: ClaimStoreDeps, owner: ClaimStoreOwner, cla
       );
     }
     const { phase, deleting } = podFacts(found, owner.uid);
-    if (!deleting && ['Pending', 'Running'].includes(phase) && claimOf(found) === claim) return 'done';
+    if (!deleting && ['Pending', 'Running'].includes(phase) && isFit(found)) return 'done';
     if (!deleting) await kube.delete(ref, { gracePeriodSeconds: 1 });
     return 'notYet';
   });
@@ -84,40 +85,6 @@ function claimOf(pod: KubeObject): string | undefined {
     readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
   };
   return volumes.find(volume => volume.persistentVolumeClaim !== undefined)?.persistentVolumeClaim?.claimName;
-}
-
-/** The Secret of the pod: made once for the resource, owned by it. */
-async function ensureSecret(deps: ClaimStoreDeps, owner: ClaimStoreOwner): Promise<KubeObject> {
-  const { kube, now } = deps;
-  const ref = { ...SECRET, namespace: owner.namespace, name: claimStoreName(owner) };
-  const found = await kube.get(ref);
-  if (found !== undefined && isControlledBy(found, owner.uid)) return found;
-  if (found !== undefined) {
-    throw new BackupFailure(
-      'later',
-      `Secret ${ref.namespace}/${ref.name} belongs to something else: remove it`,
-    );
-  }
-  const validity = { now: now(), lasts: VALID_MS };
-  const authority = await createAuthority('etcd-claim-store', validity);
-  const { cert, key } = await issueLeaf(
-    authority,
-    { commonName: CLAIM_STORE_HOST, usages: ['server'], dnsNames: [CLAIM_STORE_HOST], addresses: [] },
-    validity,
-  );
-  const token = randomBytes(32).toString('base64url');
-  const data = {
-    [IDENTITY.cert]: cert,
-    [IDENTITY.key]: key,
-    [IDENTITY.ca]: authority.cert,
-    [IDENTITY.token]: token,
-  };
-  try {
-    return await kube.create(claimStoreSecret(owner, data));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-    return ensureSecret(deps, owner);
-  }
 }
 
 async function ensurePod(
