@@ -1,5 +1,6 @@
 /** Opens the store that a resource names. Each adapter, and what it needs, is loaded only when it is used. */
 import type { HttpOptions } from './http.ts';
+import { checkIdentityEndpoint } from './identity-endpoint.ts';
 import { endpointUrl, splitPath } from './names.ts';
 import { type Store, StoreError } from './port.ts';
 import { RemoteStore } from './remote.ts';
@@ -34,6 +35,8 @@ export type StoreSpec =
 export interface OpenOptions extends Partial<HttpOptions> {
   /** Variables in which clouds tell a pod its identity; default this process's own. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Hosts besides the clouds' own that may receive tokens of the pod's identity; default none. */
+  readonly trustedHosts?: readonly string[];
 }
 
 /** The kernel's buffers hide the progress of a slow upload's last megabytes: hence a whole minute of silence. */
@@ -59,15 +62,16 @@ export async function openStore(
 ): Promise<Store> {
   const http = { ...DEFAULTS, ...definedOnly(options) };
   const secrets = secret === undefined ? [] : secretTexts(secret);
+  const { environment, trustedHosts } = options;
   switch (spec.type) {
     case 'S3':
       return openS3(spec, secret, { http, secrets });
     case 'ABS':
-      return openAzure(spec, secret, { http, secrets, environment: options.environment });
+      return openAzure(spec, secret, { http, secrets, environment, trustedHosts });
     case 'GCS':
-      return openGoogle(spec, secret, { http, secrets });
+      return openGoogle(spec, secret, { http, secrets, trustedHosts });
     case 'OSS':
-      return openOss(spec, secret, { http, secrets, environment: options.environment });
+      return openOss(spec, secret, { http, secrets });
     case 'File':
       return (await import('./file.ts')).openFileStore(spec.folder);
   }
@@ -77,6 +81,7 @@ interface Common {
   readonly http: HttpOptions;
   readonly secrets: readonly string[];
   readonly environment?: OpenOptions['environment'];
+  readonly trustedHosts?: OpenOptions['trustedHosts'];
 }
 
 function definedOnly({ silenceMs, attempts }: OpenOptions): Partial<HttpOptions> {
@@ -124,13 +129,14 @@ async function openAzure(
       'without absSecret, abs.endpoint must name the account: https://<account>.blob.core.windows.net',
     );
   }
+  const service = endpointUrl(spec.endpoint, '');
+  checkIdentityEndpoint('abs', service, common.trustedHosts);
   const [{ azureToken }, { HttpClient }] = await Promise.all([
     import('./azure-token.ts'),
     import('./http.ts'),
   ]);
   const identity = new HttpClient(async () => ({}), common.http);
   const token = azureToken(common.environment ?? process.env, identity);
-  const service = endpointUrl(spec.endpoint, '');
   const protocol = azureProtocol({ service, container, credentials: { token }, ...common });
   return new RemoteStore(protocol, () => identity.close());
 }
@@ -142,6 +148,8 @@ async function openGoogle(
 ): Promise<Store> {
   const { bucket } = splitPath(spec.path);
   const credentials = secret && googleCredentials(secret);
+  const endpoint = endpointUrl(spec.endpoint, GCS_DEFAULT);
+  if (credentials === undefined) checkIdentityEndpoint('gcs', endpoint, common.trustedHosts);
   const [{ googleProtocol }, { googleToken }, { HttpClient }] = await Promise.all([
     import('./google.ts'),
     import('./google-token.ts'),
@@ -149,7 +157,6 @@ async function openGoogle(
   ]);
   const identity = new HttpClient(async () => ({}), common.http);
   const token = googleToken(credentials, identity);
-  const endpoint = endpointUrl(spec.endpoint, GCS_DEFAULT);
   const protocol = googleProtocol({ endpoint, bucket, token, ...common });
   return new RemoteStore(protocol, () => identity.close());
 }

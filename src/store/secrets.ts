@@ -58,23 +58,34 @@ export interface ServiceAccount {
 export type GoogleCredentials =
   | { readonly type: 'access-token'; readonly token: string }
   | ServiceAccount
-  /** Another kind of credentials file, such as of workload identity federation, as Google's library reads it. */
-  | { readonly type: 'other'; readonly file: Readonly<Record<string, unknown>> };
+  /** A person's, as `gcloud auth application-default login` writes it and Google's library reads it. */
+  | { readonly type: 'authorized_user'; readonly file: Readonly<Record<string, unknown>> };
 
 const GOOGLE_TOKENS = 'https://oauth2.googleapis.com/token';
 
-/** Reads `access-token`, an OAuth token, or `credentials.json`, the file of an account. */
+/**
+ * Reads `access-token`, an OAuth token, or `credentials.json`, the file of an account. Other kinds of files tell Google's library
+ * to read files of this pod, or to run programs, and where to send what comes of it: whoever writes a Secret is not to have that.
+ */
 export function googleCredentials(data: SecretData): GoogleCredentials {
   const token = data['access-token']?.trim();
   if (token) return { type: 'access-token', token };
   if (data['credentials.json'] === undefined)
     throw invalid('must have the key access-token or credentials.json');
   const file = parseJson(data['credentials.json'], 'credentials.json');
-  if (file['type'] !== 'service_account') return { type: 'other', file };
   const text = (name: string): string | undefined => {
     const value = file[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
+  if (file['type'] === 'authorized_user') {
+    const known = ['type', 'client_id', 'client_secret', 'refresh_token', 'quota_project_id'];
+    return {
+      type: 'authorized_user',
+      file: Object.fromEntries(known.flatMap(name => (text(name) === undefined ? [] : [[name, text(name)]]))),
+    };
+  }
+  if (file['type'] !== 'service_account')
+    throw invalid('credentials.json must be of the type service_account or authorized_user');
   const [clientEmail, privateKey] = [text('client_email'), text('private_key')];
   if (clientEmail === undefined || privateKey === undefined) {
     throw invalid('credentials.json must have client_email and private_key');

@@ -45,6 +45,8 @@ afterEach(() => {
   server.close();
 });
 
+/** Stands for the cloud. */
+const trustedHosts = ['127.0.0.1'];
 const OBJECT = { name: 'a', size: '3', updated: '2026-01-02T03:04:05Z' };
 
 test('Google: the metadata server gives the token of the pod', async () => {
@@ -55,7 +57,9 @@ test('Google: the metadata server gives the token of the pod', async () => {
     }
     return path.startsWith('/storage') ? { status: 200, body: OBJECT } : { status: 200, body: 'x' };
   };
-  const store = await openStore({ type: 'GCS', path: 'bucket/a', endpoint: url }, undefined);
+  const store = await openStore({ type: 'GCS', path: 'bucket/a', endpoint: url }, undefined, {
+    trustedHosts,
+  });
   expect(await store.head('a')).toMatchObject({ size: 3 });
   await store.head('a');
   expect(seen.at(-1)?.headers.authorization).toBe('Bearer canary-token');
@@ -66,7 +70,9 @@ test('Google: the metadata server gives the token of the pod', async () => {
 test('Google: a metadata server that refuses is a matter of credentials', async () => {
   vi.stubEnv('GCE_METADATA_HOST', new URL(url).host);
   answer = ({ path }) => ({ status: path.includes('/token') ? 403 : 200, body: 'canary-refusal' });
-  const store = await openStore({ type: 'GCS', path: 'bucket/a', endpoint: url }, undefined);
+  const store = await openStore({ type: 'GCS', path: 'bucket/a', endpoint: url }, undefined, {
+    trustedHosts,
+  });
   const error = await failure(store.head('a'));
   expect(error).toMatchObject({ code: 'denied', message: expect.stringMatching(/give the pod an identity/) });
   expect(error.message).not.toContain('canary');
@@ -87,13 +93,19 @@ test('Azure: workload identity trades its federated token', async () => {
     path === '/tenant/oauth2/v2.0/token'
       ? { status: 200, body: { access_token: 'canary-token', expires_in: 3600 } }
       : { status: 404 };
-  const store = await openStore({ type: 'ABS', path: 'c/a', endpoint: url }, undefined, { environment });
+  const store = await openStore({ type: 'ABS', path: 'c/a', endpoint: url }, undefined, {
+    environment,
+    trustedHosts,
+  });
   await store.delete('a');
   expect(new URLSearchParams(seen[0]?.body).get('client_assertion')).toBe('federated-canary');
   expect(seen[1]).toMatchObject({ path: '/c/a', headers: { authorization: 'Bearer canary-token' } });
 
   answer = () => ({ status: 400, body: { error: 'invalid_client' } });
-  const other = await openStore({ type: 'ABS', path: 'c/a', endpoint: url }, undefined, { environment });
+  const other = await openStore({ type: 'ABS', path: 'c/a', endpoint: url }, undefined, {
+    environment,
+    trustedHosts,
+  });
   const error = await failure(other.delete('a'));
   expect(error.code).toBe('denied');
   expect(error.message).not.toContain('canary');

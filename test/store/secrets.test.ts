@@ -49,7 +49,7 @@ test('Azure: the cloud decides where the account is', () => {
   expect(azureCredentials({ ...data, cloud: 'AzureChinaCloud' }).suffix).toBe('blob.core.chinacloudapi.cn');
 });
 
-test('Google: a token, a service account, or another kind of file', () => {
+test('Google: a token, a service account, or a person', () => {
   expect(googleCredentials({ 'access-token': ' ya29.token\n' })).toEqual({
     type: 'access-token',
     token: 'ya29.token',
@@ -62,10 +62,11 @@ test('Google: a token, a service account, or another kind of file', () => {
     privateKeyId: undefined,
     tokenUri: 'https://oauth2.googleapis.com/token',
   });
-  const federated = { type: 'external_account', audience: 'x' };
-  expect(googleCredentials({ 'credentials.json': JSON.stringify(federated) })).toEqual({
-    type: 'other',
-    file: federated,
+  const person = { type: 'authorized_user', client_id: 'i', client_secret: 's', refresh_token: 'r' };
+  const file = { ...person, universe_domain: 'example.org' };
+  expect(googleCredentials({ 'credentials.json': JSON.stringify(file) })).toEqual({
+    type: 'authorized_user',
+    file: person,
   });
 });
 
@@ -88,6 +89,21 @@ describe('what cannot be used is refused, with the key that is wrong and without
     [s3, {}, /must have the key credentials$/],
     [s3, { credentials: canary }, /aws_access_key_id and aws_secret_access_key in its section \[default\]/],
     [s3, { credentials: `[default]\naws_secret_access_key = ${canary}` }, /aws_access_key_id/],
+    [
+      gcs,
+      {
+        'credentials.json': JSON.stringify({
+          type: 'external_account',
+          token_url: `https://example.org/${canary}`,
+          credential_source: { file: '/var/run/secrets/kubernetes.io/serviceaccount/token' },
+        }),
+      },
+      /must be of the type service_account or authorized_user$/,
+    ],
+    [{ ...gcs, endpoint: 'https://example.org' }, undefined, /is not the cloud's own/],
+    [{ ...gcs, endpoint: 'http://storage.googleapis.com' }, undefined, /is not the cloud's own/],
+    [{ ...gcs, endpoint: 'https://storage.googleapis.com@example.org' }, undefined, /is not the cloud's own/],
+    [{ ...abs, endpoint: 'https://blob.core.windows.net.example.org' }, undefined, /is not the cloud's own/],
     [abs, { 'storage-key': canary }, /must have the key storage-account$/],
     [abs, { 'storage-account': 'a', 'storage-key': canary }, /storage-key is not base64/],
     [
