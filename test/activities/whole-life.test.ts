@@ -145,6 +145,7 @@ describe('creation', () => {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: { name: 'example-4', namespace: 'shop' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
     });
     await world.run();
     expect(world.names('Pod')).toEqual(['example-5', 'example-6', 'example-7']);
