@@ -23,6 +23,7 @@ gone to, newer or older, but none that a floor forbids. Back across a minor no m
 (${DOWNGRADE_REFERENCE}).
 `;
 
+/** The page docs/reference/versions.md, as Markdown. */
 export function versionsReference(): string {
   return [
     heading('Versions of etcd', 'src/api/version-table.ts'),

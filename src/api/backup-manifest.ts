@@ -28,6 +28,7 @@ export interface BackupManifest {
   };
 }
 
+/** A manifest in the format of this release. */
 export function newManifest(of: Omit<BackupManifest, 'format'>): BackupManifest {
   return { format: FORMAT, ...of };
 }

@@ -47,6 +47,7 @@ export interface AzureOptions {
   readonly http: HttpOptions;
 }
 
+/** Block blobs over the REST API of Azure. Sends nothing yet. */
 export function azureProtocol(options: AzureOptions): Protocol {
   return new AzureProtocol(options);
 }

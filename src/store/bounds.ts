@@ -26,7 +26,8 @@ export function startBounds(
   options: CallOptions = {},
   fallbackMs = DEFAULT_DEADLINE_MS,
 ): Bounds {
-  const deadlineMs = options.deadlineMs ?? fallbackMs;
+  // A timer that is set for longer fires at once.
+  const deadlineMs = Math.min(options.deadlineMs ?? fallbackMs, AS_LONG_AS_IT_TAKES_MS);
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), deadlineMs);
   const signal =

@@ -36,6 +36,7 @@ interface Resource {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** Objects over the JSON API of Google Cloud Storage. Sends nothing yet. */
 export function googleProtocol(options: GoogleOptions): Protocol {
   return new GoogleProtocol(options);
 }

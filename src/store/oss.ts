@@ -46,6 +46,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
+/** Objects over the REST API of Alibaba OSS. Sends nothing yet. */
 export function ossProtocol(options: OssOptions): Protocol {
   return new OssProtocol(options);
 }

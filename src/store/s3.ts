@@ -56,6 +56,7 @@ export interface S3Options {
   readonly http: HttpOptions;
 }
 
+/** Objects through AWS's client, of AWS or of what speaks its language. Sends nothing yet. */
 export function s3Protocol(options: S3Options): Protocol {
   return new S3Protocol(options);
 }

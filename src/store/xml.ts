@@ -15,6 +15,7 @@ export function textOf(xml: string, name: string): string | undefined {
   return unescapeXml(inner);
 }
 
+/** Text with its entities resolved; those that are not known stay as they are. */
 export function unescapeXml(text: string): string {
   return text.replace(/&(#?\w+);/g, (whole: string, name: string) => {
     if (/^#\d+$/.test(name)) return String.fromCodePoint(Number(name.slice(1)));
@@ -23,6 +24,7 @@ export function unescapeXml(text: string): string {
   });
 }
 
+/** Text as it may stand between tags and in attributes. */
 export function escapeXml(text: string): string {
   return text.replace(/[<>&"']/g, character => {
     const name = Object.keys(ENTITIES).find(entity => ENTITIES[entity] === character);

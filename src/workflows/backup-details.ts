@@ -1,6 +1,7 @@
 /** Markdown for the Temporal UI: the newest backups, and what comes next. */
 import type { BackupAssessment, BackupDecision } from '../activities/index.ts';
 
+/** What is shown of an EtcdBackup, as the last pass saw it. */
 export function backupDetails({ decision, summary }: BackupAssessment): string {
   if (summary === undefined) return 'The resource is gone.';
   const { phase = 'Pending', Reason, progress, newest, nextRun } = summary;

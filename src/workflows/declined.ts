@@ -13,6 +13,7 @@ export async function declineBackup(ref: ResourceRef): Promise<void> {
   await decline({ namespace: ref.namespace, name: ref.name, uid: ref.uid }, { kind: 'EtcdBackup' });
 }
 
+/** Says in status that restores are not carried out, and ends. */
 export async function etcdRestore(ref: ResourceRef): Promise<void> {
   await decline({ namespace: ref.namespace, name: ref.name, uid: ref.uid }, { kind: 'EtcdRestore' });
 }

@@ -45,6 +45,7 @@ const LONG_HISTORY = 1_000;
 /** An operation that a former run of this entity started is asked after this often; it also tells when it ends. */
 const ORPHAN_LOOK = '15s';
 
+/** Ends when the resource is gone. */
 export async function etcdBackup(input: BackupInput): Promise<void> {
   // Histories of the release that declined backups are replayed as they were.
   if (!patched('backups')) return declineBackup(input);

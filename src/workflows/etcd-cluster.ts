@@ -55,6 +55,7 @@ const LONG_HISTORY = 1_000;
 /** An operation that a former run of this entity started is asked after this often; it also tells when it ends. */
 const ORPHAN_LOOK = '15s';
 
+/** Ends when the resource is gone. */
 export async function etcdCluster(input: EntityInput): Promise<void> {
   const entity = new ClusterEntity(input);
   // Cancelling the entity does not end it, the resource is still there: it asks to abort what is running.

@@ -31,6 +31,7 @@ export interface Shelf {
   readonly isPeriodic: boolean;
 }
 
+/** Throws `invalid` when the specification names no place. */
 export function shelfOf(store: Store, backup: EtcdBackup, isPeriodic: boolean): Shelf {
   const place = placeOf(backup.spec);
   if (place === undefined) throw new StoreError('invalid', 'the specification names no place in a store');
