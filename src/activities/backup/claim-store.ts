@@ -7,7 +7,7 @@ import {
   claimStorePod,
   IDENTITY,
 } from '../../objects/claim-store.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
+import { isAlreadyExists, isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { Store } from '../../store/port.ts';
 import { openServedStore } from '../../store/served/client.ts';
@@ -50,9 +50,17 @@ export async function openClaim(deps: ClaimStoreDeps, owner: ClaimStoreOwner, cl
     token: secretText(secret, IDENTITY.token) ?? '',
   });
   await answering(store);
-  return closingWith(store, () =>
-    kube.delete({ ...POD, namespace, name: pod.metadata.name }, { gracePeriodSeconds: 1 }),
-  );
+  return closingWith(store, () => endPod(kube, pod));
+}
+
+/** Ends this very pod (by uid); one that took its name meanwhile serves somebody else. */
+async function endPod(kube: KubeClient, { metadata }: KubeObject): Promise<void> {
+  const { namespace = '', name, uid } = metadata;
+  try {
+    await kube.delete({ ...POD, namespace, name }, { uid, gracePeriodSeconds: 1 });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
 }
 
 /** A pod that has ended, is ending, or is not made as it must be now is of no use, and in the way of the next. */
@@ -73,7 +81,7 @@ async function removeUnfit(
     }
     const { phase, deleting } = podFacts(found, owner.uid);
     if (!deleting && ['Pending', 'Running'].includes(phase) && isFit(found)) return 'done';
-    if (!deleting) await kube.delete(ref, { gracePeriodSeconds: 1 });
+    if (!deleting) await endPod(kube, found);
     return 'notYet';
   });
   if (outcome !== 'done')
