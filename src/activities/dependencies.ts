@@ -1,7 +1,8 @@
 import type { EtcdPort } from '../etcd/port.ts';
-import type { EtcdBackup } from '../api/types.ts';
 import type { KubeClient } from '../kube/port.ts';
+import type { ClaimStoreOwner, PodPlace } from '../objects/claim-store.ts';
 import type { Store } from '../store/port.ts';
+import type { StoreOwner } from './backup/open-store.ts';
 import type { BackupReport } from './backup/figures.ts';
 import type { PassReport } from './pass-report.ts';
 
@@ -29,8 +30,15 @@ export interface ActivityLogger {
 export interface Dependencies {
   readonly kube: KubeClient;
   readonly etcd: EtcdPort;
-  /** Opens the store that a backup names, with the credentials that its Secret holds. To be closed. */
-  readonly openStore: (backup: EtcdBackup) => Promise<Store>;
+  /** Opens the store that a backup or restore names, with the credentials that its Secret holds. To be closed. */
+  readonly openStore: (owner: StoreOwner) => Promise<Store>;
+  /** Opens a claim as a store, through a pod beside it. To be closed, which ends the pod. */
+  readonly openVolume: (
+    owner: ClaimStoreOwner,
+    of: { readonly claim: string; readonly place: PodPlace },
+  ) => Promise<Store>;
+  /** The image that holds this program. */
+  readonly ownImage: () => Promise<string>;
   /** Records an event; never throws and never waits for the API server. */
   readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
   readonly logger: ActivityLogger;

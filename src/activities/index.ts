@@ -20,6 +20,7 @@ import { bootstrapMembers } from './steps/bootstrap-members.ts';
 import { createMember } from './steps/create-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
+import { restoreActivities } from './restore/index.ts';
 import { issueCertificates } from './steps/issue-certificates.ts';
 import { expandClaim } from './steps/expand-claim.ts';
 import { labelClaim } from './steps/label-claim.ts';
@@ -36,6 +37,8 @@ import { stopMember } from './steps/stop-member.ts';
 
 export type { Assessment, ClusterSummary } from './assess.ts';
 export type { BackupAssessment, BackupSummary } from './backup/assess.ts';
+export type { RestoreAssessment } from './restore/assess.ts';
+export type { RestoreActor, RestoreDecision, RestoreStep } from '../planner/restore/resource.ts';
 export type { Dependencies } from './dependencies.ts';
 export type { Decision, Operation, PlannedStep, Step } from '../planner/decision.ts';
 export type { Actor } from '../planner/observation.ts';
@@ -81,6 +84,7 @@ export function createActivities(deps: Dependencies) {
     ),
     pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
     releaseBackup: beating((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
+    ...restoreActivities(deps),
     recordIncarnation: step<'recordIncarnation', void>(recordIncarnation),
     bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),
     awaitQuorum: step<'awaitQuorum', string>(awaitQuorum),

@@ -19,6 +19,7 @@ import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/ob
 
 import type { Dependencies } from './dependencies.ts';
 import { backupsOfCluster } from './backup/of-cluster.ts';
+import { restoresOfCluster } from './restore/resource.ts';
 import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
 import { hashMembers, probeMembers } from './probe.ts';
@@ -43,12 +44,13 @@ export async function observe(
   const facts = clusterFacts(cluster);
   const undecided = cluster.status?.incarnation === undefined && !facts.deleting;
   const names = undecided ? findNames(deps.kube, facts) : Promise.resolve([]);
-  const [owned, tls, defaultStorageClass, namesSeen, backups] = await Promise.all([
+  const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
     ownedObjects(deps.kube, facts, names),
     facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     names,
     backupsOfCluster(deps.kube, facts),
+    facts.deleting ? [] : restoresOfCluster(deps.kube, facts),
   ]);
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
@@ -65,6 +67,7 @@ export async function observe(
     ...etcd,
     tls: tls?.facts,
     ...(backups.length > 0 && { backups }),
+    ...(restores.length > 0 && { restores }),
   };
   // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched.
   if (!isAboutToTouchAMember(observation, actor)) return { cluster, observation };

@@ -3,12 +3,14 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
+  ANNOTATION_KEPT_BY_RESTORE,
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
 } from '../api/names.ts';
+import type { EtcdClusterStatus } from '../api/types.ts';
 import { parseTimestamp } from '../api/time.ts';
 import type { KubeObject } from '../kube/port.ts';
 import { firstEdit, type StoredObject } from '../objects/edited.ts';
@@ -72,7 +74,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
 /** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
 export function claimFacts(
   claim: KubeObject,
-  cluster: { readonly name: string; readonly uid: string },
+  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
 ): ClaimFacts {
   const { metadata } = claim;
   const spec = (claim['spec'] ?? {}) as ClaimSpec;
@@ -81,7 +83,7 @@ export function claimFacts(
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
-    owned: token?.startsWith(tokenPrefix(cluster)) ?? false,
+    ...ownership(metadata.annotations, cluster),
     token,
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
     phase: status.phase ?? 'Pending',
@@ -93,6 +95,20 @@ export function claimFacts(
     annotations: metadata.annotations,
     deleting: metadata.deletionTimestamp !== undefined,
     keptUntil: Date.parse(metadata.annotations?.[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
+  };
+}
+
+/** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them. */
+function ownership(
+  annotations: Readonly<Record<string, string>> = {},
+  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
+): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
+  const token = annotations[ANNOTATION_INCARNATION];
+  const recorded = cluster.status?.incarnation;
+  const isPast = recorded?.restore !== undefined && token !== recorded.token;
+  return {
+    owned: !isPast && (token?.startsWith(tokenPrefix(cluster)) ?? false),
+    ...(annotations[ANNOTATION_KEPT_BY_RESTORE] !== undefined && { keptByRestore: true }),
   };
 }
 

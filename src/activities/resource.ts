@@ -49,11 +49,11 @@ export async function applyStatus(
   );
 }
 
-/** Writes some fields of the status and leaves the others. Fails with a Conflict as {@link applyStatus} does. */
+/** Writes some fields of the status, takes those away that are null, and leaves the others. Fails with a Conflict as {@link applyStatus} does. */
 export async function recordStatus(
   kube: KubeClient,
   cluster: EtcdCluster,
-  fields: Partial<EtcdClusterStatus>,
+  fields: { readonly [Key in keyof EtcdClusterStatus]: EtcdClusterStatus[Key] | null },
 ): Promise<EtcdCluster> {
   const { uid, resourceVersion } = cluster.metadata;
   const patch = { metadata: { uid, resourceVersion }, status: fields };

@@ -27,7 +27,7 @@ export async function withHomes(
 ): Promise<ClaimFacts[]> {
   return Promise.all(
     claims.map(async ({ facts, object }) => {
-      const { volumeName } = object['spec'] as { volumeName?: string };
+      const { volumeName } = (object['spec'] ?? {}) as { volumeName?: string };
       const isReady = pods.some(pod => pod.name === facts.name && pod.ready);
       if (!facts.owned || isReady || !volumeName) return facts;
       const volume = await kube.get({ ...VOLUME, name: volumeName });

@@ -55,6 +55,29 @@ const incarnation = z.object({
     .max(7)
     .describe('The members that bootstrap together.'),
   createdAt: time('When it was recorded, which is before anything was created.').optional(),
+  restore: z
+    .object({
+      name: name('The EtcdRestore.'),
+      uid: text(64, 'Its uid.'),
+      location: text(4096, 'The backup that it comes from.').optional(),
+      revision: int64('The revision that its first member has at least.').optional(),
+      filled: z.boolean().describe('Whether the backup lies on the volume of its first member.').optional(),
+      seeded: z.boolean().describe('Whether the data of its first member was made of it.').optional(),
+      completedAt: time('When the restore was done; clients are kept out until then.').optional(),
+    })
+    .describe('The restore that made it; absent: it was bootstrapped empty.')
+    .optional(),
+});
+
+const previousIncarnation = z.object({
+  incarnation: incarnation.describe('What it was.').optional(),
+  clusterID: text(32, 'The cluster id that it had, in hexadecimal.').optional(),
+  members: z.array(name('A member.')).max(64).describe('The members that it had.').optional(),
+  claims: z
+    .array(name('A claim.'))
+    .max(64)
+    .describe('Claims that hold their data; never deleted.')
+    .optional(),
 });
 
 const storage = z.object({
@@ -146,6 +169,9 @@ export const clusterStatus = z
       "etcd's cluster id in hexadecimal, as etcdctl prints it. Empty until the cluster bootstrapped.",
     ).optional(),
     incarnation: incarnation.describe('The bootstrap or restore that this cluster comes from.').optional(),
+    previousIncarnation: previousIncarnation
+      .describe('What the cluster was before the last restore; an abort brings it back.')
+      .optional(),
     lastSerial: int32('The highest number that a member of this cluster ever had.').optional(),
     leader: name('The member that leads.').optional(),
     raftTerm: text(32, 'The term that it leads in.').optional(),

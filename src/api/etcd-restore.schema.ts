@@ -70,6 +70,20 @@ export const restoreSpec = cel(
 
 const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
 
+const source = z.object({
+  location: text(4096, 'Where the object is.'),
+  size: int64('Bytes of the object.'),
+  sha256: text(64, 'Of the object, in hexadecimal.'),
+  snapshotSize: int64('Bytes of the snapshot in it.'),
+  compression: statusValue(['none', 'gzip', 'zstd'], 'How the object is compressed.'),
+  revision: int64(
+    'The revision that the snapshot holds at least; absent: nobody has written it down.',
+  ).optional(),
+  etcdVersion: text(64, 'The version of the etcd that it comes from, where that is known.').optional(),
+  clusterID: text(32, 'The cluster that it comes from, in hexadecimal, where that is known.').optional(),
+  time: time('When it was taken, where that is known.').optional(),
+});
+
 const restoreStatus = z
   .object({
     succeeded: z
@@ -85,6 +99,8 @@ const restoreStatus = z
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
     workflowID: text(512, 'The Temporal workflow that performs the restore.').optional(),
     step: text(1024, 'The step that is being performed.').optional(),
+    generation: int64('The metadata.generation that source was found for.').optional(),
+    source: source.describe('The backup, as it was read from end to end and found good.').optional(),
     clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),
     revision: int64('The revision after the restore.').optional(),
     previousIncarnation: z

@@ -47,6 +47,10 @@ export const ANNOTATION_IMAGE_REPLACED = `${GROUP}/image-replaced`;
 export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
+/** Of a claim that a restore put aside: the name of the EtcdRestore. It is never deleted by the operator. */
+export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
+/** Of an EtcdCluster that an EtcdRestore made: its name. Such a cluster is never bootstrapped empty. */
+export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 /** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */
 export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */

@@ -9,6 +9,7 @@ import { temporalLogger } from '../telemetry/temporal-logger.ts';
 import type { Config } from './config.ts';
 import { healthPages, metricsPages, operatorChecks, servePages, temporalServing } from './health.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
+import { openClaim } from '../activities/backup/claim-store.ts';
 import { storeOpener } from '../activities/backup/open-store.ts';
 import { ownImage } from './own-image.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
@@ -152,14 +153,18 @@ async function makeWorker(
 ): Promise<{ readonly worker: Worker; readonly connection: NativeConnection }> {
   const { logger, metrics } = telemetry;
   const bundle = await workflowBundle(Runtime.instance().logger);
+  const claims = {
+    kube: kubernetes.client,
+    now: () => Date.now(),
+    image: ownImage(kubernetes.client, config),
+  };
   const activities = {
     kube: kubernetes.client,
     etcd: createEtcdPort(),
-    openStore: storeOpener({
-      kube: kubernetes.client,
-      now: () => Date.now(),
-      image: ownImage(kubernetes.client, config),
-    }),
+    openStore: storeOpener(claims),
+    openVolume: (owner: Parameters<typeof openClaim>[1], of: Parameters<typeof openClaim>[2]) =>
+      openClaim(claims, owner, of),
+    ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

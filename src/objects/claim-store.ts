@@ -19,12 +19,14 @@ export interface ClaimStoreOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** Absent: the claim that a backup lies in. `volume`: the one that a restore fills. */
+  readonly role?: 'volume';
 }
 
 /** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are told apart by their uids. */
-export function claimStoreName({ kind, name, uid }: ClaimStoreOwner): string {
+export function claimStoreName({ kind, name, uid, role }: ClaimStoreOwner): string {
   const short = name.length <= 40 ? name : `${name.slice(0, 40)}-${uid.slice(0, 8)}`;
-  return `${short}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-claim`;
+  return `${short}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-${role ?? 'claim'}`;
 }
 
 function metadataOf(owner: ClaimStoreOwner) {
@@ -42,10 +44,13 @@ export function claimStoreSecret(owner: ClaimStoreOwner, data: Readonly<Record<s
   return { apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(owner), type: 'Opaque', data };
 }
 
-/** @param of the operator's own image, and the claim to mount */
+/** Where a pod may run and as whom: fields of a pod's specification. */
+export type PodPlace = Readonly<Record<string, unknown>>;
+
+/** @param of the operator's own image, the claim to mount, and what is said of the pod where it matters */
 export function claimStorePod(
   owner: ClaimStoreOwner,
-  { image, claim }: { readonly image: string; readonly claim: string },
+  { image, claim, place = {} }: { readonly image: string; readonly claim: string; readonly place?: PodPlace },
 ) {
   return {
     apiVersion: 'v1',
@@ -57,6 +62,7 @@ export function claimStorePod(
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 5,
       securityContext: POD_SECURITY,
+      ...place,
       containers: [
         {
           name: 'claim-store',

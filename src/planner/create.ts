@@ -3,6 +3,7 @@
  * recorded, and only then the client Service opens: no client can write into a cluster that could still be
  * bootstrapped again (docs/concepts.md, "How a cluster is born").
  */
+import { ANNOTATION_RESTORED_BY } from '../api/names.ts';
 import type { Incarnation, StorageStatus } from '../api/types.ts';
 import {
   type Check,
@@ -20,6 +21,7 @@ import { firstIncarnation, rebuiltIdentity, rebuiltStorage } from './identity.ts
 import { lossOf } from './membership/evidence.ts';
 import { seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
+import { restoreUnderWay } from './restore/of-cluster.ts';
 import { unsealed } from './seal.ts';
 import { storageFor } from './storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from './tls.ts';
@@ -36,8 +38,7 @@ const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, mem
 /** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */
 export function planCreation(observation: Observation): Decision | undefined {
   const { status } = observation.cluster;
-  if (status.phase === 'Running' && status.incarnation !== undefined && status.clusterID !== undefined)
-    return undefined;
+  if (isBorn(observation)) return undefined;
   const incarnation = status.incarnation;
   if (incarnation === undefined) return planIdentity(observation);
   // From the recorded cluster id on a missing pod is a member to be started again, and one whose volume was found empty is
@@ -52,10 +53,19 @@ export function planCreation(observation: Observation): Decision | undefined {
   return trouble === undefined ? operate('createCluster', steps) : blocked(trouble, steps);
 }
 
+/** It was available once, or comes from a backup: nobody is bootstrapped then. */
+function isBorn({ cluster }: Observation): boolean {
+  const { phase, incarnation, clusterID } = cluster.status;
+  if (restoreUnderWay(cluster) !== undefined) return true;
+  return phase === 'Running' && incarnation !== undefined && clusterID !== undefined;
+}
+
 /** No identity is recorded: a new cluster, or one whose status was lost. */
 function planIdentity(observation: Observation): Decision {
   const rebuilt = rebuiltIdentity(observation);
   if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
+  const restoredBy = observation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
+  if (restoredBy !== undefined) return blocked(awaitsRestore(restoredBy));
   const incarnation = firstIncarnation(observation);
   const steps = creationSteps(observation, incarnation);
   const obstacle = firstObstacle(observation, BEFORE_RECORDING);
@@ -90,6 +100,14 @@ function everythingLost({ cluster }: Observation, clusterId: string | undefined)
   return {
     reason: 'EverythingLost',
     message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has neither claims nor pods nor status any more: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
+  };
+}
+
+/** A cluster that was made to be restored into is never made empty. */
+function awaitsRestore(name: string): Obstacle {
+  return {
+    reason: 'AwaitingRestore',
+    message: `EtcdRestore ${name} made this cluster and is to fill it; should it be gone, delete this EtcdCluster`,
   };
 }
 

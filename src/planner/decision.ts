@@ -150,7 +150,44 @@ type Deed =
       readonly kind: 'releaseClaims';
       readonly claims: readonly { readonly name: string; readonly uid: string }[];
     }
-  | { readonly kind: 'removeFinalizer' };
+  | { readonly kind: 'removeFinalizer' }
+  /** Clients are kept out, then the pods are stopped and seen gone. */
+  | {
+      readonly kind: 'fenceMembers';
+      readonly pods: readonly { readonly name: string; readonly uid: string }[];
+    }
+  /** From then on the cluster is another one. What it was is kept. */
+  | {
+      readonly kind: 'switchIncarnation';
+      readonly restore: RestoreIdentity;
+      /** The token that is recorded; absent: none. */
+      readonly from?: string;
+      readonly incarnation: Incarnation;
+      readonly storage: StorageStatus;
+      /** The members that there were, and claims that hold data. */
+      readonly members: readonly string[];
+      readonly keep: readonly string[];
+    }
+  /** Brings the backup onto the volume of the first member. */
+  | ({ readonly kind: 'fillVolume' } & Seeding)
+  /** Makes a database of it. */
+  | ({ readonly kind: 'unpackBackup' } & Seeding)
+  | ({ readonly kind: 'startSeed'; readonly claimUid: string } & Seeding)
+  | { readonly kind: 'concludeRestore'; readonly restore: RestoreIdentity }
+  /** `revert`: what was before is recorded again. */
+  | { readonly kind: 'abandonRestore'; readonly restore: RestoreIdentity; readonly revert: boolean };
+
+/** An EtcdRestore. */
+export interface RestoreIdentity {
+  readonly name: string;
+  readonly uid: string;
+}
+
+interface Seeding {
+  readonly restore: RestoreIdentity;
+  readonly token: string;
+  readonly member: string;
+}
 
 export type StepKind = Step['kind'];
 
@@ -159,6 +196,7 @@ export type SharedObject = 'peerService' | 'clientService' | 'disruptionBudget';
 
 export const OPERATIONS = [
   'createCluster',
+  'restoreCluster',
   'repairCluster',
   'scaleCluster',
   'replaceMember',

@@ -27,7 +27,7 @@ function podSteps({ pods }: Observation): Step[] {
 function claimSteps({ cluster, claims }: Observation): Step[] {
   if (cluster.config.storage.retain === 'Retain') return [];
   const owned = claims
-    .filter(claim => claim.owned && !claim.deleting)
+    .filter(claim => claim.owned && !claim.deleting && claim.keptByRestore !== true)
     .map(({ name, uid }) => ({ name, uid }));
   return owned.length === 0 ? [] : [{ kind: 'releaseClaims', claims: owned }];
 }

@@ -30,7 +30,7 @@ export function firstIncarnation(observation: Observation): Incarnation {
   const names = Array.from({ length: cluster.config.size }, (_, index) =>
     memberName(cluster.name, first + index),
   );
-  return { token: `${tokenPrefix(cluster)}1`, members: names.map(name => initialMember(cluster, name)) };
+  return { token: `${tokenPrefix(cluster)}1`, members: names.map(name => memberOf(cluster, name)) };
 }
 
 /** What is stamped on the resource itself. A copy of it, which has another uid, has no part in that. */
@@ -78,7 +78,7 @@ export function rebuiltIdentity(observation: Observation): RebuiltIdentity | und
     .find(id => id !== undefined);
   const seenId = observation.membership.known ? observation.membership.clusterId : undefined;
   return {
-    incarnation: { token, members: names.map(name => initialMember(observation.cluster, name)) },
+    incarnation: { token, members: names.map(name => memberOf(observation.cluster, name)) },
     clusterId: stampedId ?? seenId,
   };
 }
@@ -89,13 +89,32 @@ export function rebuiltStorage(observation: Observation, token: string): Storage
   return { kind: hasClaims ? 'PersistentVolumeClaim' : 'EmptyDir' };
 }
 
-function initialMember(cluster: ClusterFacts, name: string): { name: string; peerURL: string } {
+/** A member of an incarnation, as it is recorded. */
+export function memberOf(cluster: ClusterFacts, name: string): { name: string; peerURL: string } {
   const { ClusterDomain: domain } = cluster.config.pod;
   const tls = securityOf(cluster.object)?.peer;
   return {
     name,
     peerURL: peerUrl({ member: name, cluster: cluster.name, namespace: cluster.namespace, domain, tls }),
   };
+}
+
+/** The token of the next incarnation: its number is above every one that was ever seen, so that no cluster id comes back. */
+export function nextToken({
+  cluster,
+  claims,
+  pods,
+}: Pick<Observation, 'cluster' | 'claims' | 'pods'>): string {
+  const { incarnation, previousIncarnation } = cluster.status;
+  const seen = [
+    incarnation?.token,
+    previousIncarnation?.incarnation?.token,
+    stampsOf(cluster).token,
+    ...[...claims, ...pods].map(({ token }) => token),
+  ];
+  const prefix = tokenPrefix(cluster);
+  const numbers = seen.map(token => (token?.startsWith(prefix) === true ? (serialOf(token) ?? 0) : 0));
+  return `${prefix}${Math.max(0, ...numbers) + 1}`;
 }
 
 /** Tokens end in the number of their incarnation. */

@@ -3,6 +3,7 @@
  * and asks the world for nothing more. Plain JSON.
  */
 import type { BackupOfCluster } from './backup/of-cluster.ts';
+import type { RestoreOfCluster } from './restore/of-cluster.ts';
 import type { ClusterConfig } from '../api/defaults.ts';
 import type { CertificateSource } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
@@ -71,6 +72,8 @@ export interface ClaimFacts {
   /** Pending, Bound or Lost. */
   readonly phase: string;
   readonly deleting: boolean;
+  /** A restore put it aside, also when it was brought back since: it holds data that nobody else has. */
+  readonly keptByRestore?: boolean;
   /** Kept after its member was removed, until then (milliseconds since the epoch). */
   readonly keptUntil: number | undefined;
   /**
@@ -233,6 +236,8 @@ export interface Observation {
   readonly tls?: TlsFacts | undefined;
   /** The EtcdBackups that are about this cluster. */
   readonly backups?: readonly BackupOfCluster[] | undefined;
+  /** The EtcdRestores of this cluster that have not ended. */
+  readonly restores?: readonly RestoreOfCluster[] | undefined;
   /** What people said; put here by `plan`, so that every planner can ask. */
   readonly actor?: Actor;
 }

@@ -11,6 +11,8 @@ import { planMembership } from './membership/index.ts';
 import { planClaimLabels } from './claim-labels.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
+import { restoreUnderWay } from './restore/of-cluster.ts';
+import { planOpening, planRestore } from './restore/plan.ts';
 import { planRepair, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
@@ -23,6 +25,7 @@ import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade.ts';
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
   planCertificates,
+  planRestore,
   planCreation,
   planSecurity,
   planHibernation,
@@ -31,6 +34,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planSealing,
   planRepair,
   planMembership,
+  planOpening,
   waitInRollout,
   planWaiting,
   planMoveLeader,
@@ -47,7 +51,7 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
   if (observation === undefined) return { kind: 'gone' };
   const seen = { ...observation, actor };
   for (const planner of PLANNERS) {
-    const decision = planner(seen);
+    const decision = asRestore(planner(seen), observation);
     if (decision !== undefined) return withWord(unlessStopped(decision, observation, actor), actor);
   }
   return idle();
@@ -62,6 +66,13 @@ function withWord(decision: Decision, { approvals = [], requests = [], aborted }
   };
   if (decision.kind !== 'operate' || Object.keys(word).length === 0) return decision;
   return { ...decision, step: { ...decision.step, word } };
+}
+
+/** Until clients are let in, whatever brings a restored cluster to its size is part of the restore. */
+function asRestore(decision: Decision | undefined, { cluster }: Observation): Decision | undefined {
+  if (decision?.kind !== 'operate' || cluster.deleting || restoreUnderWay(cluster) === undefined)
+    return decision;
+  return { ...decision, operation: 'restoreCluster' };
 }
 
 /** Work that people stopped is shown, not done. */

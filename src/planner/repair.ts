@@ -8,6 +8,7 @@ import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './ch
 import type { Decision, SharedObject, Step } from './decision.ts';
 import { isTotalLoss, totalLoss } from './membership/total-loss.ts';
 import { memberNames } from './members.ts';
+import { restoreUnderWay } from './restore/of-cluster.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
 
 /** What repair does next; undefined when nothing is missing. */
@@ -39,12 +40,12 @@ function editedObjects({ peerService, clientService, disruptionBudget }: Observa
 }
 
 function missingObjects(observation: Observation): Step[] {
-  const { peerService, clientService, disruptionBudget, membership, pods } = observation;
+  const { cluster, peerService, clientService, disruptionBudget, membership, pods } = observation;
   // Clients come when every member that has started is sealed, and only a quorum tells who has started.
   const isUnsure = !membership.known && pods.some(pod => pod.owned && pod.firstStart === 'open');
   const found: Record<SharedObject, boolean> = {
     peerService: peerService.exists,
-    clientService: clientService.exists || isUnsure,
+    clientService: clientService.exists || isUnsure || restoreUnderWay(cluster) !== undefined,
     disruptionBudget: disruptionBudget.exists,
   };
   const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).filter(

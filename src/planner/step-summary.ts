@@ -57,6 +57,41 @@ export function stepSummary(step: Step): string {
       return `delete claims ${list(step.claims.map(claim => claim.name))}`;
     case 'removeFinalizer':
       return 'let the resource go';
+    default:
+      return restoreSummary(step);
+  }
+}
+
+type RestoreStep = Extract<
+  Step,
+  {
+    kind:
+      | 'fenceMembers'
+      | 'switchIncarnation'
+      | 'fillVolume'
+      | 'unpackBackup'
+      | 'startSeed'
+      | 'concludeRestore'
+      | 'abandonRestore';
+  }
+>;
+
+function restoreSummary(step: RestoreStep): string {
+  switch (step.kind) {
+    case 'fenceMembers':
+      return `close the client Service and stop ${list(step.pods.map(pod => pod.name)) || 'nobody'}`;
+    case 'switchIncarnation':
+      return `record incarnation ${step.incarnation.token}, and keep ${list(step.keep) || 'no claims'}`;
+    case 'fillVolume':
+      return `bring the backup onto the volume of ${step.member}`;
+    case 'unpackBackup':
+      return `make the database of ${step.member} of it`;
+    case 'startSeed':
+      return `start ${step.member} alone on the restored data`;
+    case 'concludeRestore':
+      return `record that EtcdRestore ${step.restore.name} is done`;
+    case 'abandonRestore':
+      return `give EtcdRestore ${step.restore.name} up${step.revert ? ' and bring back what was before' : ''}`;
   }
 }
 

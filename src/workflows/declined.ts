@@ -1,6 +1,6 @@
 /**
- * EtcdRestore: this release knows its API and does not carry it out. Its workflow says so on the resource and ends; the
- * next change of the resource starts it again. Releases before did the same with EtcdBackup.
+ * Releases before this one knew the API of EtcdBackup and EtcdRestore and did not carry it out: the workflow said so on the
+ * resource and ended. Kept for the replay of such histories.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
@@ -13,7 +13,7 @@ export async function declineBackup(ref: ResourceRef): Promise<void> {
   await decline({ namespace: ref.namespace, name: ref.name, uid: ref.uid }, { kind: 'EtcdBackup' });
 }
 
-/** Says in status that restores are not carried out, and ends. */
-export async function etcdRestore(ref: ResourceRef): Promise<void> {
+/** As {@link declineBackup}, of an EtcdRestore. */
+export async function declineRestore(ref: ResourceRef): Promise<void> {
   await decline({ namespace: ref.namespace, name: ref.name, uid: ref.uid }, { kind: 'EtcdRestore' });
 }

@@ -1,8 +1,8 @@
 /** Every workflow type. What is exported here is bundled; the names are what histories record. */
 export { pruneBackups, releaseBackup, takeBackup } from './backup-run.ts';
-export { etcdRestore } from './declined.ts';
 export { etcdBackup } from './etcd-backup.ts';
 export { etcdCluster } from './etcd-cluster.ts';
+export { etcdRestore } from './etcd-restore.ts';
 export {
   createCluster,
   deleteCluster,
@@ -10,6 +10,7 @@ export {
   moveLeader,
   repairCluster,
   replaceMember,
+  restoreCluster,
   rolloutCluster,
   scaleCluster,
   upgradeCluster,

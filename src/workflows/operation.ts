@@ -150,6 +150,11 @@ export async function createCluster(input: OperationInput): Promise<OperationRes
   return interpret(input);
 }
 
+/** Puts a backup in the place of a cluster's data: from the fencing of the old members to the opened client Service. */
+export async function restoreCluster(input: OperationInput): Promise<OperationResult> {
+  return interpret(input);
+}
+
 /** Puts back what went missing: Services, the budget, pods of members whose volumes are there. */
 export async function repairCluster(input: OperationInput): Promise<OperationResult> {
   return interpret(input);
@@ -198,6 +203,7 @@ export async function deleteCluster(input: OperationInput): Promise<OperationRes
 /** The workflow types above, by operation. */
 export const OPERATION_WORKFLOWS: Record<Operation, typeof createCluster> = {
   createCluster,
+  restoreCluster,
   repairCluster,
   scaleCluster,
   replaceMember,

@@ -30,6 +30,15 @@ const WAITING = {
   heartbeatTimeout: HEARTBEAT,
 } as const;
 
+/** As long as the data takes; a worker that dies is noticed by its heartbeats. */
+const MOVING_DATA = {
+  startToCloseTimeout: '6h',
+  scheduleToCloseTimeout: '12h',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumInterval: '60s', maximumAttempts: 5 },
+} as const;
+
+const MOVES_DATA: readonly Step['kind'][] = ['fillVolume'];
 const WAITS: readonly Step['kind'][] = [
   'awaitQuorum',
   'awaitMembers',
@@ -41,6 +50,8 @@ const WAITS: readonly Step['kind'][] = [
   'promoteLearner',
   'stopMember',
   'deletePods',
+  'fenceMembers',
+  'unpackBackup',
 ];
 
 /**
@@ -73,7 +84,7 @@ export async function perform(
   step: Step,
   summary: PlannedStep['summary'],
 ): Promise<StepOutcome> {
-  const options = WAITS.includes(step.kind) ? WAITING : ACTING;
+  const options = MOVES_DATA.includes(step.kind) ? MOVING_DATA : WAITS.includes(step.kind) ? WAITING : ACTING;
   const activities = proxyActivities<
     Record<Step['kind'], (ref: ResourceRef, step: Step) => Promise<unknown>>
   >({ ...options, summary });

@@ -29,6 +29,12 @@ export const clusterPermissions: readonly Permission[] = [
         'blockOwnerDeletion in the owner references of what is made (OwnerReferencesPermissionEnforcement)',
     },
   ]),
+  {
+    group: own,
+    resource: 'etcdclusters',
+    verbs: ['create'],
+    because: 'an EtcdRestore with a clusterTemplate makes the cluster that it restores into',
+  },
   ...['pods', 'persistentvolumeclaims'].map(
     (resource): Permission => ({
       group: '',
@@ -46,6 +52,12 @@ export const clusterPermissions: readonly Permission[] = [
       because: 'whether the node that a member without a pod has its volume on is still there',
     }),
   ),
+  {
+    group: '',
+    resource: 'services',
+    verbs: ['delete'],
+    because: 'a restore keeps clients out until the data is in place',
+  },
   ...[
     { group: '', resource: 'services' },
     { group: 'policy', resource: 'poddisruptionbudgets' },

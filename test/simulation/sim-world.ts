@@ -306,6 +306,8 @@ export class SimWorld {
       etcd: () => ({ member: ({ host }) => ({ ...this.etcd.member(host), close: () => {} }) }),
       rest: {
         openStore: async () => new FakeStore(),
+        openVolume: async () => new FakeStore(),
+        ownImage: async () => 'operator:test',
         recordEvent: () => {},
         logger: { info: () => {}, warn: () => {} },
         onPass: () => {},

@@ -104,6 +104,8 @@ export class BackupWorld {
     kube: this.kube,
     etcd: this.etcd,
     openStore: async () => this.store,
+    openVolume: async () => new FakeStore(),
+    ownImage: async () => 'operator:test',
     recordEvent: (_, event) => void this.events.push(event),
     logger: { info: () => {}, warn: () => {} },
     onPass: () => {},

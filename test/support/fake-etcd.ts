@@ -119,6 +119,20 @@ export class FakeEtcd implements EtcdPort {
     this.#disks.delete(disk);
   }
 
+  /** What `etcdutl snapshot restore` leaves on a disk: a new cluster of one member, at the revision of the snapshot or above. */
+  restore(options: {
+    readonly disk: string;
+    readonly args: readonly string[];
+    readonly revision: number;
+  }): void {
+    const flags = parseFlags(options.args);
+    const found = this.#bootstrapMember(flags, parseInitialCluster(flags['initial-cluster'] ?? ''), '');
+    if (typeof found === 'string') throw new Error(found);
+    const { cluster } = found;
+    cluster.revision = options.revision + Number(flags['bump-revision'] ?? 0);
+    this.#disks.set(options.disk, { cluster, id: cluster.rows[0]?.id ?? '' });
+  }
+
   /** Freezes, isolates or frees the process at `host`. */
   set(host: string, state: FakeProcess['state']): void {
     const changed = this.process(host);

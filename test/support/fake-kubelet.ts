@@ -4,6 +4,8 @@
  * so that a test decides when the world moves on.
  */
 import type { KubeObject } from '../../src/kube/port.ts';
+import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
+import { FakeStore } from './fake-store.ts';
 import { startArguments } from './container-arguments.ts';
 import type { FakeEtcd } from './fake-etcd.ts';
 import type { FakeKube } from './fake-kube.ts';
@@ -28,6 +30,7 @@ export interface FakePodStatus {
 
 interface PodSpec {
   nodeName?: string;
+  initContainers?: { name: string; args: string[]; image: string }[];
   containers: { args: string[]; image: string }[];
   volumes: { persistentVolumeClaim?: { claimName: string } }[];
 }
@@ -42,6 +45,11 @@ export class FakeKubelet {
   readonly stuck = new Map<string, string>();
   /** Images that no registry has. */
   readonly missingImages = new Set<string>();
+  /** The revision of the snapshots that are restored. */
+  snapshotRevision = 1;
+  /** What etcdutl says instead of restoring. */
+  restoreFailure: string | undefined;
+  readonly #volumes = new Map<string, FakeStore>();
   /** What each pod runs, by uid. */
   readonly #images = new Map<string, string>();
   /** Arguments with which each container was started, in order. */
@@ -59,10 +67,42 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
+      else if ((pod['spec'] as PodSpec).initContainers !== undefined) this.#restore(pod);
       else if (this.#hasOtherImage(pod)) this.#replace(pod);
       else if (statusOf(pod).podIP === undefined) this.#start(pod);
     }
     for (const pod of this.#kube.all('Pod')) this.#report(pod);
+  }
+
+  /** The volume of the claim of this uid, as whoever mounts it sees it. */
+  volume(uid: string): FakeStore {
+    const found = this.#volumes.get(uid) ?? new FakeStore({ location: `file://${uid}` });
+    this.#volumes.set(uid, found);
+    return found;
+  }
+
+  /** A pod that restores runs to its end at once: etcdutl, and what clears up around it. */
+  #restore(pod: KubeObject): void {
+    if (statusOf(pod).phase !== undefined) return;
+    const spec = pod['spec'] as PodSpec;
+    const disk = this.#disk(pod, spec);
+    const container = spec.initContainers?.find(({ name }) => name === 'restore');
+    if (disk === undefined || container === undefined) return;
+    const { objects } = this.volume(disk);
+    const isThere = objects.has(SNAPSHOT_KEY);
+    const failure = isThere ? this.restoreFailure : `${SNAPSHOT_KEY}: no such file`;
+    if (failure === undefined) {
+      this.#etcd.restore({ disk, args: container.args, revision: this.snapshotRevision });
+      objects.delete(SNAPSHOT_KEY);
+      objects.set('restore/finished', { bytes: Buffer.alloc(0), modifiedAt: 0 });
+    }
+    this.#kube.mutate(refOf(pod), object => {
+      const ended = { name: 'restore', state: { terminated: { exitCode: 1, message: failure ?? '' } } };
+      object['status'] =
+        failure === undefined
+          ? { phase: 'Succeeded' }
+          : { phase: 'Failed', initContainerStatuses: [ended], containerStatuses: [] };
+    });
   }
 
   #hasOtherImage(pod: KubeObject): boolean {

@@ -86,6 +86,8 @@ export class OperatorWorld {
   readonly kube: FakeKube = new FakeKube({ gracefulKinds: ['Pod'], now: () => new Date(this.now) });
   readonly etcd = new FakeEtcd();
   readonly kubelet = new FakeKubelet(this.kube, this.etcd);
+  /** Where backups lie. */
+  readonly store = new FakeStore({ location: 's3://backups' });
   /** What every pass reported for metrics. */
   readonly passes: PassReport[] = [];
   readonly events: { reason: string; message: string }[] = [];
@@ -116,7 +118,9 @@ export class OperatorWorld {
     this.deps = {
       kube: this.kube,
       etcd: this.etcd,
-      openStore: async () => new FakeStore(),
+      openStore: async () => this.store,
+      openVolume: async (_, { claim }) => this.volume(claim),
+      ownImage: async () => 'operator:test',
       recordEvent: (_, event) => void this.events.push(event),
       logger: { info: () => {}, warn: () => {} },
       onBackup: () => {},
@@ -164,6 +168,11 @@ export class OperatorWorld {
   async look(actor: Actor = {}): Promise<Assessment> {
     const context = { actor, workflowId: 'entity' };
     return orKilled(await this.#process.run(({ assess }) => assess(this.ref, context)));
+  }
+
+  /** Has the operator's process do something. Throws when it is killed over it. */
+  async act<Result>(call: (activities: Activities) => Promise<Result>): Promise<Result> {
+    return orKilled(await this.#process.run(call));
   }
 
   /** Performs one step, as a workflow has it performed. */
@@ -224,6 +233,12 @@ export class OperatorWorld {
     const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
     if (object === undefined) throw new Error(`EtcdCluster ${namespace}/${name} is gone`);
     return { status: {}, ...(object as unknown as EtcdCluster) };
+  }
+
+  /** What was put on the volume of a claim from outside of the member's pod. */
+  volume(claim: string): FakeStore {
+    const { uid = '' } = this.kube.peek(this.claim(claim))?.metadata ?? {};
+    return this.kubelet.volume(uid);
   }
 
   /** Where the resource is stored. */

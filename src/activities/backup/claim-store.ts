@@ -6,6 +6,7 @@ import {
   claimStoreName,
   claimStorePod,
   IDENTITY,
+  type PodPlace,
 } from '../../objects/claim-store.ts';
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
@@ -26,7 +27,11 @@ export interface ClaimStoreDeps {
 }
 
 /** The claim as a store; closing it ends the pod. Throws a BackupFailure that says what keeps the pod from coming up. */
-export async function openClaim(deps: ClaimStoreDeps, owner: ClaimStoreOwner, claim: string): Promise<Store> {
+export async function openClaim(
+  deps: ClaimStoreDeps,
+  owner: ClaimStoreOwner,
+  { claim, place = {} }: { readonly claim: string; readonly place?: PodPlace },
+): Promise<Store> {
   const { namespace } = owner;
   const { kube } = deps;
   if ((await kube.get({ ...CLAIM, namespace, name: claim })) === undefined) {
@@ -39,7 +44,7 @@ export async function openClaim(deps: ClaimStoreDeps, owner: ClaimStoreOwner, cl
   // A pod reads its identity when it starts: one that has another is of no use.
   await removeUnfit(deps, owner, pod => known !== undefined && claimOf(pod) === claim);
   const secret = known ?? (await issueIdentity(deps, owner));
-  const pod = await ensurePod(deps, owner, claim);
+  const pod = await ensurePod(deps, owner, { claim, place });
   const host = await addressOf(deps, owner);
   const store = openServedStore({
     location: `file://${claim}`,
@@ -98,13 +103,13 @@ function claimOf(pod: KubeObject): string | undefined {
 async function ensurePod(
   { kube, image }: ClaimStoreDeps,
   owner: ClaimStoreOwner,
-  claim: string,
+  { claim, place }: { readonly claim: string; readonly place: PodPlace },
 ): Promise<KubeObject> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
   const found = await kube.get(ref);
   if (found !== undefined) return found;
   try {
-    return await kube.create(claimStorePod(owner, { image: await image(), claim }));
+    return await kube.create(claimStorePod(owner, { image: await image(), claim, place }));
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     return (await kube.get(ref)) ?? Promise.reject(error);

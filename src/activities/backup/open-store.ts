@@ -1,4 +1,5 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
+import type { StoreBlocks } from '../../api/backup-names.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../api/types.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import { openStore, type StoreSpec } from '../../store/open.ts';
@@ -7,12 +8,20 @@ import { SECRET } from '../tls-secrets.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
 import { BackupFailure } from './failure.ts';
 
+/** Whose store is opened: an EtcdBackup, or an EtcdRestore with the store that it reads from. */
+export interface StoreOwner {
+  readonly kind: string;
+  readonly metadata: Pick<EtcdBackup['metadata'], 'namespace' | 'name' | 'uid'>;
+  readonly spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>;
+}
+
 /** The opener of all storage types. */
-export function storeOpener(deps: ClaimStoreDeps): (backup: EtcdBackup) => Promise<Store> {
-  return async ({ metadata, spec }) => {
+export function storeOpener(deps: ClaimStoreDeps): (owner: StoreOwner) => Promise<Store> {
+  return async ({ kind: asked, metadata, spec }) => {
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
-      return openClaim(deps, { kind: 'EtcdBackup', namespace, name, uid }, spec.file.claim);
+      const kind = asked === 'EtcdRestore' ? asked : 'EtcdBackup';
+      return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim });
     }
     const secret = secretOf(spec);
     const data = secret === undefined ? undefined : await readSecret(deps.kube, namespace, secret);
@@ -21,7 +30,7 @@ export function storeOpener(deps: ClaimStoreDeps): (backup: EtcdBackup) => Promi
 }
 
 /** The Secret that the store's block names; undefined: the identity of the operator's pod. */
-function secretOf({ storageType, s3, abs, gcs, oss }: EtcdBackupSpec): string | undefined {
+function secretOf({ storageType, s3, abs, gcs, oss }: StoreOwner['spec']): string | undefined {
   const named = {
     S3: s3?.awsSecret,
     ABS: abs?.absSecret,
@@ -32,7 +41,7 @@ function secretOf({ storageType, s3, abs, gcs, oss }: EtcdBackupSpec): string | 
   return named[storageType] || undefined;
 }
 
-function storeSpec({ storageType: type, s3, abs, gcs, oss }: EtcdBackupSpec): StoreSpec {
+function storeSpec({ storageType: type, s3, abs, gcs, oss }: StoreOwner['spec']): StoreSpec {
   if (type === 'S3' && s3 !== undefined) return { type, ...s3 };
   if (type === 'ABS' && abs !== undefined) return { type, ...abs };
   if (type === 'GCS' && gcs !== undefined) return { type, ...gcs };

@@ -6,6 +6,7 @@ import type { Actor, MemberProbe, Observation } from '../observation.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
 import { seatsOf } from '../membership/seats.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
+import { restoreUnderWay } from '../restore/of-cluster.ts';
 import { backedUp } from '../backup/of-cluster.ts';
 import { said } from '../said.ts';
 import { tlsCondition } from '../tls.ts';
@@ -59,7 +60,7 @@ function isWorthSaying(condition: ConditionFinding): boolean {
 /** Reasons that say that there was a cluster already. */
 const UNIDENTIFIED = ['IdentityUnknown', 'EverythingLost'];
 /** Reasons that stop a creation and say nothing against the specification. */
-const NO_REFUSALS = ['Paused', 'Hibernated', 'Aborted', 'StepFailed', ...UNIDENTIFIED];
+const NO_REFUSALS = ['AwaitingRestore', 'Paused', 'Hibernated', 'Aborted', 'StepFailed', ...UNIDENTIFIED];
 
 /** Whether nothing was created because the specification cannot be carried out. */
 export function isRefused({ observation, decision }: Pick<Findings, 'observation' | 'decision'>): boolean {
@@ -81,6 +82,7 @@ function available(findings: Findings): ConditionFinding {
   if (isAsleep(findings.observation)) return finding('Available', 'Hibernated');
   if (isRefused(findings)) return finding('Available', 'NotCreated');
   if (isUnidentified(findings)) return unavailable(findings, answered(findings.observation));
+  if (restoreUnderWay(cluster) !== undefined || isFencing(findings)) return finding('Available', 'Restoring');
   if (cluster.status.clusterID === undefined || !clientService.exists)
     return finding('Available', 'Creating');
   const probes = answered(findings.observation);
@@ -92,6 +94,14 @@ function available(findings: Findings): ConditionFinding {
   }
   if (goesToSleep(findings.observation)) return finding('Available', 'Hibernated');
   return unavailable(findings, probes);
+}
+
+function isFencing({ decision, observation }: Findings): boolean {
+  return (
+    decision.kind === 'operate' &&
+    decision.operation === 'restoreCluster' &&
+    !observation.clientService.exists
+  );
 }
 
 function unavailable(
@@ -160,6 +170,7 @@ function membersMissing(observation: Observation): string | undefined {
 
 const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
   createCluster: 'Creating',
+  restoreCluster: 'Restoring',
   repairCluster: 'Repairing',
   scaleCluster: 'Scaling',
   replaceMember: 'Repairing',

@@ -27,7 +27,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
-  const { incarnation, clusterID, lastSerial, replacements, givenUp } = previous;
+  const { incarnation, clusterID, lastSerial, replacements, givenUp, previousIncarnation } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
@@ -50,6 +50,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     ...operationsOf(previous, findings.decision, context),
     incarnation,
     clusterID,
+    previousIncarnation,
     tls: tlsStatus(findings.observation),
     storage: recordedStorage(findings.observation),
     lastSerial,

@@ -44,6 +44,13 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   deletePods: [],
   releaseClaims: [],
   removeFinalizer: [],
+  fenceMembers: [],
+  switchIncarnation: [],
+  fillVolume: [],
+  unpackBackup: [],
+  startSeed: [],
+  concludeRestore: [],
+  abandonRestore: [],
 };
 
 interface Swept {

@@ -1,0 +1,73 @@
+/** One pass of an EtcdRestore: read → plan → report. */
+import { API_VERSION } from '../../api/names.ts';
+import type { EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
+import { isConflict } from '../../kube/errors.ts';
+import {
+  planRestoreResource,
+  type RestoreActor,
+  type RestoreDecision,
+  restoreStatus,
+} from '../../planner/restore/resource.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { observe } from '../observe.ts';
+import type { ClusterRef } from '../resource.ts';
+import { readBackupOf, readRestore, reportRestore, type RestoreRef, withoutWatchers } from './resource.ts';
+
+/** What a workflow needs to know of a pass. */
+export interface RestoreAssessment {
+  readonly decision: RestoreDecision;
+  readonly summary: Pick<EtcdRestoreStatus, 'phase' | 'step' | 'reason' | 'succeeded'> | undefined;
+  /** The cluster whose workflow does the restoring; absent: it does not exist. */
+  readonly cluster?: ClusterRef;
+}
+
+const TRIES = 5;
+
+/** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
+export async function assessRestore(
+  deps: Dependencies,
+  ref: RestoreRef,
+  { actor, workflowId }: { readonly actor: RestoreActor; readonly workflowId: string },
+): Promise<RestoreAssessment> {
+  for (let attempt = 1; ; attempt += 1) {
+    const restore = await readRestore(deps.kube, ref);
+    const cluster = restore && (await findCluster(deps, restore));
+    const told = cluster === undefined ? {} : { cluster };
+    if (restore === undefined) return { decision: planRestoreResource(undefined), summary: undefined };
+    const observation = {
+      now: deps.now(),
+      restore: { ...restore, status: withoutWatchers(restore.status ?? {}) },
+      target: cluster && (await observe(deps, cluster))?.observation,
+      backup: await readBackupOf(deps.kube, restore),
+    };
+    const decision = planRestoreResource(observation);
+    const status = restoreStatus(observation, { decision, actor, workflowId });
+    try {
+      if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
+    } catch (error) {
+      if (isConflict(error) && attempt < TRIES) continue;
+      throw error;
+    }
+    return { decision, summary: summaryOf(status), ...told };
+  }
+}
+
+function summaryOf(status: EtcdRestoreStatus): RestoreAssessment['summary'] {
+  const { phase, step, reason, succeeded } = status;
+  return {
+    ...(phase !== undefined && { phase }),
+    ...(step !== undefined && { step }),
+    ...(reason !== undefined && { reason }),
+    ...(succeeded !== undefined && { succeeded }),
+  };
+}
+
+async function findCluster(
+  deps: Dependencies,
+  { metadata, spec }: EtcdRestore,
+): Promise<ClusterRef | undefined> {
+  const { namespace } = metadata;
+  const { name } = spec.etcdCluster;
+  const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+  return object?.metadata.uid === undefined ? undefined : { namespace, name, uid: object.metadata.uid };
+}

@@ -1,0 +1,113 @@
+/** The object that a restore is about: opened, examined from end to end, and read again with its checksum. */
+import { createHash } from 'node:crypto';
+import type { BackupCompression } from '../../api/backup-defaults.ts';
+import { manifestKey } from '../../api/backup-names.ts';
+import type { EtcdRestore } from '../../api/types.ts';
+import { EtcdError } from '../../etcd/port.ts';
+import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
+import type { RestoreSource } from '../../planner/restore/of-cluster.ts';
+import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
+import { proveObject, readManifest } from '../backup/catalogue.ts';
+import { decompressed } from '../backup/codec.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { readBackupOf } from './resource.ts';
+
+/** An opened store and the object in it. The store is to be closed. */
+export interface OpenedObject {
+  readonly store: Store;
+  readonly object: RestoreObject;
+}
+
+/** Opens the store of the restore, with the credentials that its Secret holds. */
+export async function openObject(deps: Dependencies, restore: EtcdRestore): Promise<OpenedObject> {
+  const object = objectOf(restore, await readBackupOf(deps.kube, restore));
+  if ('reason' in object) throw preconditionChanged(object.message);
+  const store = await deps.openStore({ kind: 'EtcdRestore', metadata: restore.metadata, spec: object.spec });
+  return { store, object };
+}
+
+/** Reads all of the object and says what it is. Throws `EtcdError` `corrupt` for what is no whole snapshot, or another one than its manifest says. */
+export async function examine({ store, object }: OpenedObject, options: CallOptions): Promise<RestoreSource> {
+  const { key, location } = object;
+  if ((await store.head(key, options)) === undefined) {
+    throw new StoreError('not-found', `${location} does not exist: correct the path`);
+  }
+  const manifest = await readManifest(store, key, options);
+  const compression = manifest?.compression ?? 'none';
+  const proof = await proven(store, key, { ...options, compression });
+  const entry = manifest?.entry;
+  if (entry?.sha256 !== undefined && entry.sha256 !== proof.sha256) {
+    throw new EtcdError(
+      'corrupt',
+      `${location} has the SHA-256 ${proof.sha256}, and ${manifestKey(key)} says ${entry.sha256}`,
+    );
+  }
+  const { revision, etcdVersion, clusterID, time } = entry ?? {};
+  return {
+    location,
+    size: proof.size,
+    sha256: proof.sha256,
+    snapshotSize: proof.snapshotSize,
+    compression,
+    ...(revision !== undefined && { revision }),
+    ...(etcdVersion !== undefined && { etcdVersion }),
+    ...(clusterID !== undefined && { clusterID }),
+    ...(time !== undefined && { time }),
+  };
+}
+
+/** A damaged compressed object is as bad as a damaged plain one. */
+async function proven(
+  store: Store,
+  key: string,
+  options: CallOptions & { readonly compression: BackupCompression },
+): ReturnType<typeof proveObject> {
+  try {
+    return await proveObject(store, key, options);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^Z_|^ZSTD_|^ERR_ZLIB/.test(code)) throw error;
+    throw new EtcdError('corrupt', `${store.location}/${key} cannot be decompressed: ${code}`);
+  }
+}
+
+/** How often a download that breaks off is taken up again where it was, without a byte in between. */
+const RESUMES = 5;
+
+/** The snapshot in the object, decompressed. Its last step throws `corrupt` when the object is not the one that was examined. */
+export function snapshotIn(
+  { store, object }: OpenedObject,
+  source: RestoreSource,
+  options: CallOptions,
+): AsyncIterable<Uint8Array> {
+  const hash = createHash('sha256');
+  async function* checked(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of resumed(store, object.key, options)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    if (hash.digest('hex') !== source.sha256) {
+      throw new EtcdError('corrupt', `${source.location} is not what it was when it was examined`);
+    }
+  }
+  return decompressed(checked(), source.compression);
+}
+
+async function* resumed(store: Store, key: string, options: CallOptions): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  for (let barren = 0; ; ) {
+    try {
+      const { body } = await store.get(key, { ...options, offset });
+      for await (const chunk of body) {
+        offset += chunk.length;
+        barren = 0;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      barren += 1;
+      if (!(error instanceof StoreError) || !error.retry || barren > RESUMES) throw error;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** What an EtcdRestore's own workflow does: it examines the backup, and makes a cluster to restore into. */
+import { Context } from '@temporalio/activity';
+import { ANNOTATION_RESTORED_BY, API_VERSION } from '../../api/names.ts';
+import { EtcdError } from '../../etcd/port.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { RestoreStep } from '../../planner/restore/resource.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { examine, openObject } from './backup-object.ts';
+import { readRestore, recordFailure, recordRestore, type RestoreRef } from './resource.ts';
+
+type StepOf<Kind extends RestoreStep['kind']> = Extract<RestoreStep, { kind: Kind }>;
+
+/** Reads the backup from end to end and records what it is. What is no good backup ends the restore, and nothing was touched. */
+export async function examineBackup(
+  deps: Dependencies,
+  ref: RestoreRef,
+  { generation }: StepOf<'examineBackup'>,
+): Promise<void> {
+  const restore = await readRestore(deps.kube, ref);
+  if (restore === undefined || restore.metadata.generation !== generation)
+    throw preconditionChanged('the specification is another one by now');
+  const opened = await openObject(deps, restore);
+  try {
+    const source = await examine(opened, { signal: Context.current().cancellationSignal });
+    await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation }));
+  } catch (error) {
+    if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;
+    await recordFailure(deps, ref, `${opened.object.location} is refused: ${error.message}`);
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/** Makes the EtcdCluster of the template; the annotation keeps it from being made empty. */
+export async function createRestored(deps: Dependencies, ref: RestoreRef): Promise<void> {
+  const restore = await readRestore(deps.kube, ref);
+  const spec = restore?.spec.clusterTemplate;
+  if (restore === undefined || spec === undefined)
+    throw preconditionChanged('there is no spec.clusterTemplate');
+  const { namespace } = ref;
+  const { name } = restore.spec.etcdCluster;
+  const annotations = { [ANNOTATION_RESTORED_BY]: ref.name };
+  try {
+    await deps.kube.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { namespace, name, annotations },
+      spec,
+    });
+  } catch (error) {
+    // Whose it is the next pass tells.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

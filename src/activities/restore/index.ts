@@ -1,0 +1,43 @@
+/** The activities of restores: the pass and the steps of an EtcdRestore, and the steps of its cluster. */
+import type { Step } from '../../planner/decision.ts';
+import type { RestoreStep } from '../../planner/restore/resource.ts';
+import { backupFailure } from '../backup/failure.ts';
+import { beating } from '../beating.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { passFailure, stepFailure } from '../failures.ts';
+import type { ClusterRef } from '../resource.ts';
+import { assessRestore } from './assess.ts';
+import { createRestored, examineBackup } from './begin.ts';
+import { abandonRestore, concludeRestore, fenceMembers, switchIncarnation } from './incarnation.ts';
+import type { RestoreRef } from './resource.ts';
+import { fillVolume, startSeed, unpackBackup } from './seeding.ts';
+
+type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** As `createActivities`, of which they are a part. */
+export function restoreActivities(deps: Dependencies) {
+  const step = <Kind extends Step['kind'], Result>(
+    perform: (deps: Dependencies, ref: ClusterRef, step: StepOf<Kind>) => Promise<Result>,
+  ) => beating((ref: ClusterRef, of: StepOf<Kind>) => perform(deps, ref, of), stepFailure);
+  return {
+    assessRestore: beating(
+      (ref: RestoreRef, context: Parameters<typeof assessRestore>[2]) => assessRestore(deps, ref, context),
+      passFailure,
+    ),
+    examineBackup: beating(
+      (ref: RestoreRef, of: Extract<RestoreStep, { kind: 'examineBackup' }>) => examineBackup(deps, ref, of),
+      backupFailure,
+    ),
+    createRestored: beating((ref: RestoreRef) => createRestored(deps, ref), stepFailure),
+    fenceMembers: step<'fenceMembers', string>(fenceMembers),
+    switchIncarnation: step<'switchIncarnation', void>(switchIncarnation),
+    fillVolume: beating(
+      (ref: ClusterRef, of: StepOf<'fillVolume'>) => fillVolume(deps, ref, of),
+      backupFailure,
+    ),
+    unpackBackup: step<'unpackBackup', string>(unpackBackup),
+    startSeed: step<'startSeed', void>(startSeed),
+    concludeRestore: step<'concludeRestore', void>(concludeRestore),
+    abandonRestore: step<'abandonRestore', void>(abandonRestore),
+  };
+}

@@ -1,0 +1,247 @@
+/** The steps that give a restored cluster its first member. Each looks, acts once and looks again, and can run twice. */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { withDefaults } from '../../api/defaults.ts';
+import type { EtcdCluster, EtcdRestore } from '../../api/types.ts';
+import { EtcdError } from '../../etcd/port.ts';
+import { disruptionBudget } from '../../objects/budget.ts';
+import { memberClaim } from '../../objects/claim.ts';
+import type { PodPlace } from '../../objects/claim-store.ts';
+import { placement } from '../../objects/placement.ts';
+import { memberPod } from '../../objects/pod.ts';
+import { POD_SECURITY } from '../../objects/security.ts';
+import { DONE_BEFORE, seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
+import { peerService } from '../../objects/services.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { KubeObject } from '../../kube/port.ts';
+import type { Step } from '../../planner/decision.ts';
+import { restoreOfCluster } from '../../planner/restore/of-cluster.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { lastWords } from '../last-words.ts';
+import { isControlledBy } from '../pod-facts.ts';
+import { CLAIM, POD } from '../observe.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import { type ClusterRef, readLivingCluster, recordStatus } from '../resource.ts';
+import { createOwned } from '../steps/create-owned.ts';
+import { openObject, snapshotIn } from './backup-object.ts';
+import { readRestore } from './resource.ts';
+
+type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+type Seeding = StepOf<'fillVolume' | 'unpackBackup'>;
+
+/** Makes the claim of the first member and brings the snapshot onto it, decompressed and checked. */
+export async function fillVolume(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: StepOf<'fillVolume'>,
+): Promise<void> {
+  const { cluster, restore } = await readBoth(deps, ref, step);
+  const { source } = restore.status ?? {};
+  if (source === undefined) throw preconditionChanged('the backup is still to be examined');
+  await createVolume(deps, cluster, step);
+  const { namespace, name, uid } = restore.metadata;
+  const owner = { kind: 'EtcdRestore', namespace, name, uid, role: 'volume' } as const;
+  const options = { signal: Context.current().cancellationSignal };
+  const volume = await deps.openVolume(owner, { claim: step.member, place: placeOf(cluster) });
+  try {
+    const there = (await volume.head(SNAPSHOT_KEY, options)) ?? (await volume.head(FINISHED_KEY, options));
+    if (there !== undefined) return await record(deps, ref, { token: step.token, filled: true });
+    const opened = await openObject(deps, restore);
+    try {
+      await volume.put(SNAPSHOT_KEY, snapshotIn(opened, source, options), options);
+    } finally {
+      await opened.store.close();
+    }
+  } catch (error) {
+    if (error instanceof EtcdError && error.code === 'corrupt') {
+      throw seedFailed(`${error.message}; abort the restore, and give it another backup`);
+    }
+    throw error;
+  } finally {
+    await volume.close();
+  }
+  await record(deps, ref, { token: step.token, filled: true });
+}
+
+/** Of the file that says that the data is finished. */
+const FINISHED_KEY = 'restore/finished';
+
+/** Not retried: shown to people as the failure of the operation, which is tried again later. */
+function seedFailed(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'SeedFailed');
+}
+
+async function createVolume(
+  deps: Dependencies,
+  cluster: EtcdCluster,
+  { member, token }: Seeding,
+): Promise<void> {
+  const storageClassName = cluster.status?.storage?.storageClassName;
+  const claim = memberClaim(cluster, { name: member, token, storageClassName });
+  for (const object of [peerService(cluster), disruptionBudget(cluster), claim]) {
+    await createOwned(deps.kube, object, cluster.metadata.uid);
+  }
+}
+
+/** A volume is made where its first pod may run, so that pod may run where the member may. */
+function placeOf(cluster: EtcdCluster): PodPlace {
+  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
+  const { securityContext, imagePullSecrets } = config.pod;
+  return {
+    ...placement(cluster.metadata.name, config),
+    securityContext: securityContext ?? POD_SECURITY,
+    ...(imagePullSecrets !== undefined && { imagePullSecrets }),
+  };
+}
+
+/** Has etcdutl make the member's data of the snapshot, and records that it is done. */
+export async function unpackBackup(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: StepOf<'unpackBackup'>,
+): Promise<WaitOutcome> {
+  const { cluster, restore } = await readBoth(deps, ref, step);
+  if (cluster.status?.incarnation?.restore?.seeded === true) return 'done';
+  const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
+  await createPod(deps, await podOf(deps, { cluster, restore, step }));
+  let end: SeedEnd | undefined;
+  const outcome = await waitUntil(async () => {
+    end = endOf(await deps.kube.get(pod));
+    return end === undefined ? 'notYet' : 'done';
+  });
+  if (end === undefined) return outcome;
+  if (end.failure === undefined) await record(deps, ref, { token: step.token, seeded: true });
+  await deps.kube.delete(pod, { gracePeriodSeconds: 1 });
+  if (end.failure !== undefined) throw seedFailed(`etcdutl could not restore the snapshot: ${end.failure}`);
+  return 'done';
+}
+
+/** How far the first member's volume is. */
+async function record(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { token, ...done }: { readonly token: string; readonly filled?: true; readonly seeded?: true },
+): Promise<void> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  const { incarnation } = cluster.status ?? {};
+  if (incarnation?.token !== token || incarnation.restore === undefined)
+    throw preconditionChanged(`incarnation ${token} is not the recorded one`);
+  const restore = { ...incarnation.restore, ...done };
+  await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
+}
+
+async function podOf(
+  deps: Dependencies,
+  {
+    cluster,
+    restore,
+    step,
+  }: { readonly cluster: EtcdCluster; readonly restore: EtcdRestore; readonly step: Seeding },
+) {
+  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
+  const { namespace, name, uid } = restore.metadata;
+  const member = cluster.status?.incarnation?.members.find(candidate => candidate.name === step.member);
+  if (member === undefined)
+    throw preconditionChanged(`${step.member} is no member of incarnation ${step.token}`);
+  const { source } = restore.status ?? {};
+  const of = source && restoreOfCluster(restore, cluster.metadata.name);
+  return seedPod({
+    restore: { namespace, name, uid },
+    member: { name: step.member, peerUrl: member.peerURL, token: step.token },
+    claim: step.member,
+    images: {
+      operator: await deps.ownImage(),
+      etcd: `${config.repository}:v${versionOf(cluster)}`,
+    },
+    revisionBump: of?.revisionBump ?? 0,
+    place: placeOf(cluster),
+  });
+}
+
+/** A restore never upgrades: the first member runs what the cluster ran. */
+function versionOf(cluster: EtcdCluster): string {
+  return cluster.status?.currentVersion || withDefaults(cluster.spec).version;
+}
+
+async function createPod({ kube }: Dependencies, pod: ReturnType<typeof seedPod>): Promise<void> {
+  const { apiVersion, kind, metadata } = pod;
+  const found = await kube.get({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
+  if (found !== undefined) {
+    const owner = metadata.ownerReferences[0]?.uid ?? '';
+    if (isControlledBy(found, owner)) return;
+    throw preconditionChanged(
+      `pod ${metadata.namespace}/${metadata.name} belongs to something else: remove it`,
+    );
+  }
+  try {
+    await kube.create(pod);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+interface SeedEnd {
+  /** Absent: all is well. */
+  readonly failure?: string;
+}
+
+interface SeedStatus {
+  readonly phase?: string;
+  readonly message?: string;
+  readonly initContainerStatuses?: readonly ContainerEnd[];
+  readonly containerStatuses?: readonly ContainerEnd[];
+}
+interface ContainerEnd {
+  readonly name: string;
+  readonly state?: { readonly terminated?: { readonly exitCode?: number; readonly message?: string } };
+}
+
+/** How the pod ended; undefined while it has not. */
+function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
+  const status = (pod?.['status'] ?? {}) as SeedStatus;
+  if (status.phase === 'Succeeded') return {};
+  if (status.phase !== 'Failed') return undefined;
+  const ends = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const bad = ends.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+  const said = bad?.state?.terminated?.message?.trim();
+  if (said === DONE_BEFORE) return {};
+  return { failure: lastWords(said) ?? status.message ?? 'its pod failed without a word' };
+}
+
+/** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */
+export async function startSeed(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: StepOf<'startSeed'>,
+): Promise<void> {
+  const { cluster } = await readBoth(deps, ref, step);
+  if (cluster.status?.incarnation?.restore?.seeded !== true)
+    throw preconditionChanged(`${step.member} has no data yet`);
+  const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
+  if (claim === undefined || (step.claimUid !== '' && claim.metadata.uid !== step.claimUid)) {
+    throw preconditionChanged(`claim ${step.member} is not the one that was restored onto`);
+  }
+  const pod = memberPod(cluster, {
+    name: step.member,
+    token: step.token,
+    start: { state: 'restart' },
+    storage: 'PersistentVolumeClaim',
+    version: versionOf(cluster),
+  });
+  await createOwned(deps.kube, pod, ref.uid);
+}
+
+/** The cluster and the restore that the step was planned for. */
+async function readBoth(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: { readonly restore: { readonly name: string; readonly uid: string }; readonly token: string },
+): Promise<{ readonly cluster: EtcdCluster; readonly restore: EtcdRestore }> {
+  const cluster = await readLivingCluster(deps.kube, ref);
+  const { incarnation, clusterID } = cluster.status ?? {};
+  if (incarnation?.token !== step.token || clusterID !== undefined)
+    throw preconditionChanged(`incarnation ${step.token} is not the one that is being restored`);
+  const restore = await readRestore(deps.kube, { ...step.restore, namespace: ref.namespace });
+  if (restore === undefined) throw preconditionChanged(`EtcdRestore ${step.restore.name} is gone`);
+  return { cluster, restore };
+}

@@ -1,0 +1,90 @@
+/**
+ * The pod that makes a member's data out of a snapshot that lies on the member's volume: with the etcdutl of the cluster's
+ * own etcd, between two small steps of ours that make it one that can be begun again. Pure.
+ */
+import { FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
+import { API_VERSION } from '../api/names.ts';
+import { DATA_DIR, VOLUME_PATH } from './etcd-arguments.ts';
+import type { PodPlace } from './claim-store.ts';
+import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
+
+/** Where the snapshot lies: its key when the volume is opened as a store. */
+export const SNAPSHOT_KEY = 'restore/snapshot.db';
+/** What the first container says when all was done before. */
+export const DONE_BEFORE = 'restored before';
+
+export interface SeedPod {
+  readonly restore: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly member: { readonly name: string; readonly peerUrl: string; readonly token: string };
+  readonly claim: string;
+  readonly images: { readonly operator: string; readonly etcd: string };
+  /** By how much revisions are raised; 0: not at all. */
+  readonly revisionBump: number;
+  readonly place: PodPlace;
+}
+
+/** The name of the pod; one for each member, and names of members are never used twice. */
+export function seedPodName(member: string): string {
+  return `${member}-seed`;
+}
+
+/** @throws never: equal for equal arguments */
+export function seedPod({ restore, member, claim, images, revisionBump, place }: SeedPod) {
+  const { namespace, name, uid } = restore;
+  const volumeMounts = [{ name: 'data', mountPath: VOLUME_PATH }];
+  const shared = { imagePullPolicy: 'IfNotPresent', securityContext: CONTAINER_SECURITY, volumeMounts };
+  const own = (task: 'prepare' | 'finish') => ({
+    name: task,
+    image: images.operator,
+    command: ['/usr/local/bin/node', '/app/dist/main/seed.js'],
+    args: [task, VOLUME_PATH],
+    terminationMessagePolicy: 'File',
+    ...shared,
+  });
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: seedPodName(member.name),
+      namespace,
+      labels: { [LABEL_NAME]: 'etcd-restore', [LABEL_MANAGED_BY]: FIELD_MANAGER },
+      ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true }],
+    },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 5,
+      securityContext: POD_SECURITY,
+      ...place,
+      initContainers: [
+        own('prepare'),
+        {
+          name: 'restore',
+          image: images.etcd,
+          command: ['/usr/local/bin/etcdutl'],
+          args: restoreArguments(member, revisionBump),
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          ...shared,
+        },
+      ],
+      containers: [own('finish')],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }],
+    },
+  };
+}
+
+/** Both of the last two or neither (etcdutl's own rule): without compaction old watchers would go on in silence. */
+function restoreArguments(member: SeedPod['member'], revisionBump: number): string[] {
+  return [
+    'snapshot',
+    'restore',
+    `${VOLUME_PATH}/${SNAPSHOT_KEY}`,
+    `--data-dir=${DATA_DIR}`,
+    `--name=${member.name}`,
+    `--initial-cluster=${member.name}=${member.peerUrl}`,
+    `--initial-cluster-token=${member.token}`,
+    `--initial-advertise-peer-urls=${member.peerUrl}`,
+    ...(revisionBump > 0 ? [`--bump-revision=${revisionBump}`, '--mark-compacted'] : []),
+  ];
+}

@@ -1,0 +1,90 @@
+/** What stands in the way of a restore before anything is touched. Pure. */
+import { parseQuantity } from '../../api/quantity.ts';
+import { compareVersions, minorOf } from '../../api/versions.ts';
+import { type Check, firstObstacle, isAwake, namesAreFree, type Obstacle } from '../checks.ts';
+import { serialsAreLeft, specificationIsUsable } from '../checks.ts';
+import type { Observation } from '../observation.ts';
+import { storageFor } from '../storage.ts';
+import { certificatesAreGood } from '../tls.ts';
+import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from './of-cluster.ts';
+
+const CHECKS: readonly Check[] = [
+  specificationIsUsable,
+  isAwake,
+  namesAreFree,
+  serialsAreLeft,
+  certificatesAreGood,
+];
+
+/** What etcd writes beside the database: its log, and room to grow. */
+const LOG_BYTES = 256 * 1024 * 1024;
+
+/** Why the restore may not begin; undefined when it may. */
+export function admission(observation: Observation, restore: RestoreOfCluster): Obstacle | undefined {
+  return (
+    otherFirst(observation, restore) ??
+    firstObstacle(observation, CHECKS) ??
+    (restore.source && sourceFits(observation, restore.source)) ??
+    isConfirmed(observation, restore)
+  );
+}
+
+/** One restore of a cluster at a time; the older one first. */
+function otherFirst(
+  { cluster, restores = [] }: Observation,
+  restore: RestoreOfCluster,
+): Obstacle | undefined {
+  const under = restoreUnderWay(cluster);
+  const waiting = inOrder(restores.filter(({ source }) => source !== undefined));
+  const first = under ?? waiting[0];
+  if (first === undefined || first.uid === restore.uid) return undefined;
+  if (under === undefined && restore.source === undefined) return undefined;
+  return {
+    reason: 'AnotherRestore',
+    message: `EtcdRestore ${first.name} restores the cluster ${cluster.name} first; delete one of the two`,
+  };
+}
+
+/** The older one first. */
+export function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfCluster[] {
+  const keyOf = ({ createdAt, name }: RestoreOfCluster): string => `${createdAt} ${name}`;
+  return restores.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function sourceFits(observation: Observation, source: RestoreSource): Obstacle | undefined {
+  const { cluster } = observation;
+  const version = cluster.status.currentVersion || cluster.config.version;
+  const [from, to] = [minorOf(source.etcdVersion ?? ''), minorOf(version)];
+  if (from !== undefined && to !== undefined && compareVersions(`${from}.0`, `${to}.0`) > 0) {
+    return {
+      reason: 'VersionTooOld',
+      message: `the backup comes from etcd ${source.etcdVersion}, and ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
+    };
+  }
+  const storage = cluster.status.storage ?? storageFor(observation);
+  if (storage.kind === 'EmptyDir') {
+    return {
+      reason: 'NoVolumes',
+      message: `${cluster.name} keeps its data in its pods; a backup is restored onto volumes: give the cluster spec.storage.volumeClaimTemplate`,
+    };
+  }
+  const size = parseQuantity(storage.size ?? '');
+  // For a while the snapshot lies beside the database that is made of it.
+  const needed = 2 * source.snapshotSize + LOG_BYTES;
+  if (size === undefined || size >= needed) return undefined;
+  return {
+    reason: 'VolumeTooSmall',
+    message: `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, and those of ${cluster.name} have ${storage.size}: raise the size in spec.storage.volumeClaimTemplate`,
+  };
+}
+
+/** A cluster that can still be asked is not overwritten by mistake (etcd-io's disaster recovery starts from a loss of quorum). */
+function isConfirmed({ cluster, membership }: Observation, restore: RestoreOfCluster): Obstacle | undefined {
+  const { clusterID } = cluster.status;
+  if (!membership.known || clusterID === undefined || restore.confirmClusterId === clusterID)
+    return undefined;
+  return {
+    reason: 'NotConfirmed',
+    message: `the cluster ${cluster.name} has quorum, and would be overwritten: write its id, ${clusterID}, into spec.confirmClusterID to confirm that`,
+  };
+}

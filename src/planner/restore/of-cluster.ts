@@ -1,0 +1,50 @@
+/** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
+import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
+
+/** The backup that a restore puts in place, proved to be whole. */
+export type RestoreSource = NonNullable<EtcdRestoreStatus['source']>;
+
+/** One EtcdRestore that names this cluster and has not ended. Plain JSON. */
+export interface RestoreOfCluster {
+  readonly name: string;
+  readonly uid: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** Absent: it was not yet read, or was read for another specification. */
+  readonly source?: RestoreSource;
+  /** Lower-case hexadecimal, as etcdctl prints it; empty: nothing is confirmed. */
+  readonly confirmClusterId: string;
+  readonly revisionBump: number;
+}
+
+/** By how much revisions are raised when nothing is said: the schema's default, for objects made without it. */
+const REVISION_BUMP = 1_000_000_000;
+
+/** What a restore is to the cluster of this name; undefined for one of another cluster, or one that has ended. */
+export function restoreOfCluster(
+  { metadata, spec, status = {} }: EtcdRestore,
+  cluster: string,
+): RestoreOfCluster | undefined {
+  if (spec.etcdCluster.name !== cluster || metadata.deletionTimestamp !== undefined) return undefined;
+  if (hasEnded(status)) return undefined;
+  const source = status.generation === metadata.generation ? status.source : undefined;
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    createdAt: metadata.creationTimestamp ?? '',
+    ...(source && { source }),
+    confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
+    revisionBump: spec.revisionBump ?? REVISION_BUMP,
+  };
+}
+
+/** Whether a restore has ended, well or not. It is never begun again. */
+export function hasEnded({ phase }: EtcdRestoreStatus): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** The restore that the cluster's members come from, while clients are still kept out. */
+export function restoreUnderWay({ status }: Pick<EtcdCluster, 'status'>) {
+  const restore = status?.incarnation?.restore;
+  return restore?.completedAt === undefined ? restore : undefined;
+}

@@ -1,0 +1,177 @@
+/**
+ * Restore in place, up to the recorded cluster id; from then on the members that are missing are added as for any cluster,
+ * and at last clients are let in. A restore is a new cluster under the old name (etcd docs, "Disaster recovery"): the old
+ * members are fenced first, their claims are kept, and names and tokens are new.
+ */
+import { memberName, serialOf } from '../../api/names.ts';
+import type { Incarnation } from '../../api/types.ts';
+import { blocked, operate, undoing } from '../answers.ts';
+import type { Decision, Step } from '../decision.ts';
+import { lastSerialOf, memberOf, nextToken } from '../identity.ts';
+import { memberNames } from '../members.ts';
+import { isHealthy, seatsOf } from '../membership/seats.ts';
+import type { Observation } from '../observation.ts';
+import { storageFor } from '../storage.ts';
+import { admission, inOrder } from './admission.ts';
+import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
+
+/** What a restore does next; undefined when there is none, or when its first member has been opened. */
+export function planRestore(observation: Observation): Decision | undefined {
+  const { cluster, restores = [] } = observation;
+  const under = restoreUnderWay(cluster);
+  if (under !== undefined) {
+    if (cluster.status.clusterID !== undefined) return undefined;
+    const restore = restores.find(({ uid }) => uid === under.uid);
+    return restore === undefined || isAborted(observation)
+      ? undo(observation, { name: under.name, uid: under.uid, revert: true })
+      : seeding(observation, restore);
+  }
+  const [next] = inOrder(restores.filter(({ source }) => source !== undefined));
+  if (next?.source === undefined || admission(observation, next) !== undefined) return undefined;
+  return isAborted(observation)
+    ? undo(observation, { name: next.name, uid: next.uid, revert: false })
+    : beginning(observation, next);
+}
+
+/** What ends a restore: clients are let in when every member is there, serves, and has the revision. */
+export function planOpening(observation: Observation): Decision | undefined {
+  const { cluster, clientService } = observation;
+  const under = restoreUnderWay(cluster);
+  if (under === undefined || cluster.status.clusterID === undefined) return undefined;
+  const seats = seatsOf(observation);
+  const members = memberNames(observation);
+  const ready = seats.filter(({ pod }) => pod?.ready === true && !pod.deleting);
+  const serving = seats.filter(seat => !seat.isLearner && isHealthy(seat) && hasRevision(seat.probe, under));
+  const isWhole = seats.length === cluster.config.size;
+  const steps: Step[] = [
+    ...(isWhole && ready.length === seats.length ? [] : [{ kind: 'awaitMembers' as const, members }]),
+    ...(clientService.exists
+      ? []
+      : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
+    { kind: 'concludeRestore', restore: { name: under.name, uid: under.uid } },
+  ];
+  if (isWhole && ready.length === seats.length && serving.length < seats.length) {
+    const silent = seats.filter(seat => !serving.includes(seat)).map(({ name }) => name);
+    const message = `${silent.join(', ')} cannot be read from at revision ${under.revision ?? '?'} yet`;
+    return blocked({ reason: 'NotReadable', message, waitMs: 2_000 }, steps);
+  }
+  return operate('restoreCluster', steps);
+}
+
+function hasRevision(
+  probe: ReturnType<typeof seatsOf>[number]['probe'],
+  { revision }: { readonly revision?: number },
+): boolean {
+  return probe?.read.ok === true && Number(probe.read.revision ?? 0) >= (revision ?? 0);
+}
+
+function isAborted({ actor }: Observation): boolean {
+  return actor?.aborted?.operation === 'restoreCluster';
+}
+
+/** The old members are stopped, and the new incarnation is recorded. */
+function beginning(observation: Observation, restore: RestoreOfCluster): Decision {
+  const { cluster } = observation;
+  const { name, uid } = restore;
+  const incarnation = nextIncarnation(observation, restore);
+  const from = cluster.status.incarnation?.token;
+  const keep = observation.claims.filter(claim => claim.owned).map(claim => claim.name);
+  const change: Step = {
+    kind: 'switchIncarnation',
+    restore: { name, uid },
+    ...(from !== undefined && { from }),
+    incarnation,
+    storage: cluster.status.storage ?? storageFor(observation),
+    members: from === undefined ? [] : memberNames(observation),
+    keep,
+  };
+  return operate('restoreCluster', [
+    ...fence(observation),
+    change,
+    ...seedingSteps(observation, restore, incarnation),
+  ]);
+}
+
+function fence({ pods, clientService }: Observation): Step[] {
+  const owned = pods.filter(pod => pod.owned).map(({ name, uid }) => ({ name, uid }));
+  const isOpen = clientService.exists && clientService.owned;
+  return owned.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods: owned }];
+}
+
+function nextIncarnation(observation: Observation, restore: RestoreOfCluster): Incarnation {
+  const { cluster, pods, claims, namesSeen } = observation;
+  const seen = [...pods, ...claims].map(({ name }) => name);
+  const serials = [...seen, ...namesSeen].map(name => serialOf(name) ?? -1);
+  const seed = memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
+  const { source, name, uid, revisionBump } = restore;
+  const revision = source?.revision === undefined ? undefined : source.revision + revisionBump;
+  return {
+    token: nextToken(observation),
+    members: [memberOf(cluster, seed)],
+    restore: {
+      name,
+      uid,
+      location: source?.location ?? '',
+      ...(revision !== undefined && { revision }),
+    },
+  };
+}
+
+function seeding(observation: Observation, restore: RestoreOfCluster): Decision {
+  const { incarnation } = observation.cluster.status;
+  if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
+  const steps = seedingSteps(observation, restore, incarnation);
+  const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
+  const [probe] = Object.values(observation.probes);
+  if (probe?.answered === true && probe.read.ok) {
+    const least = incarnation.restore?.revision ?? 0;
+    const message = `${seed?.name} has revision ${probe.read.revision}, and the backup has at least ${least}: it is another one than it was taken for`;
+    if (!hasRevision(probe as ReturnType<typeof seatsOf>[number]['probe'], { revision: least }))
+      return blocked({ reason: 'RevisionTooLow', message }, steps);
+  }
+  if (seed?.trouble !== undefined) {
+    const message = `${seed.name}: ${seed.trouble.reason} (${seed.trouble.message})`;
+    return blocked({ reason: 'MembersNotStarting', message }, steps);
+  }
+  return operate('restoreCluster', steps);
+}
+
+/** From the recorded incarnation to the recorded cluster id. */
+function seedingSteps(
+  observation: Observation,
+  restore: RestoreOfCluster,
+  { token, members }: Incarnation,
+): Step[] {
+  const { pods, claims, membership } = observation;
+  const member = members[0]?.name ?? '';
+  const of = { restore: { name: restore.name, uid: restore.uid }, token, member };
+  const claimUid = claims.find(claim => claim.owned && claim.name === member)?.uid ?? '';
+  const fill: Step = { kind: 'fillVolume', ...of };
+  const unpack: Step = { kind: 'unpackBackup', ...of };
+  const start: Step = { kind: 'startSeed', ...of, claimUid };
+  const wait: Step = { kind: 'awaitQuorum', token, members: [member] };
+  const record = recordStep(observation, token);
+  const recorded = observation.cluster.status.incarnation;
+  const done = recorded?.token === token ? recorded.restore : undefined;
+  if (done?.seeded !== true) return [...(done?.filled === true ? [] : [fill]), unpack, start, wait, record];
+  const isStarted = pods.some(pod => pod.owned && pod.name === member);
+  return [...(isStarted ? [] : [start]), ...(membership.known ? [] : [wait]), record];
+}
+
+function recordStep({ membership }: Observation, token: string): Step {
+  if (!membership.known) return { kind: 'recordClusterId', token, clusterId: 'as restored', members: [] };
+  const members = membership.members.map(({ name, id }) => ({ name, id }));
+  return { kind: 'recordClusterId', token, clusterId: membership.clusterId, members };
+}
+
+/** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
+function undo(
+  observation: Observation,
+  { name, uid, revert }: { readonly name: string; readonly uid: string; readonly revert: boolean },
+): Decision {
+  const steps: Step[] = [
+    ...(revert ? fence(observation) : []),
+    { kind: 'abandonRestore', restore: { name, uid }, revert },
+  ];
+  return undoing(operate('restoreCluster', steps));
+}

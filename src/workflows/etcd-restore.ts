@@ -1,0 +1,144 @@
+/**
+ * The entity of one EtcdRestore: examines the backup, makes the cluster where one is to be made, and then follows what the
+ * workflow of the cluster does. It ends when the restore has ended; a change of the resource starts it again, and it
+ * looks.
+ */
+import {
+  ActivityFailure,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  log,
+  patched,
+  proxyActivities,
+  rootCause,
+  setCurrentDetails,
+  setDefaultSignalHandler,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { workflowId } from '../api/names.ts';
+import type { Activities, RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
+import { declineRestore } from './declined.ts';
+import { changedSignal, type ResourceRef, resyncSignal } from './messages.ts';
+
+const HEARTBEAT = '5s';
+const LOOKING = {
+  startToCloseTimeout: '20s',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumInterval: '10s' },
+} as const;
+/** Reading a whole backup takes as long as it takes. */
+const EXAMINING = {
+  startToCloseTimeout: '6h',
+  scheduleToCloseTimeout: '12h',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumInterval: '60s', maximumAttempts: 5 },
+} as const;
+
+/** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
+const FOLLOW = '5s';
+const BLOCKED = '30s';
+const LONG_HISTORY = 1_000;
+
+export interface RestoreInput extends ResourceRef {
+  readonly failures?: number;
+}
+
+export async function etcdRestore(input: RestoreInput): Promise<void> {
+  // Histories of the releases that declined restores are replayed as they were.
+  if (!patched('restores')) return declineRestore(input);
+  const { namespace, name, uid, failures = 0 } = input;
+  return new RestoreEntity({ namespace, name, uid }, failures).run();
+}
+
+class RestoreEntity {
+  readonly #ref: ResourceRef;
+  /** Failures in a row, for the back-off. */
+  #failures: number;
+  #dirty = false;
+  #actor: RestoreActor = {};
+
+  constructor(ref: ResourceRef, failures: number) {
+    this.#ref = ref;
+    this.#failures = failures;
+    const wake = () => void (this.#dirty = true);
+    setHandler(changedSignal, wake, { description: 'look again (sent by the watcher)' });
+    setHandler(resyncSignal, wake, { description: 'look now' });
+    setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      this.#dirty = false;
+      const assessment = await look(this.#ref, this.#actor);
+      const { decision, summary } = assessment;
+      setCurrentDetails(detailsOf(assessment));
+      // The workflow of the cluster cannot know that there is something for it to do, or nothing any more.
+      const isHandedOver = decision.kind === 'waiting' && summary?.phase === 'Fencing';
+      if (isHandedOver || decision.kind === 'ended') await tellCluster(assessment);
+      if (decision.kind === 'ended') return;
+      if (decision.kind === 'operate') await this.#operate(decision);
+      else await condition(() => this.#dirty, decision.kind === 'waiting' ? FOLLOW : BLOCKED);
+      const { historyLength, continueAsNewSuggested } = workflowInfo();
+      if (historyLength > LONG_HISTORY || continueAsNewSuggested)
+        await continueAsNew<typeof etcdRestore>({ ...this.#ref, failures: this.#failures });
+    }
+  }
+
+  async #operate(decision: Extract<RestoreDecision, { kind: 'operate' }>): Promise<void> {
+    const message = await perform(this.#ref, decision);
+    this.#actor = message === undefined ? {} : { failed: { message } };
+    this.#failures = message === undefined ? 0 : this.#failures + 1;
+    if (message === undefined) return;
+    // Said at once, tried again later.
+    setCurrentDetails(detailsOf(await look(this.#ref, this.#actor)));
+    await condition(() => this.#dirty, Math.min(10_000 * 2 ** (this.#failures - 1), 600_000));
+  }
+}
+
+async function look(ref: ResourceRef, actor: RestoreActor): Promise<RestoreAssessment> {
+  const summary = `look at ${ref.namespace}/${ref.name}`;
+  const activities = proxyActivities<Activities>({ ...LOOKING, summary });
+  for (;;) {
+    try {
+      return await activities.assessRestore(ref, { actor, workflowId: workflowInfo().workflowId });
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      log.error('a pass failed for good and is made again', { error: rootCause(error) });
+      await sleep(LOOKING.retry.maximumInterval);
+    }
+  }
+}
+
+/** How it failed; undefined: it did not. */
+async function perform(
+  ref: ResourceRef,
+  { step, summary }: Extract<RestoreDecision, { kind: 'operate' }>,
+): Promise<string | undefined> {
+  const activities = proxyActivities<Activities>({ ...EXAMINING, summary });
+  try {
+    if (step.kind === 'examineBackup') await activities.examineBackup(ref, step);
+    else await activities.createRestored(ref);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return rootCause(error) ?? error.message;
+  }
+}
+
+async function tellCluster({ cluster }: RestoreAssessment): Promise<void> {
+  if (cluster === undefined) return;
+  // It may not run: the watcher sees to that.
+  await getExternalWorkflowHandle(workflowId({ kind: 'EtcdCluster', ...cluster }))
+    .signal(changedSignal)
+    .catch(() => undefined);
+}
+
+function detailsOf({ decision, summary }: RestoreAssessment): string {
+  if (summary === undefined) return 'The resource is gone.';
+  const { phase = 'Pending', step, reason } = summary;
+  const blocked = decision.kind === 'blocked' ? `Blocked: ${decision.reason}. ` : '';
+  return `**${phase}**\n\n${blocked}${(reason ?? step ?? '').replace(/\s+/g, ' ')}`;
+}

@@ -1,0 +1,121 @@
+/** A cluster, a backup in a store, and an EtcdRestore, all in memory: both passes are made in turn, and their steps. */
+import { createHash } from 'node:crypto';
+import { newManifest } from '../../src/api/backup-manifest.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
+import type { Actor } from '../../src/planner/observation.ts';
+import type { ClusterRef } from '../../src/activities/resource.ts';
+import type { RestoreAssessment } from '../../src/activities/index.ts';
+import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';
+import { snapshotBytes } from './fake-snapshot.ts';
+
+export const REVISION = 42;
+const KEY = 'etcd/example';
+const PASSES = 120;
+
+export class RestoreWorld extends OperatorWorld {
+  #restore: ClusterRef | undefined;
+
+  /** A world with a cluster that runs, and a backup. */
+  static async withCluster(options: WorldOptions = {}): Promise<RestoreWorld> {
+    const world = new RestoreWorld(options);
+    await world.runCluster();
+    world.seedBackup();
+    return world;
+  }
+
+  constructor(options: WorldOptions = {}) {
+    super(options);
+    this.kubelet.snapshotRevision = REVISION;
+  }
+
+  /** The cluster alone, until it rests. */
+  runCluster(actor: Actor = {}): Promise<unknown> {
+    return super.run(actor);
+  }
+
+  /** A backup with its manifest. */
+  seedBackup({
+    bytes = snapshotBytes(Buffer.alloc(4096, 7)),
+    sha256 = createHash('sha256').update(bytes).digest('hex'),
+    etcdVersion = '3.6.16',
+  }: {
+    readonly bytes?: Buffer;
+    readonly sha256?: string;
+    readonly etcdVersion?: string;
+  } = {}): void {
+    const startedAt = '2026-11-21T09:00:00Z';
+    const manifest = newManifest({
+      backup: { namespace: 'shop', name: 'nightly', uid: 'backup-uid' },
+      startedAt,
+      entry: {
+        time: startedAt,
+        location: `s3://backups/${KEY}`,
+        revision: REVISION,
+        size: bytes.length,
+        sha256,
+        etcdVersion,
+        verified: 'Checksum',
+      },
+      compression: 'none',
+      snapshot: { size: bytes.length, sha256: '', storageVersion: '' },
+    });
+    this.store.objects.set(KEY, { bytes, modifiedAt: 0 });
+    this.store.objects.set(`${KEY}.json`, { bytes: Buffer.from(JSON.stringify(manifest)), modifiedAt: 0 });
+  }
+
+  /** `kubectl create` of an EtcdRestore. */
+  request(spec: Partial<EtcdRestoreSpec> = {}, name = 'back'): void {
+    const [object] = this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRestore',
+      metadata: { name, namespace: this.ref.namespace, creationTimestamp: '2026-11-21T10:00:00Z' },
+      spec: {
+        etcdCluster: { name: this.ref.name },
+        backupStorageType: 'S3',
+        s3: { path: `backups/${KEY}`, awsSecret: '' },
+        ...spec,
+      },
+    } as WritableObject);
+    this.#restore = { namespace: this.ref.namespace, name, uid: object?.metadata.uid ?? '' };
+  }
+
+  get restore(): EtcdRestoreStatus {
+    const { namespace, name = '' } = this.#restore ?? {};
+    const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name });
+    return (object?.['status'] ?? {}) as EtcdRestoreStatus;
+  }
+
+  /** One pass of the EtcdRestore and its step. */
+  async stepRestore(): Promise<RestoreAssessment> {
+    const ref = this.#restore;
+    if (ref === undefined) throw new Error('there is no EtcdRestore');
+    return this.act(async activities => {
+      const assessment = await activities.assessRestore(ref, { actor: {}, workflowId: 'restore' });
+      const { decision } = assessment;
+      if (decision.kind === 'operate' && decision.step.kind === 'examineBackup')
+        await activities.examineBackup(ref, decision.step);
+      else if (decision.kind === 'operate') await activities.createRestored(ref);
+      return assessment;
+    });
+  }
+
+  /** Both passes in turn until neither has anything to do. Processes that are killed are replaced. */
+  async settle(actor: Actor = {}): Promise<void> {
+    const seen: string[] = [];
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      this.kubelet.settle();
+      try {
+        const restore = await this.stepRestore();
+        const { decision } = await this.step(actor);
+        if (decision.kind !== 'operate' && ['ended', 'blocked'].includes(restore.decision.kind)) return;
+        seen.push(decision.kind === 'operate' ? decision.step.kind : JSON.stringify(decision));
+      } catch (error) {
+        if (error instanceof Killed) this.reboot();
+        seen.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    throw new Error(`does not come to rest: ${seen.slice(-8).join('; ')}`);
+  }
+}
