@@ -221,7 +221,7 @@ test('a workflow whose tasks keep failing is said on its resource, by the server
   const { kube, watcher } = await run({ stuckCheckMs: 500 }, 'failing');
   const [sick, well] = [refTo('EtcdCluster', 'stuck'), refTo('EtcdCluster', 'well')];
   kube.seed(resource(sick));
-  await until(() => watcher.stats().delivered === 1);
+  await until(() => watcher.stats().delivered >= 1);
   const end = new AbortController();
   const worker = failTasks('failing', end.signal);
   await until(() => condition(kube, sick, 'WorkflowStuck') === 'True', 60_000);
@@ -229,7 +229,8 @@ test('a workflow whose tasks keep failing is said on its resource, by the server
   await expect(worker).rejects.toThrow('CANCELLED');
   expect(JSON.stringify(kube.peek(objectOf(sick))?.['status'])).toContain('NonDeterministicError');
   kube.seed(resource(well));
-  await until(() => watcher.stats().delivered === 2);
+  // By its own history: on a busy machine the list of the stuck may fail, and then everything is told again.
+  await until(async () => (await signalled(well).catch(() => [])).length > 0);
   expect(watcher.stats().stuck).toBe(1);
   expect(condition(kube, well, 'WorkflowStuck')).toBeUndefined();
   await client.workflow.getHandle(workflowId(sick)).terminate('the way out that the condition names');
