@@ -3,7 +3,9 @@ import { parseQuantity } from '../../api/quantity.ts';
 import { compareVersions, minorOf } from '../../api/versions.ts';
 import { type Check, firstObstacle, isAwake, namesAreFree, type Obstacle } from '../checks.ts';
 import { serialsAreLeft, specificationIsUsable } from '../checks.ts';
+import { memberNames } from '../members.ts';
 import type { Observation } from '../observation.ts';
+import { quorum } from '../quorum.ts';
 import { storageFor } from '../storage.ts';
 import { certificatesAreGood } from '../tls.ts';
 import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from './of-cluster.ts';
@@ -78,13 +80,27 @@ function sourceFits(observation: Observation, source: RestoreSource): Obstacle |
   };
 }
 
-/** A cluster that can still be asked is not overwritten by mistake (etcd-io's disaster recovery starts from a loss of quorum). */
-function isConfirmed({ cluster, membership }: Observation, restore: RestoreOfCluster): Obstacle | undefined {
+/**
+ * A cluster that has quorum is not overwritten by mistake (etcd-io's disaster recovery starts from a loss of quorum). That nobody
+ * answers the operator proves no loss: as long as Kubernetes shows enough members running, the cluster may serve its clients.
+ */
+function isConfirmed(observation: Observation, restore: RestoreOfCluster): Obstacle | undefined {
+  const { cluster, membership } = observation;
   const { clusterID } = cluster.status;
-  if (!membership.known || clusterID === undefined || restore.confirmClusterId === clusterID)
-    return undefined;
+  if (clusterID === undefined || restore.confirmClusterId === clusterID) return undefined;
+  if (!membership.known && !mayHaveQuorum(observation)) return undefined;
+  const state = membership.known ? 'has quorum' : 'does not answer, but may have quorum';
   return {
     reason: 'NotConfirmed',
-    message: `the cluster ${cluster.name} has quorum, and would be overwritten: write its id, ${clusterID}, into spec.confirmClusterID to confirm that`,
+    message: `the cluster ${cluster.name} ${state}, and would be overwritten: write its id, ${clusterID}, into spec.confirmClusterID to confirm that`,
   };
+}
+
+function mayHaveQuorum(observation: Observation): boolean {
+  const names = memberNames(observation);
+  const running = observation.pods.filter(
+    ({ owned, name, phase, trouble }) =>
+      owned && names.includes(name) && phase === 'Running' && trouble === undefined,
+  );
+  return running.length >= quorum(names.length);
 }
