@@ -49,17 +49,35 @@ export async function applyStatus(
   );
 }
 
-/** Writes some fields of the status, takes those away that are null, and leaves the others. Fails with a Conflict as {@link applyStatus} does. */
+/** Writes some fields of the status wholly, takes those away that are null, and leaves the others. Fails with a Conflict as {@link applyStatus} does. */
 export async function recordStatus(
   kube: KubeClient,
   cluster: EtcdCluster,
   fields: { readonly [Key in keyof EtcdClusterStatus]: EtcdClusterStatus[Key] | null },
 ): Promise<EtcdCluster> {
   const { uid, resourceVersion } = cluster.metadata;
-  const patch = { metadata: { uid, resourceVersion }, status: fields };
+  const before = (cluster.status ?? {}) as Readonly<Record<string, unknown>>;
+  const status = Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, replacing(before[key], value)]),
+  );
+  const patch = { metadata: { uid, resourceVersion }, status };
   return asCluster(
     await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge', subresource: 'status' }),
   );
+}
+
+/** The merge patch that makes `after` of `before`: without it what is in the one and not in the other would stay (RFC 7386). */
+function replacing(before: unknown, after: unknown): unknown {
+  if (!isRecord(before) || !isRecord(after)) return after;
+  const gone = Object.keys(before).filter(key => !(key in after));
+  return Object.fromEntries([
+    ...gone.map(key => [key, null]),
+    ...Object.entries(after).map(([key, value]) => [key, replacing(before[key], value)]),
+  ]);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes the whole list of finalizers, or some annotations. Fails with a Conflict as {@link applyStatus} does. */

@@ -1,25 +1,196 @@
 import { describe, expect, it } from 'vitest';
 import { RestoreWorld } from '../support/restore-world.ts';
+import { snapshotBytes } from '../support/fake-snapshot.ts';
+
+const OLD = ['example-0', 'example-1', 'example-2'];
+const NEW = ['example-3', 'example-4', 'example-5'];
+
+/** A world whose living cluster is to be overwritten, with its owner's word. */
+async function asked(): Promise<RestoreWorld> {
+  const world = await RestoreWorld.withCluster();
+  world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
+  return world;
+}
+
+function expectRestored(world: RestoreWorld): void {
+  expect(world.restore).toMatchObject({
+    phase: 'Succeeded',
+    succeeded: true,
+    revision: 1_000_000_042,
+    previousIncarnation: { claims: OLD },
+    clusterID: world.cluster.status.clusterID,
+  });
+  expect(world.cluster.status.members?.ready).toEqual(NEW);
+  expect(world.cluster.status.phase).toBe('Running');
+  expect(world.names('Pod')).toEqual(NEW);
+  expect(world.names('PersistentVolumeClaim')).toEqual([...OLD, ...NEW]);
+  expect(world.names('Service')).toEqual(['example', 'example-client']);
+}
 
 describe('a restore in place', () => {
   it('puts the backup under the old name, with new members, and keeps the old claims', async () => {
-    const world = await RestoreWorld.withCluster();
-    const before = world.cluster.status.clusterID ?? '';
-    world.request({ confirmClusterID: before });
+    const world = await asked();
+    const before = world.cluster.status.clusterID;
     await world.settle();
-    expect(world.restore).toMatchObject({
-      phase: 'Succeeded',
-      succeeded: true,
-      revision: 1_000_000_042,
-      previousIncarnation: { claims: ['example-0', 'example-1', 'example-2'] },
+    expectRestored(world);
+    expect(world.cluster.status.clusterID).not.toBe(before);
+    expect(world.store.objects.size).toBe(2);
+  });
+
+  it('keeps clients out from the fencing until every member is there', async () => {
+    const world = await asked();
+    const open: string[] = [];
+    world.kube.intercept(call => {
+      if (call.verb !== 'list' || call.kind !== 'Pod') return;
+      const { incarnation } = world.cluster.status;
+      const isUnder = incarnation?.restore !== undefined && incarnation.restore.completedAt === undefined;
+      const isOpen = world.names('Service').includes('example-client');
+      if (isUnder && isOpen && world.names('Pod').length < 3) open.push(world.names('Pod').join());
     });
-    const { status } = world.cluster;
-    expect(status.clusterID).toBe(world.restore.clusterID);
-    expect(status.clusterID).not.toBe(before);
-    expect(status.members?.ready).toEqual(['example-3', 'example-4', 'example-5']);
-    expect(world.names('PersistentVolumeClaim')).toEqual(
-      [0, 1, 2, 3, 4, 5].map(serial => `example-${serial}`),
-    );
-    expect(world.names('Service')).toEqual(['example', 'example-client']);
+    await world.settle();
+    expectRestored(world);
+    expect(open).toEqual([]);
+  });
+
+  it('leaves the old claims when the cluster is deleted later', async () => {
+    const world = await asked();
+    await world.settle();
+    await world.deleteCluster();
+    await world.runCluster();
+    expect(world.names('Pod')).toEqual([]);
+    expect(world.names('PersistentVolumeClaim')).toEqual(OLD);
+  });
+
+  it('can be done again, from the beginning', async () => {
+    const world = await asked();
+    await world.settle();
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' }, 'again');
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', previousIncarnation: { claims: NEW } });
+    expect(world.names('Pod')).toEqual(['example-6', 'example-7', 'example-8']);
+    expect(world.names('PersistentVolumeClaim')).toHaveLength(9);
+    expect(world.cluster.status.incarnation?.token).toMatch(/-3$/);
+  });
+
+  it('goes on after the operator was killed, wherever that was', async () => {
+    const calls = await asked().then(async world => {
+      const before = world.calls;
+      await world.settle();
+      return world.calls - before;
+    });
+    const step = Math.floor(calls / 12);
+    for (let at = step; at < calls; at += step) {
+      const world = await asked();
+      world.kill({ at: world.calls + at, arrives: () => (at / step) % 2 === 0 });
+      await world.settle();
+      expectRestored(world);
+    }
+  }, 30_000);
+});
+
+describe('a restore that may not begin', () => {
+  it('over a cluster with quorum whose id nobody confirmed', async () => {
+    const world = await RestoreWorld.withCluster();
+    world.request();
+    await world.settle();
+    expect(world.restore.phase).toBe('Validating');
+    expect(world.restore.step).toContain('spec.confirmClusterID');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
+  it('of a backup whose etcd is newer than the cluster', async () => {
+    const world = await asked();
+    world.seedBackup({ etcdVersion: '3.7.1' });
+    await world.settle();
+    expect(world.restore.step).toContain('which cannot read it');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
+  it.each([
+    ['one bit is flipped', (whole: Buffer) => Buffer.from(whole).fill(whole[9]! ^ 1, 9, 10)],
+    ['it is truncated', (whole: Buffer) => whole.subarray(0, 2048)],
+    ['it is something else', () => Buffer.from('#!/bin/sh\nexit 0\n')],
+    ['it is empty', () => Buffer.alloc(0)],
+  ])('of a backup that is none: %s', async (_, damage) => {
+    const world = await asked();
+    world.seedBackup({ bytes: damage(snapshotBytes(Buffer.alloc(4096, 7))) });
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+    expect(world.restore.reason).toContain('the snapshot is not whole');
+    expect(world.names('Pod')).toEqual(OLD);
+    expect(world.cluster.status.previousIncarnation).toBeUndefined();
+  });
+
+  it('of a whole snapshot that is not the one that its manifest tells of', async () => {
+    const world = await asked();
+    world.seedBackup({ sha256: 'ab'.repeat(32) });
+    await world.settle();
+    expect(world.restore.reason).toContain('SHA-256');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
+  it('over a cluster that keeps its data in its pods', async () => {
+    const world = await RestoreWorld.withCluster({
+      spec: { size: 3, version: '3.6.16', storage: { emptyDir: {} } },
+    });
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
+    await world.settle();
+    expect(world.restore.step).toContain('spec.storage.volumeClaimTemplate');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+});
+
+describe('a restore into a new cluster', () => {
+  it('makes the cluster of the template, which is never empty', async () => {
+    const world = await RestoreWorld.withCluster();
+    const target = { ...world.ref };
+    await world.deleteCluster();
+    await world.runCluster();
+    world.request({ clusterTemplate: { size: 3, version: '3.6.16' } });
+    await world.stepRestore();
+    await world.stepRestore();
+    expect(world.cluster.metadata.uid).not.toBe(target.uid);
+    world.follow();
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', succeeded: true });
+    expect(world.cluster.status.incarnation?.members).toHaveLength(1);
+    expect(world.cluster.status.members?.ready).toHaveLength(3);
+  });
+
+  it('leaves a cluster alone that is there already', async () => {
+    const world = await RestoreWorld.withCluster();
+    world.request({ clusterTemplate: { size: 3, version: '3.6.16' } });
+    await world.settle();
+    expect(world.restore.step).toContain('exists already');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+});
+
+describe('a restore that is aborted', () => {
+  it.each(['fenceMembers', 'switchIncarnation', 'fillVolume', 'unpackBackup', 'startSeed'])(
+    'before %s: the old members come back with their data',
+    async kind => {
+      const world = await asked();
+      const before = world.cluster.status.clusterID;
+      await world.settleUntil(kind);
+      const { generation = 0 } = world.cluster.metadata;
+      await world.settle({ aborted: { operation: 'restoreCluster', generation, by: 'ada' } });
+      await world.settle();
+      expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+      expect(world.cluster.status.clusterID).toBe(before);
+      expect(world.cluster.status.members?.ready).toEqual(OLD);
+      expect(world.names('Pod')).toEqual(OLD);
+      expect(world.names('Service')).toEqual(['example', 'example-client']);
+    },
+  );
+
+  it('by deleting the EtcdRestore', async () => {
+    const world = await asked();
+    const before = world.cluster.status.clusterID;
+    await world.settleUntil('unpackBackup');
+    await world.deleteRestore();
+    await world.runCluster();
+    expect(world.cluster.status.clusterID).toBe(before);
+    expect(world.cluster.status.members?.ready).toEqual(OLD);
   });
 });

@@ -92,7 +92,7 @@ export class OperatorWorld {
   readonly passes: PassReport[] = [];
   readonly events: { reason: string; message: string }[] = [];
   readonly deps: Dependencies;
-  readonly ref: ClusterRef;
+  ref: ClusterRef;
   /** Milliseconds since the epoch; a test moves it. */
   now = Date.parse('2026-11-21T10:00:00Z');
   /** API calls of the operator since the world began. */
@@ -233,6 +233,11 @@ export class OperatorWorld {
     const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
     if (object === undefined) throw new Error(`EtcdCluster ${namespace}/${name} is gone`);
     return { status: {}, ...(object as unknown as EtcdCluster) };
+  }
+
+  /** From now on it is about the resource that stands under the name. */
+  follow(): void {
+    this.ref = { ...this.ref, uid: this.cluster.metadata.uid };
   }
 
   /** What was put on the volume of a claim from outside of the member's pod. */

@@ -101,6 +101,25 @@ export class RestoreWorld extends OperatorWorld {
     });
   }
 
+  /** Until this step is the next of the cluster; it is not performed. */
+  async settleUntil(kind: string): Promise<void> {
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      this.kubelet.settle();
+      await this.stepRestore();
+      const { decision } = await this.look();
+      if (decision.kind !== 'operate') continue;
+      if (decision.step.kind === kind) return;
+      await this.perform(decision.step);
+    }
+    throw new Error(`${kind} never comes`);
+  }
+
+  /** `kubectl delete`. */
+  async deleteRestore(): Promise<void> {
+    const { namespace, name = '' } = this.#restore ?? {};
+    await this.kube.as('kubectl').delete({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name });
+  }
+
   /** Both passes in turn until neither has anything to do. Processes that are killed are replaced. */
   async settle(actor: Actor = {}): Promise<void> {
     const seen: string[] = [];

@@ -221,6 +221,11 @@ export async function startSeed(
   if (claim === undefined || (step.claimUid !== '' && claim.metadata.uid !== step.claimUid)) {
     throw preconditionChanged(`claim ${step.member} is not the one that was restored onto`);
   }
+  // An attempt that was cut short may have left it.
+  await deps.kube.delete(
+    { ...POD, namespace: ref.namespace, name: seedPodName(step.member) },
+    { gracePeriodSeconds: 1 },
+  );
   const pod = memberPod(cluster, {
     name: step.member,
     token: step.token,
