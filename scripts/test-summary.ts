@@ -41,10 +41,7 @@ export function add(a: Tally, b: Tally): Tally {
 export function tallyOf(json: string | undefined, exitCode: number): Tally {
   const report = json === undefined ? undefined : parseReport(json);
   if (report === undefined) return { ...nothing, failed: 1 };
-  const unloadable = report.testResults.filter(
-    file => file.status === 'failed' && file.assertionResults.length === 0,
-  ).length;
-  const failed = report.numFailedTests + unloadable;
+  const failed = report.numFailedTests + report.testResults.filter(failedOutsideOfTests).length;
   return {
     passed: report.numPassedTests,
     failed: failed === 0 && exitCode !== 0 ? 1 : failed,
@@ -60,12 +57,17 @@ export function tallyOf(json: string | undefined, exitCode: number): Tally {
 export function failuresOf(json: string | undefined): readonly string[] {
   const report = json === undefined ? undefined : parseReport(json);
   return (report?.testResults ?? []).flatMap(file => {
-    if (file.assertionResults.length === 0)
-      return file.status === 'failed' ? [`${file.name}: ${firstLine(file.message)}`] : [];
+    if (failedOutsideOfTests(file))
+      return [`${file.name}: ${firstLine(file.message) || 'failed before its tests ran, see above'}`];
     return file.assertionResults
       .filter(({ status }) => status === 'failed')
       .map(test => `${file.name} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
   });
+}
+
+/** A file that does not load, or whose preparation failed: its tests were skipped, and none of them says so. */
+function failedOutsideOfTests({ status, assertionResults }: FileReport): boolean {
+  return status === 'failed' && assertionResults.every(test => test.status !== 'failed');
 }
 
 function firstLine(message: string | undefined): string {

@@ -10,6 +10,7 @@ import { memberPod } from '../../src/objects/pod.ts';
 import type { Pair } from '../../src/tls/issue.ts';
 import { cluster, member } from '../objects/clusters.ts';
 import { DAY_MS, TestAuthority } from '../support/certificates.ts';
+import { startArguments } from '../support/container-arguments.ts';
 import { type EtcdProcess, EtcdProcessCluster } from '../support/etcd-process.ts';
 
 const NAME = 'example-0.example.shop.svc';
@@ -57,8 +58,7 @@ class SecureMember {
 
   #arguments(spec: EtcdClusterSpec): readonly string[] {
     const pod = memberPod(cluster(spec), member({ state: 'new', members: ['example-0'] }));
-    const { containers } = pod.spec as { containers: [{ args: string[] }] };
-    return containers[0].args.map(arg =>
+    return startArguments(pod).map(arg =>
       arg
         .replace(DATA_DIR, this.process.dataDir)
         .replace(MOUNTS, this.#folder)

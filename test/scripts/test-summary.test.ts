@@ -33,6 +33,16 @@ describe('one level is counted', () => {
       { passed: 3, failed: 1, skipped: 0 },
     ],
     [
+      'a file whose preparation failed is a failure',
+      report({
+        numPassedTests: 3,
+        numFailedTests: 1,
+        testResults: [{ status: 'failed', assertionResults: [{ status: 'skipped' }] }],
+      }),
+      1,
+      { passed: 3, failed: 2, skipped: 0 },
+    ],
+    [
       'an error outside of any test is a failure',
       report({ numPassedTests: 3 }),
       1,
@@ -58,11 +68,18 @@ test('failed tests are named, with the first line of why', () => {
       },
       { name: 'test/b.test.ts', status: 'failed', message: 'no such module', assertionResults: [] },
       { name: 'test/c.test.ts', status: 'passed', assertionResults: [] },
+      {
+        name: 'test/d.test.ts',
+        status: 'failed',
+        message: '',
+        assertionResults: [{ status: 'skipped', fullName: 'd' }],
+      },
     ],
   });
   expect(failuresOf(json)).toEqual([
     'test/a.test.ts > a does b: expected 1 to be 2',
     'test/b.test.ts: no such module',
+    'test/d.test.ts: failed before its tests ran, see above',
   ]);
   expect(failuresOf(undefined)).toEqual([]);
 });
