@@ -45,6 +45,11 @@ try {
   }
 } finally {
   rmSync(reports, { recursive: true, force: true });
+  // A run of some tests is soon followed by another, which finds the stack; a whole one leaves nothing behind.
+  if (values.only === undefined && positionals.length === 0)
+    await runNode(['local/main.ts', 'down', '--wipe', '--name', process.env['E2E_STACK'] ?? 'test'], {
+      inherit: true,
+    });
 }
 for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(`\n${summaryLine(total)}`);
