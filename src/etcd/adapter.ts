@@ -30,6 +30,8 @@ export type EtcdDeadlines = {
   /** A member reads its whole database for it: less than a second a gigabyte. */
   readonly hashKv: number;
   readonly version: number;
+  /** Goes through the log. */
+  readonly disarm: number;
 };
 
 export const DEFAULT_DEADLINES: EtcdDeadlines = {
@@ -40,6 +42,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   moveLeader: 8_000,
   hashKv: 8_000,
   version: 2_000,
+  disarm: 5_000,
 };
 
 export type EtcdPortOptions = { readonly deadlines?: Partial<EtcdDeadlines> };
@@ -149,6 +152,10 @@ class DialledMember implements EtcdMember {
 
   moveLeader(toMemberId: string): Promise<void> {
     return this.#call('moveLeader', deadline => this.#maintenance.moveLeader(fromHex(toMemberId), deadline));
+  }
+
+  disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void> {
+    return this.#call('disarm', deadline => this.#maintenance.disarm(fromHex(memberId), alarm, deadline));
   }
 
   async *snapshot({ signal, deadlineMs }: SnapshotOptions): AsyncGenerator<SnapshotChunk> {

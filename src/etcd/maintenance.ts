@@ -13,6 +13,13 @@ const types = protobuf.Root.fromJSON({
     ResponseHeader: {
       fields: { cluster_id: { type: 'uint64', id: 1 }, member_id: { type: 'uint64', id: 2 } },
     },
+    AlarmRequest: {
+      fields: {
+        action: { type: 'uint32', id: 1 },
+        memberID: { type: 'uint64', id: 2 },
+        alarm: { type: 'uint32', id: 3 },
+      },
+    },
     MoveLeaderRequest: { fields: { targetID: { type: 'uint64', id: 1 } } },
     SnapshotRequest: { fields: {} },
     SnapshotResponse: {
@@ -43,6 +50,7 @@ const types = protobuf.Root.fromJSON({
     },
   },
 });
+const alarmRequest = types.lookupType('AlarmRequest');
 const moveLeaderRequest = types.lookupType('MoveLeaderRequest');
 const snapshotRequest = types.lookupType('SnapshotRequest');
 const snapshotResponse = types.lookupType('SnapshotResponse');
@@ -50,6 +58,10 @@ const hashRequest = types.lookupType('HashKVRequest');
 const hashResponse = types.lookupType('HashKVResponse');
 const statusRequest = types.lookupType('StatusRequest');
 const statusResponse = types.lookupType('StatusResponse');
+
+/** AlarmRequest.AlarmAction and AlarmType. */
+const DEACTIVATE = 2;
+const ALARMS = { NOSPACE: 1, CORRUPT: 2 } as const;
 
 /** StatusResponse as it is on the wire: 64-bit numbers in decimal. */
 export type RawStatus = {
@@ -91,6 +103,12 @@ export class MaintenanceClient {
   /** What the member says of itself. Rejects with grpc's ServiceError; `deadline` is in milliseconds since 1970. */
   status(deadline: number): Promise<RawStatus> {
     return this.#call('Status', { type: statusRequest, fields: {}, decode: decodeStatus }, deadline);
+  }
+
+  /** Takes an alarm of the member of this id (decimal) back. As {@link status} otherwise. */
+  async disarm(memberID: string, alarm: keyof typeof ALARMS, deadline: number): Promise<void> {
+    const fields = { action: DEACTIVATE, memberID, alarm: ALARMS[alarm] };
+    await this.#call('Alarm', { type: alarmRequest, fields, decode: decodeNothing }, deadline);
   }
 
   /** Has the leader hand over to the voter of this id (decimal). As {@link status} otherwise. */

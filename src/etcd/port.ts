@@ -102,6 +102,8 @@ export interface EtcdMember {
    * a leader whose target is a learner or unknown, fails with `other`.
    */
   moveLeader(toMemberId: string): Promise<void>;
+  /** Takes back an alarm that this member id (hexadecimal) raised. Nothing happens when it is not raised. */
+  disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void>;
   /**
    * Streams the whole database: served by followers and learners too, and without a quorum. Ending the loop early ends the
    * call. Every read of the stream fails once `signal` is aborted or `deadlineMs` milliseconds have passed. What comes is

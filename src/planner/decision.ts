@@ -172,6 +172,8 @@ type Deed =
   | ({ readonly kind: 'fillVolume' } & Seeding)
   /** Makes a database of it. */
   | ({ readonly kind: 'unpackBackup' } & Seeding)
+  /** Of members that are none any more: the snapshot has brought them. Ids in hexadecimal. */
+  | { readonly kind: 'disarmAlarms'; readonly alarms: readonly StaleAlarm[] }
   | ({ readonly kind: 'startSeed'; readonly claimUid: string } & Seeding)
   | { readonly kind: 'concludeRestore'; readonly restore: RestoreIdentity }
   /** `revert`: what was before is recorded again. */
@@ -181,6 +183,11 @@ type Deed =
 export interface RestoreIdentity {
   readonly name: string;
   readonly uid: string;
+}
+
+export interface StaleAlarm {
+  readonly memberId: string;
+  readonly alarm: 'NOSPACE' | 'CORRUPT';
 }
 
 interface Seeding {

@@ -71,6 +71,7 @@ type RestoreStep = Extract<
       | 'fillVolume'
       | 'unpackBackup'
       | 'startSeed'
+      | 'disarmAlarms'
       | 'concludeRestore'
       | 'abandonRestore';
   }
@@ -86,6 +87,8 @@ function restoreSummary(step: RestoreStep): string {
       return `bring the backup onto the volume of ${step.member}`;
     case 'unpackBackup':
       return `make the database of ${step.member} of it`;
+    case 'disarmAlarms':
+      return `take back ${list(step.alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`;
     case 'startSeed':
       return `start ${step.member} alone on the restored data`;
     case 'concludeRestore':

@@ -52,6 +52,16 @@ describe('a restore in place', () => {
     expect(open).toEqual([]);
   });
 
+  it('takes back alarms that the snapshot has brought', async () => {
+    const world = await asked();
+    await world.settleUntil('recordClusterId');
+    const [seed] = world.etcd.clusters.at(-1)?.processes ?? [];
+    seed?.alarms.push('memberID:4711 alarm:NOSPACE ');
+    await world.settle();
+    expectRestored(world);
+    expect(seed?.alarms).toEqual([]);
+  });
+
   it('leaves the old claims when the cluster is deleted later', async () => {
     const world = await asked();
     await world.settle();

@@ -362,6 +362,7 @@ export class SimEtcd {
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),
+      disarm: () => call('disarm', () => undefined),
       moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
     };
   }

@@ -182,6 +182,7 @@ export class FakeEtcd implements EtcdPort {
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
       moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
+      disarm: (memberId, alarm) => call('disarm', asked => disarm(asked, memberId, alarm)),
       snapshot: options => this.#snapshot(() => call('snapshot', asked => asked), options),
       close: () => {
         if (!closed) this.#open -= 1;
@@ -342,6 +343,13 @@ function removeMember(asked: FakeProcess, memberId: string): void {
     throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
   }
   cluster.remove(memberId);
+}
+
+function disarm(asked: FakeProcess, memberId: string, alarm: string): void {
+  requireQuorumFor(asked);
+  const text = `memberID:${BigInt(`0x${memberId}`)} alarm:${alarm} `;
+  for (const { alarms } of asked.cluster.processes)
+    if (alarms.includes(text)) alarms.splice(alarms.indexOf(text), 1);
 }
 
 function moveLeader(asked: FakeProcess, memberId: string): void {

@@ -10,7 +10,7 @@ import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
 import { abandonRestore, concludeRestore, fenceMembers, switchIncarnation } from './incarnation.ts';
 import type { RestoreRef } from './resource.ts';
-import { fillVolume, startSeed, unpackBackup } from './seeding.ts';
+import { disarmAlarms, fillVolume, startSeed, unpackBackup } from './seeding.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
@@ -36,6 +36,7 @@ export function restoreActivities(deps: Dependencies) {
       backupFailure,
     ),
     unpackBackup: step<'unpackBackup', string>(unpackBackup),
+    disarmAlarms: step<'disarmAlarms', void>(disarmAlarms),
     startSeed: step<'startSeed', void>(startSeed),
     concludeRestore: step<'concludeRestore', void>(concludeRestore),
     abandonRestore: step<'abandonRestore', void>(abandonRestore),

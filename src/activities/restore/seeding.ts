@@ -22,6 +22,8 @@ import { isControlledBy } from '../pod-facts.ts';
 import { CLAIM, POD } from '../observe.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import { type ClusterRef, readLivingCluster, recordStatus } from '../resource.ts';
+import { onLeader } from '../leader.ts';
+import { stillPlanned } from '../steps/still-planned.ts';
 import { createOwned } from '../steps/create-owned.ts';
 import { openObject, snapshotIn } from './backup-object.ts';
 import { readRestore } from './resource.ts';
@@ -234,6 +236,18 @@ export async function startSeed(
     version: versionOf(cluster),
   });
   await createOwned(deps.kube, pod, ref.uid);
+}
+
+/** Takes back alarms that came with the snapshot. */
+export async function disarmAlarms(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: StepOf<'disarmAlarms'>,
+): Promise<void> {
+  const { observation } = await stillPlanned(deps, ref, step);
+  await onLeader(deps, observation, async leader => {
+    for (const { memberId, alarm } of step.alarms) await leader.disarm(memberId, alarm);
+  });
 }
 
 /** The cluster and the restore that the step was planned for. */

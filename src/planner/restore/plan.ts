@@ -6,7 +6,7 @@
 import { memberName, serialOf } from '../../api/names.ts';
 import type { Incarnation } from '../../api/types.ts';
 import { blocked, operate, undoing } from '../answers.ts';
-import type { Decision, Step } from '../decision.ts';
+import type { Decision, StaleAlarm, Step } from '../decision.ts';
 import { lastSerialOf, memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import { isHealthy, seatsOf } from '../membership/seats.ts';
@@ -151,11 +151,29 @@ function seedingSteps(
   const start: Step = { kind: 'startSeed', ...of, claimUid };
   const wait: Step = { kind: 'awaitQuorum', token, members: [member] };
   const record = recordStep(observation, token);
+  const stale = staleAlarms(observation);
+  const disarm: Step[] = stale.length === 0 ? [] : [{ kind: 'disarmAlarms', alarms: stale }];
   const recorded = observation.cluster.status.incarnation;
   const done = recorded?.token === token ? recorded.restore : undefined;
   if (done?.seeded !== true) return [...(done?.filled === true ? [] : [fill]), unpack, start, wait, record];
   const isStarted = pods.some(pod => pod.owned && pod.name === member);
-  return [...(isStarted ? [] : [start]), ...(membership.known ? [] : [wait]), record];
+  return [...(isStarted ? [] : [start]), ...(membership.known ? [] : [wait]), ...disarm, record];
+}
+
+/**
+ * A snapshot holds the alarms that were raised when it was taken: of members that are none any more, who will never take them
+ * back. NOSPACE would refuse every write. One that is still true is raised again by the next write (etcd docs, "Maintenance").
+ */
+function staleAlarms({ probes, membership }: Observation): readonly StaleAlarm[] {
+  if (!membership.known) return [];
+  const members = membership.members.map(({ id }) => id);
+  const said = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  const alarms = said.flatMap(text => {
+    const [, id, alarm] = /memberID:(\d+) alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
+    if (id === undefined) return [];
+    return [{ memberId: BigInt(id).toString(16), alarm: alarm === 'CORRUPT' ? alarm : 'NOSPACE' } as const];
+  });
+  return alarms.filter(({ memberId }) => !members.includes(memberId));
 }
 
 function recordStep({ membership }: Observation, token: string): Step {

@@ -49,6 +49,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   fillVolume: [],
   unpackBackup: [],
   startSeed: [],
+  disarmAlarms: [],
   concludeRestore: [],
   abandonRestore: [],
 };
