@@ -11,10 +11,12 @@ import {
   type CallOptions,
   type GetOptions,
   type ObjectContent,
+  type PutOptions,
   type Store,
   type StoredObject,
   StoreError,
 } from './port.ts';
+import { NOTE, noteWriter, writerOf } from './file-writers.ts';
 import { type Source, watchSource } from './source.ts';
 
 /** Bytes that one read of a file brings. */
@@ -71,7 +73,7 @@ class FileStore implements Store {
     this.location = `file:${folder}`;
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}) {
     const path = this.#path(key);
     const source = watchSource(body);
     return this.#call({ doing: 'putting', key, options, source }, async bounds => {
@@ -82,7 +84,11 @@ class FileStore implements Store {
       try {
         const size = await writeFlushed(unfinished, source.body, bounds.signal);
         bounds.signal.throwIfAborted();
-        await nameIt(unfinished, path, () => this.#exists(key));
+        const forget = await noteWriter(unfinished, path, options.writer);
+        await nameIt(unfinished, path, () => this.#exists(key)).catch(async error => {
+          await forget();
+          throw error;
+        });
         await flushFolder(dirname(path));
         return { size };
       } finally {
@@ -132,7 +138,11 @@ class FileStore implements Store {
   }
 
   async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
-    return this.#call({ doing: 'looking for', key, options }, async () => this.#describe(this.#path(key)));
+    return this.#call({ doing: 'looking for', key, options }, async () => {
+      const path = this.#path(key);
+      const found = await this.#describe(path);
+      return found && { ...found, writer: await writerOf(path) };
+    });
   }
 
   async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
@@ -203,7 +213,7 @@ class FileStore implements Store {
     const name = isPassing(path)
       ? basename(path)
           .replace(/^\./, '')
-          .replace(/(\.[0-9a-f-]{36}\.unfinished|\.claimed)$/, '')
+          .replace(/(\.[0-9a-f-]{36}\.unfinished|\.claimed|\.[A-Za-z0-9-]+\.[0-9a-f-]{36}\.written)$/, '')
       : basename(path);
     return relative(this.#folder, join(dirname(path), name)).replaceAll(sep, '/');
   }
@@ -278,5 +288,5 @@ class FileStore implements Store {
 
 /** Whether a file is one of ours that will go. */
 function isPassing(path: string): boolean {
-  return UNFINISHED.test(basename(path)) || CLAIMED.test(basename(path));
+  return [UNFINISHED, CLAIMED, NOTE].some(pattern => pattern.test(basename(path)));
 }

@@ -22,6 +22,16 @@ export interface StoredObject {
   readonly size: number;
   /** When it appeared, by the store's clock: ISO 8601, UTC. */
   readonly modifiedAt: string;
+  /** Who wrote it, as its `put` was told. Only `head` knows; undefined also where nothing was told. */
+  readonly writer?: string | undefined;
+}
+
+export interface PutOptions extends CallOptions {
+  /**
+   * Who writes: kept with the object from the moment that it appears, so that a writer that was killed knows its own. Letters,
+   * digits and hyphens, 128 at most.
+   */
+  readonly writer?: string | undefined;
 }
 
 export interface GetOptions extends CallOptions {
@@ -49,11 +59,7 @@ export interface Store {
    * that is there (`exists`). A source that throws, an abort and a deadline leave no object and, where the store is
    * reachable, no parts; the source's own error is thrown as it is. At most a few parts of 8 MiB are in memory at a time.
    */
-  put(
-    key: string,
-    body: AsyncIterable<Uint8Array>,
-    options?: CallOptions,
-  ): Promise<{ readonly size: number }>;
+  put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<{ readonly size: number }>;
 
   /** Opens an object for reading. Fails with `not-found` when there is none. */
   get(key: string, options?: GetOptions): Promise<ObjectContent>;

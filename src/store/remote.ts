@@ -15,6 +15,7 @@ import {
   type CallOptions,
   type GetOptions,
   type ObjectContent,
+  type PutOptions,
   type Store,
   type StoredObject,
   StoreError,
@@ -47,10 +48,10 @@ export class RemoteStore implements Store {
     return this.#protocol.location;
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}) {
     const source = watchSource(body);
     return this.#call({ doing: 'putting', key, options, source }, async bounds => {
-      const object = { key, putId: randomUUID() };
+      const object = { key, putId: putIdOf(options.writer) };
       await this.#refuseExisting(key, bounds.signal);
       let size = 0;
       async function* counted(): AsyncGenerator<Uint8Array> {
@@ -178,7 +179,9 @@ export class RemoteStore implements Store {
       if (described === undefined) await this.#checkBucket(key, signal);
       return described;
     });
-    return found && { key, size: found.size, modifiedAt: found.modifiedAt };
+    if (found === undefined) return undefined;
+    const { size, modifiedAt } = found;
+    return { key, size, modifiedAt, writer: writerOf(found.putId) };
   }
 
   async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
@@ -251,6 +254,15 @@ export class RemoteStore implements Store {
       bounds.release();
     }
   }
+}
+
+/** One of its own for each put; what stands before the dot says who puts. */
+function putIdOf(writer: string | undefined): string {
+  return writer === undefined ? randomUUID() : `${writer}.${randomUUID()}`;
+}
+
+function writerOf(putId: string | undefined): string | undefined {
+  return /^([A-Za-z0-9-]+)\.[0-9a-f-]{36}$/.exec(putId ?? '')?.[1];
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

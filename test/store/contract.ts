@@ -100,6 +100,20 @@ export function storeContract(subject: () => ContractSubject, part = PART): void
     expect(await leftovers(key)).toBe(0);
   });
 
+  test('who wrote an object is known, small or large', async () => {
+    const { store } = subject();
+    for (const size of [10, part + 1]) {
+      const key = fresh();
+      await store.put(key, bytes(size), { writer: 'one-1' });
+      expect(await codeOf(store.put(key, bytes(20), { writer: 'another' }))).toBe('exists');
+      expect((await store.head(key))?.writer).toBe('one-1');
+      expect(await keysUnder(store, key)).toEqual([key]);
+      const plain = fresh();
+      await store.put(plain, bytes(size));
+      expect((await store.head(plain))?.writer).toBeUndefined();
+    }
+  });
+
   test('an object that is there is not overwritten, small or large', async () => {
     const { store } = subject();
     for (const size of [10, part + 1]) {

@@ -71,6 +71,16 @@ describe('a folder', () => {
     expect(await readdir(join(folder, 'killed'))).toEqual(['other']);
   });
 
+  test('what is said of a file that is no longer there is not believed of another, and goes when it is old', async () => {
+    const store = openFileStore(folder);
+    await store.put('noted/backup', bytes(10), { writer: 'one' });
+    await rm(join(folder, 'noted', 'backup'));
+    await store.put('noted/backup', bytes(10));
+    expect((await store.head('noted/backup'))?.writer).toBeUndefined();
+    expect(await store.removeUnfinished('noted/backup', { olderThanMs: 0 })).toBe(1);
+    expect(await readdir(join(folder, 'noted'))).toEqual(['backup']);
+  });
+
   test('a folder that is not mounted is told from an object that is not there', async () => {
     const store = openFileStore(join(folder, 'not-mounted'));
     expect(await codeOf(store.put('a', bytes(1)))).toBe('no-bucket');

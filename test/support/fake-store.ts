@@ -10,6 +10,7 @@ import {
   type CallOptions,
   type GetOptions,
   type ObjectContent,
+  type PutOptions,
   type Store,
   type StoredObject,
   StoreError,
@@ -29,7 +30,10 @@ export interface FakeStoreOptions {
 export class FakeStore implements Store {
   readonly location: string;
   /** What is stored, by key. */
-  readonly objects = new Map<string, { readonly bytes: Buffer; readonly modifiedAt: number }>();
+  readonly objects = new Map<
+    string,
+    { readonly bytes: Buffer; readonly modifiedAt: number; readonly writer?: string | undefined }
+  >();
   /** Uploads that never ended, with the time of their start, by key: a test puts here what a killed writer left. */
   readonly unfinished = new Map<string, number>();
   /** Called before each call; what it throws is the call's failure. */
@@ -45,7 +49,7 @@ export class FakeStore implements Store {
     this.#chunkSize = options.chunkSize ?? 64 * 1024;
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
+  async put(key: string, body: AsyncIterable<Uint8Array>, { writer, ...options }: PutOptions = {}) {
     const source = watchSource(body);
     return this.#call('put', key, { ...options, source }, async bounds => {
       this.#refuseExisting(key);
@@ -53,7 +57,7 @@ export class FakeStore implements Store {
       for await (const chunk of readWithin(source.body, bounds.signal)) chunks.push(Uint8Array.from(chunk));
       this.#refuseExisting(key);
       const bytes = Buffer.concat(chunks);
-      this.objects.set(key, { bytes, modifiedAt: this.#now() });
+      this.objects.set(key, { bytes, modifiedAt: this.#now(), writer });
       return { size: bytes.length };
     });
   }
@@ -77,7 +81,10 @@ export class FakeStore implements Store {
   }
 
   async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
-    return this.#call('head', key, options, async () => this.#describe(key));
+    return this.#call('head', key, options, async () => {
+      const found = this.#describe(key);
+      return found && { ...found, writer: this.objects.get(key)?.writer };
+    });
   }
 
   async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {

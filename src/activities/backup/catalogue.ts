@@ -11,7 +11,6 @@ import {
   placeOf,
   type StorePlace,
 } from '../../api/backup-names.ts';
-import { parseTimestamp } from '../../api/time.ts';
 import type { EtcdBackup } from '../../api/types.ts';
 import { TrailerCheck } from '../../etcd/verified-snapshot.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/port.ts';
@@ -20,8 +19,6 @@ import { decompressed } from './codec.ts';
 
 /** A manifest is a few hundred bytes; what is larger is something else. */
 const LARGEST_MANIFEST = 64 * 1024;
-/** How far the clocks of a store and of the operator may differ, in milliseconds. */
-const SKEW_MS = 60_000;
 
 /** An opened store and where in it a backup lies. */
 export interface Shelf {
@@ -96,7 +93,7 @@ export function isOurs(manifest: BackupManifest | undefined, { metadata }: EtcdB
 /** What an earlier attempt of the run has left: `whole` has its manifest, `bare` has none yet. */
 export type Found =
   | { readonly kind: 'whole'; readonly key: string; readonly manifest: BackupManifest }
-  | { readonly kind: 'bare'; readonly key: string; readonly object: StoredObject }
+  | { readonly kind: 'bare'; readonly key: string }
   | { readonly kind: 'nothing' };
 
 /** Looks for what an earlier attempt of the run that began then has written. Throws `exists` for somebody else's object. */
@@ -110,8 +107,10 @@ export async function findWritten(shelf: Shelf, startedAt: string, options: Call
     if (manifest !== undefined && isOurs(manifest, backup) && manifest.startedAt === startedAt) {
       return { kind: 'whole', key: object.key, manifest };
     }
-    if (manifest === undefined && isSince(object, startedAt))
-      return { kind: 'bare', key: object.key, object };
+    // Neither name nor time tells whose it is: another resource may write to the same path.
+    if (manifest !== undefined) continue;
+    const described = shelf.isPeriodic ? await store.head(object.key, options) : object;
+    if (described?.writer === writerOf(backup, startedAt)) return { kind: 'bare', key: object.key };
   }
   const [other] = objects;
   if (other === undefined || shelf.isPeriodic) return { kind: 'nothing' };
@@ -133,9 +132,9 @@ async function objectsOfRun(
   return found;
 }
 
-/** What is older than the run is not the run's. */
-function isSince({ modifiedAt }: StoredObject, startedAt: string): boolean {
-  return (parseTimestamp(modifiedAt) ?? 0) >= (parseTimestamp(startedAt) ?? 0) - SKEW_MS;
+/** What a run's object is known by before its manifest is there: the run of this very resource, and no other. */
+export function writerOf({ metadata }: EtcdBackup, startedAt: string): string {
+  return createHash('sha256').update(`${metadata.uid} ${startedAt}`).digest('hex').slice(0, 32);
 }
 
 /** What the bytes of an object prove. */

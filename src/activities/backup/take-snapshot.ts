@@ -22,6 +22,7 @@ import {
   type Shelf,
   shelfOf,
   writeManifest,
+  writerOf,
 } from './catalogue.ts';
 import { compressed } from './codec.ts';
 import { withProgress } from './progress.ts';
@@ -124,7 +125,8 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
     const total = snapshot.expected();
     return Object.assign(pulse, { bytes: snapshot.received(), ...(total !== undefined && { total }) });
   };
-  const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), bounds));
+  const options = { ...bounds, writer: writerOf(shelf.backup, startedAt) };
+  const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), options));
   const proof = snapshot.proof();
   const sha256 = compression === 'none' ? proof.wholeSha256 : object.digest('hex');
   return finish(

@@ -6,6 +6,7 @@ import {
   type CallOptions,
   type GetOptions,
   type ObjectContent,
+  type PutOptions,
   type Store,
   type StoredObject,
   StoreError,
@@ -57,14 +58,15 @@ class ServedStore implements Store {
     });
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, options: CallOptions = {}) {
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}) {
+    const { writer } = options;
     const source = watchSource(body);
     const call = {
       doing: 'putting',
       about: key,
       method: 'PUT',
       path: '/object',
-      query: { key },
+      query: { key, ...(writer !== undefined && { writer }) },
     } as const;
     return this.#json<{ readonly size: number }>(call, options, source);
   }

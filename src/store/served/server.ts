@@ -42,7 +42,11 @@ async function handle(store: Store, request: IncomingMessage, response: ServerRe
       return answer(
         response,
         201,
-        await store.put(key, request, { signal, deadlineMs: AS_LONG_AS_IT_TAKES_MS }),
+        await store.put(key, request, {
+          signal,
+          deadlineMs: AS_LONG_AS_IT_TAKES_MS,
+          writer: searchParams.get('writer') ?? undefined,
+        }),
       );
     case 'GET /object': {
       const offset = Number(searchParams.get('offset') ?? 0);

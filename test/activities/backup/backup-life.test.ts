@@ -79,6 +79,19 @@ describe('a single backup', () => {
     expect(world.manifest('elsewhere')).toBeDefined();
   });
 
+  it('never takes what another wrote at the same time for its own', async () => {
+    const world = aWorld();
+    world.store.objects.set(KEY, {
+      bytes: snapshotBytes(DATABASE),
+      modifiedAt: world.now,
+      writer: 'another',
+    });
+    await world.run();
+    expect(world.status).toMatchObject({ phase: 'Failed', succeeded: false });
+    expect(world.status.Reason).toContain('is not overwritten');
+    expect(world.manifest(KEY)).toBeUndefined();
+  });
+
   it('is not made of a snapshot that lacks its end, or is not what was sent', async () => {
     const world = aWorld();
     let attempts = 0;
