@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { RestoreDecision } from '../src/activities/index.ts';
 import { OPERATIONS } from '../src/planner/decision.ts';
 import {
   CREATION,
@@ -216,25 +217,27 @@ const scenarios: readonly Scenario[] = [
     return { 'etcdCluster-asked': entity.handle, 'replaceMember-approved': entity.operation };
   },
 
-  async function declined(bench) {
+  async function restored(bench) {
     const entity = bench.entity();
-    await bench.serve(entity, scriptedActivities(new Script()), RECORDER);
-    const kept: Record<string, WorkflowHandle> = {};
-    for (const type of ['etcdRestore']) {
-      const workflowId = `${type.toLowerCase()}/shop/nightly/0b7e6e34`;
-      const args = [{ namespace: 'shop', name: 'nightly', uid: '0b7e6e34-55a2-4d5e-8a53-7c2d3a1f9e10' }];
-      const { taskQueue } = entity;
-      const signal = { signal: 'changed', signalArgs: [{}] };
-      const handle = await bench.client.workflow.signalWithStart(type, {
-        workflowId,
-        taskQueue,
-        args,
-        ...signal,
-      });
-      await handle.result();
-      kept[`${type}-declined`] = handle;
-    }
-    return kept;
+    const decisions: RestoreDecision[] = [
+      { kind: 'operate', step: { kind: 'examineBackup', generation: 1 }, summary: 'read a backup' },
+      { kind: 'waiting' },
+    ];
+    const activities = {
+      ...scriptedActivities(new Script()),
+      assessRestore: async () => ({ decision: decisions.shift() ?? { kind: 'ended' }, summary: {} }),
+      examineBackup: async () => undefined,
+    };
+    await bench.serve(entity, activities, RECORDER);
+    const handle = await bench.client.workflow.signalWithStart('etcdRestore', {
+      workflowId: 'etcdrestore/shop/back/0b7e6e34',
+      taskQueue: entity.taskQueue,
+      args: [{ namespace: 'shop', name: 'back', uid: '0b7e6e34-55a2-4d5e-8a53-7c2d3a1f9e10' }],
+      signal: 'changed',
+      signalArgs: [{}],
+    });
+    await handle.result();
+    return { 'etcdRestore-restored': handle };
   },
 
   async function backedUp(bench) {
