@@ -2,6 +2,7 @@
 import { preconditionChanged } from '../failures.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { endLeftPod } from './claim-store.ts';
 import { type BackupRef, backupFacts, readBackup, reportBackup, setFinalizer } from './resource.ts';
 
 /** Records the run, so that whoever goes on after a crash makes the same one. Done twice it finds itself done. */
@@ -34,8 +35,10 @@ export async function beginBackup(
   });
 }
 
-/** Takes our finalizer off: no run is under way that would have to be stopped. */
+/** Takes our finalizer off: no run is under way that would have to be stopped. A pod that one has left is ended before. */
 export async function releaseBackup(deps: Dependencies, ref: BackupRef): Promise<void> {
   const backup = await readBackup(deps.kube, ref);
-  if (backup !== undefined) await setFinalizer(deps.kube, backup, false);
+  if (backup === undefined) return;
+  if (backup.spec.storageType === 'File') await endLeftPod(deps.kube, { kind: 'EtcdBackup', ...ref });
+  await setFinalizer(deps.kube, backup, false);
 }

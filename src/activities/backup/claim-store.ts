@@ -26,7 +26,10 @@ export interface ClaimStoreDeps {
   readonly image: () => Promise<string>;
 }
 
-/** The claim as a store; closing it ends the pod. Throws a BackupFailure that says what keeps the pod from coming up. */
+/**
+ * The claim as a store; closing it ends the pod, and so does a failure to open it. Throws a BackupFailure that says what keeps
+ * the pod from coming up.
+ */
 export async function openClaim(
   deps: ClaimStoreDeps,
   owner: ClaimStoreOwner,
@@ -42,20 +45,38 @@ export async function openClaim(
   }
   const known = await readIdentity(deps, owner);
   // A pod reads its identity when it starts: one that has another is of no use.
-  await removeUnfit(deps, owner, pod => known !== undefined && claimOf(pod) === claim);
+  const image = await deps.image();
+  const isFit = (pod: KubeObject): boolean =>
+    known !== undefined && claimOf(pod) === claim && imageOf(pod) === image;
+  await removeUnfit(deps, owner, isFit);
   const secret = known ?? (await issueIdentity(deps, owner));
-  const pod = await ensurePod(deps, owner, { claim, place });
-  const host = await addressOf(deps, owner);
-  const store = openServedStore({
-    location: `file://${claim}`,
-    host,
-    port: CLAIM_STORE_PORT,
-    serverName: CLAIM_STORE_HOST,
-    ca: secretText(secret, IDENTITY.ca) ?? '',
-    token: secretText(secret, IDENTITY.token) ?? '',
-  });
-  await answering(store);
-  return closingWith(store, () => endPod(kube, pod));
+  const pod = await ensurePod(kube, owner, claimStorePod(owner, { image, claim, place }));
+  let store: Store | undefined;
+  try {
+    const host = await addressOf(deps, owner);
+    store = openServedStore({
+      location: `file://${claim}`,
+      host,
+      port: CLAIM_STORE_PORT,
+      serverName: CLAIM_STORE_HOST,
+      ca: secretText(secret, IDENTITY.ca) ?? '',
+      token: secretText(secret, IDENTITY.token) ?? '',
+    });
+    await answering(store);
+    return closingWith(store, () => endPod(kube, pod));
+  } catch (error) {
+    await store?.close();
+    // Why it could not be opened says more than why it could not be tidied.
+    await endPod(kube, pod).catch(() => {});
+    throw error;
+  }
+}
+
+/** Ends the pod that an earlier opening has left, whose process was killed. To be called when nobody uses the claim. */
+export async function endLeftPod(kube: KubeClient, owner: ClaimStoreOwner): Promise<void> {
+  const found = await kube.get({ ...POD, namespace: owner.namespace, name: claimStoreName(owner) });
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+  if (isControlledBy(found, owner.uid)) await endPod(kube, found);
 }
 
 /** Ends this very pod (by uid); one that took its name meanwhile serves somebody else. */
@@ -100,16 +121,23 @@ function claimOf(pod: KubeObject): string | undefined {
   return volumes.find(volume => volume.persistentVolumeClaim !== undefined)?.persistentVolumeClaim?.claimName;
 }
 
+function imageOf(pod: KubeObject): string | undefined {
+  const { containers = [] } = (pod['spec'] ?? {}) as {
+    readonly containers?: readonly { readonly image?: string }[];
+  };
+  return containers[0]?.image;
+}
+
 async function ensurePod(
-  { kube, image }: ClaimStoreDeps,
+  kube: KubeClient,
   owner: ClaimStoreOwner,
-  { claim, place }: { readonly claim: string; readonly place: PodPlace },
+  wanted: ReturnType<typeof claimStorePod>,
 ): Promise<KubeObject> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
   const found = await kube.get(ref);
   if (found !== undefined) return found;
   try {
-    return await kube.create(claimStorePod(owner, { image: await image(), claim, place }));
+    return await kube.create(wanted);
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     return (await kube.get(ref)) ?? Promise.reject(error);
@@ -120,13 +148,17 @@ async function ensurePod(
 async function addressOf({ kube }: ClaimStoreDeps, owner: ClaimStoreOwner): Promise<string> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
   let ip: string | undefined;
-  let trouble = 'it has no address yet';
-  for (let window = 0; window < WINDOWS && ip === undefined; window += 1) {
+  let trouble: string | undefined;
+  const isTime = (window: number): boolean => window < (trouble === undefined ? WINDOWS : TROUBLED_WINDOWS);
+  for (let window = 0; ip === undefined && isTime(window); window += 1) {
     await waitUntil(async () => {
       const found = await kube.get(ref);
-      if (found === undefined) return 'trouble';
+      if (found === undefined) {
+        trouble = 'it was taken away';
+        return 'trouble';
+      }
       const facts = podFacts(found, owner.uid);
-      trouble = facts.trouble?.message ?? trouble;
+      trouble = facts.trouble?.message;
       if (facts.phase === 'Running') ({ ip } = facts);
       return ip === undefined ? 'notYet' : 'done';
     });
@@ -134,12 +166,14 @@ async function addressOf({ kube }: ClaimStoreDeps, owner: ClaimStoreOwner): Prom
   if (ip !== undefined) return ip;
   throw new BackupFailure(
     'later',
-    `the pod ${ref.namespace}/${ref.name}, which mounts the claim, does not start: ${trouble}`,
+    `the pod ${ref.namespace}/${ref.name}, which mounts the claim, does not start: ${trouble ?? 'it has no address yet'}`,
   );
 }
 
-/** Of ten seconds each: a volume may have to be attached, and an image pulled. */
-const WINDOWS = 9;
+/** Of ten seconds each: a volume may have to be attached, and an image pulled. Both would begin anew with another pod. */
+const WINDOWS = 30;
+/** For a pod that says what keeps it from starting. */
+const TROUBLED_WINDOWS = 9;
 
 /** A container that runs need not listen yet. */
 async function answering(store: Store): Promise<void> {
