@@ -163,8 +163,8 @@ describe('the manifests on a real apiserver', () => {
   test.each([
     ['default', 'delete', 'secrets'],
     ['default', 'delete', 'etcdclusters.etcd.database.coreos.com'],
-    ['default', 'create', 'etcdclusters.etcd.database.coreos.com'],
-    ['default', 'delete', 'services'],
+    ['default', 'create', 'etcdbackups.etcd.database.coreos.com'],
+    ['default', 'delete', 'persistentvolumes'],
     ['default', 'update', 'services'],
     ['default', 'delete', 'nodes'],
     ['default', 'delete', 'leases.coordination.k8s.io'],
