@@ -2,6 +2,8 @@
 import type { EtcdBackupSpec } from './types.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 3600;
+/** A day: what is older than two is taken for abandoned, so no upload may last that long. */
+const LONGEST_TIMEOUT_SECONDS = 86_400;
 
 /** When backups are taken. */
 export type BackupSchedule =
@@ -50,7 +52,8 @@ export function backupWithDefaults(spec: EtcdBackupSpec): BackupConfig {
     endpoints: spec.etcdEndpoints ?? [],
     clientTlsSecret: spec.clientTLSSecret || undefined,
     authSecret: spec.authSecret || undefined,
-    timeoutSeconds: timeoutInSecond > 0 ? timeoutInSecond : DEFAULT_TIMEOUT_SECONDS,
+    timeoutSeconds:
+      timeoutInSecond > 0 ? Math.min(timeoutInSecond, LONGEST_TIMEOUT_SECONDS) : DEFAULT_TIMEOUT_SECONDS,
     schedule: scheduleOf(spec),
     timeZone: policy.timeZone || 'UTC',
     suspended: policy.suspend ?? false,

@@ -62,6 +62,17 @@ export function isOfRun(key: string, path: string, startedAt: string): boolean {
   );
 }
 
+/** Matches the keys that an EtcdBackup of a path ever writes, and no other that begins alike. */
+export function keysOf(path: string): RegExp {
+  const time = '\\d{4}-\\d{2}-\\d{2}-\\d{2}:\\d{2}:\\d{2}';
+  return new RegExp(`^${literal(path)}(_v\\d+_${time})?(${literal(MANIFEST)})?$`);
+}
+
+/** Text as a pattern that matches it and nothing else. */
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
 const MANIFEST = '.json';
 
 /** The key of the manifest beside an object. */

@@ -21,7 +21,13 @@ const count = (description: string) => int32(description).min(0).max(10_000).opt
 const backupPolicy = cel(
   z
     .object({
-      timeoutInSecond: int64('Seconds that a whole backup may take. Absent, 0 or less: 3600.').optional(),
+      timeoutInSecond: cel(
+        int64('Seconds that a whole backup may take, 86400 at most. Absent, 0 or less: 3600.'),
+        {
+          rule: 'self <= 86400',
+          message: 'must be at most 86400, a day: what takes longer needs a faster store or compression',
+        },
+      ).optional(),
       backupIntervalInSecond: notNegative(
         int64('Seconds between two backups; the first is taken at once. 0: one backup.'),
         'for a single backup, or the seconds between two',

@@ -9,6 +9,7 @@ import { AS_LONG_AS_IT_TAKES_MS, type Bounds, DEFAULT_DEADLINE_MS, startBounds, 
 import { codeOf, flushFolder, nameIt, writeFlushed } from './file-writing.ts';
 import {
   type CallOptions,
+  type CleaningOptions,
   type GetOptions,
   type ObjectContent,
   type PutOptions,
@@ -166,15 +167,12 @@ class FileStore implements Store {
     });
   }
 
-  async removeUnfinished(
-    prefix: string,
-    options: CallOptions & { readonly olderThanMs: number },
-  ): Promise<number> {
+  async removeUnfinished(prefix: string, options: CleaningOptions): Promise<number> {
     return this.#call({ doing: 'cleaning', key: prefix, options }, async bounds => {
       await this.#checkMounted();
       let removed = 0;
       for await (const path of this.#files(prefix, bounds.signal)) {
-        if (!isPassing(path)) continue;
+        if (!isPassing(path) || options.matching?.test(this.#keyOf(path)) === false) continue;
         const age = await stat(path).then(
           ({ mtimeMs }) => Date.now() - mtimeMs,
           () => 0,

@@ -155,6 +155,7 @@ class OssProtocol implements Protocol {
         const key = decodeURIComponent(textOf(upload, 'Key') ?? '');
         const uploadId = textOf(upload, 'UploadId') ?? '';
         yield {
+          key,
           begunAt: Date.parse(textOf(upload, 'Initiated') ?? ''),
           abort: within => this.#abort(key, uploadId, within),
         };

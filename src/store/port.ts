@@ -39,6 +39,12 @@ export interface GetOptions extends CallOptions {
   readonly offset?: number | undefined;
 }
 
+export interface CleaningOptions extends CallOptions {
+  readonly olderThanMs: number;
+  /** Only uploads whose keys it matches; others below the prefix are somebody else's. Absent: all. Flags do not count. */
+  readonly matching?: RegExp | undefined;
+}
+
 export interface ObjectContent {
   /** Bytes of the whole object, whatever the offset. */
   readonly size: number;
@@ -77,7 +83,7 @@ export interface Store {
    * Frees what writers that were killed have left: parts of uploads that were begun longer ago than `olderThanMs` and whose
    * keys start with the prefix. Stores that forget such parts by themselves have nothing to do. Resolves to how many uploads.
    */
-  removeUnfinished(prefix: string, options: CallOptions & { readonly olderThanMs: number }): Promise<number>;
+  removeUnfinished(prefix: string, options: CleaningOptions): Promise<number>;
 
   /** Closes connections. */
   close(): Promise<void>;

@@ -31,6 +31,8 @@ export interface Page {
 }
 
 export interface UnfinishedUpload {
+  /** Of the object that it was to become. */
+  readonly key: string;
   readonly begunAt: number;
   abort(signal: AbortSignal): Promise<void>;
 }

@@ -13,6 +13,7 @@ import {
 import { cutIntoParts, PART_SIZE } from './parts.ts';
 import {
   type CallOptions,
+  type CleaningOptions,
   type GetOptions,
   type ObjectContent,
   type PutOptions,
@@ -205,14 +206,12 @@ export class RemoteStore implements Store {
     });
   }
 
-  async removeUnfinished(
-    prefix: string,
-    options: CallOptions & { readonly olderThanMs: number },
-  ): Promise<number> {
+  async removeUnfinished(prefix: string, options: CleaningOptions): Promise<number> {
     return this.#call({ doing: 'cleaning', key: prefix, options }, async ({ signal }) => {
       let removed = 0;
       for await (const upload of this.#protocol.unfinished?.(prefix, signal) ?? []) {
         if (Date.now() - upload.begunAt < options.olderThanMs) continue;
+        if (options.matching?.test(upload.key) === false) continue;
         await upload.abort(signal);
         removed += 1;
       }

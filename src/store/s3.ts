@@ -149,7 +149,11 @@ class S3Protocol implements Protocol {
       const page = await this.#client.send(new ListMultipartUploadsCommand(asked), { abortSignal });
       for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
         const upload = { ...this.#named(Key), UploadId };
-        yield { begunAt: Initiated?.getTime() ?? Date.now(), abort: within => this.#abort(upload, within) };
+        yield {
+          key: Key,
+          begunAt: Initiated?.getTime() ?? Date.now(),
+          abort: within => this.#abort(upload, within),
+        };
       }
       if (page.IsTruncated !== true) return;
       markers = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };

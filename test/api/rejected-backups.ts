@@ -80,6 +80,11 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
     says: ['spec.file.path', 'must be a path within the volume'],
   },
   {
+    what: 'a time limit beyond a day',
+    spec: policy({ timeoutInSecond: 86_401 }),
+    says: ['spec.backupPolicy.timeoutInSecond', 'must be at most 86400, a day'],
+  },
+  {
     what: 'a negative interval',
     spec: policy({ backupIntervalInSecond: -1 }),
     says: ['spec.backupPolicy.backupIntervalInSecond', 'must not be negative: write 0 for a single backup'],

@@ -260,7 +260,8 @@ export function faultContract(subject: () => FaultSubject): void {
     expect(await leftovers(key)).toBe(left);
     expect(await store.removeUnfinished(key, { olderThanMs: 3_600_000 })).toBe(0);
     expect(await store.removeUnfinished(`${key}-other`, { olderThanMs: 0 })).toBe(0);
-    expect(await store.removeUnfinished(key, { olderThanMs: 0 })).toBe(left);
+    expect(await store.removeUnfinished(key, { olderThanMs: 0, matching: /-other$/ })).toBe(0);
+    expect(await store.removeUnfinished(key, { olderThanMs: 0, matching: /object$/ })).toBe(left);
     expect(await leftovers(key)).toBe(0);
     expect(await store.head(key)).toBeUndefined();
   });

@@ -67,7 +67,10 @@ describe('a folder', () => {
     expect(await store.removeUnfinished('killed/', { olderThanMs: 60_000 })).toBe(0);
     await utimes(left, new Date(), new Date(Date.now() - 120_000));
     expect(await store.removeUnfinished('killed/another', { olderThanMs: 60_000 })).toBe(0);
-    expect(await store.removeUnfinished('killed/backup', { olderThanMs: 60_000 })).toBe(1);
+    const another = { olderThanMs: 60_000, matching: /^killed\/backup$/ };
+    expect(await store.removeUnfinished('killed/backup', another)).toBe(0);
+    const matching = /^killed\/backup_v\d+$/;
+    expect(await store.removeUnfinished('killed/backup', { olderThanMs: 60_000, matching })).toBe(1);
     expect(await readdir(join(folder, 'killed'))).toEqual(['other']);
   });
 

@@ -8,6 +8,7 @@ import {
 } from '../../src/store/bounds.ts';
 import {
   type CallOptions,
+  type CleaningOptions,
   type GetOptions,
   type ObjectContent,
   type PutOptions,
@@ -100,13 +101,13 @@ export class FakeStore implements Store {
     await this.#call('delete', key, options, async () => void this.objects.delete(key));
   }
 
-  async removeUnfinished(
-    prefix: string,
-    options: CallOptions & { readonly olderThanMs: number },
-  ): Promise<number> {
+  async removeUnfinished(prefix: string, options: CleaningOptions): Promise<number> {
     return this.#call('removeUnfinished', prefix, options, async () => {
       const old = [...this.unfinished].filter(
-        ([key, begun]) => key.startsWith(prefix) && this.#now() - begun >= options.olderThanMs,
+        ([key, begun]) =>
+          key.startsWith(prefix) &&
+          options.matching?.test(key) !== false &&
+          this.#now() - begun >= options.olderThanMs,
       );
       for (const [key] of old) this.unfinished.delete(key);
       return old.length;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { newManifest, type BackupManifest } from '../../api/backup-manifest.ts';
 import { backupWithDefaults } from '../../api/backup-defaults.ts';
-import { periodicKey } from '../../api/backup-names.ts';
+import { keysOf, periodicKey } from '../../api/backup-names.ts';
 import { timestamp } from '../../api/time.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
@@ -66,13 +66,14 @@ export async function takeSnapshot(
   }
 }
 
-/** Longer than any upload that somebody may still be at. */
+/** Longer than any backup may take, and so than any upload that somebody may still be at. */
 const ABANDONED_MS = 2 * 24 * 3_600_000;
 
 /** What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it. */
 async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run): Promise<void> {
   try {
-    await store.removeUnfinished(place.key, { signal, olderThanMs: ABANDONED_MS });
+    const options = { signal, olderThanMs: ABANDONED_MS, matching: keysOf(place.key) };
+    await store.removeUnfinished(place.key, options);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     deps.logger.info('unfinished uploads are not removed', { error: message });

@@ -4,6 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { AS_LONG_AS_IT_TAKES_MS, type Bounds, readWithin, startBounds } from '../bounds.ts';
 import {
   type CallOptions,
+  type CleaningOptions,
   type GetOptions,
   type ObjectContent,
   type PutOptions,
@@ -127,14 +128,14 @@ class ServedStore implements Store {
 
   async removeUnfinished(
     prefix: string,
-    { olderThanMs, ...options }: CallOptions & { readonly olderThanMs: number },
+    { olderThanMs, matching, ...options }: CleaningOptions,
   ): Promise<number> {
     const call = {
       doing: 'cleaning',
       about: prefix,
       method: 'DELETE',
       path: '/unfinished',
-      query: { prefix, olderThanMs },
+      query: { prefix, olderThanMs, ...(matching !== undefined && { matching: matching.source }) },
     } as const;
     return (await this.#json<{ readonly removed: number }>(call, options)).removed;
   }

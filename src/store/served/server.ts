@@ -68,8 +68,10 @@ async function handle(store: Store, request: IncomingMessage, response: ServerRe
     case 'DELETE /unfinished': {
       const olderThanMs = Number(searchParams.get('olderThanMs'));
       const prefix = searchParams.get('prefix') ?? '';
+      const pattern = searchParams.get('matching');
+      const matching = pattern === null ? undefined : new RegExp(pattern);
       return answer(response, 200, {
-        removed: await store.removeUnfinished(prefix, { signal, olderThanMs }),
+        removed: await store.removeUnfinished(prefix, { signal, olderThanMs, matching }),
       });
     }
     default:

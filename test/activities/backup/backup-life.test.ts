@@ -114,8 +114,10 @@ describe('a single backup', () => {
     const world = aWorld();
     world.store.unfinished.set('etcd/example_v1_2026-11-01-00:00:00', world.now - 72 * HOUR);
     world.store.unfinished.set('etcd/example_v2_2026-11-21-09:00:00', world.now - HOUR);
+    const others = ['etcd/example-of-mine', 'etcd/example/dump', 'etcd/example_v1_2026-11-01-00:00:00.tar'];
+    for (const key of others) world.store.unfinished.set(key, world.now - 72 * HOUR);
     await world.run();
-    expect([...world.store.unfinished.keys()]).toEqual(['etcd/example_v2_2026-11-21-09:00:00']);
+    expect([...world.store.unfinished.keys()]).toEqual(['etcd/example_v2_2026-11-21-09:00:00', ...others]);
   });
 
   it('can be asked for again: what is asked for gets a name of its own', async () => {
