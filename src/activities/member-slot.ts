@@ -13,6 +13,9 @@ const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
 /** After this long without renewal the holder is taken for dead. */
 const DURATION_MS = 30_000;
 const RENEW_MS = 8_000;
+/** After this long without renewal the holder takes itself for dead: before anybody else does. */
+const KEEP_MS = 25_000;
+const TICK_MS = 2_000;
 const LOOK_MS = 1_000;
 
 export interface MemberSlot {
@@ -32,17 +35,50 @@ export async function withMemberSlot<Result>(
 ): Promise<Result> {
   if (pod === undefined) return work(signal);
   const slot = new Slot(deps, pod, holder);
-  while (!(await slot.take())) await delay(LOOK_MS, undefined, { signal });
-  const lost = new AbortController();
-  const renewal = setInterval(() => {
-    slot.renew().catch((error: unknown) => lost.abort(error));
-  }, RENEW_MS);
+  let heldSince = performance.now();
+  while (!(await slot.take())) {
+    await delay(LOOK_MS, undefined, { signal });
+    heldSince = performance.now();
+  }
+  const kept = keep(slot, heldSince);
   try {
-    return await work(AbortSignal.any([signal, lost.signal]));
+    return await work(AbortSignal.any([signal, kept.lost]));
   } finally {
-    clearInterval(renewal);
+    kept.end();
     await slot.free();
   }
+}
+
+/** Fires `lost` when somebody else has the slot, or may soon have it: a renewal that fails is tried again until then. */
+function keep(slot: Slot, takenAt: number): { readonly lost: AbortSignal; readonly end: () => void } {
+  const lost = new AbortController();
+  let heldSince = takenAt;
+  let isRenewing = false;
+  let trouble: unknown;
+  const renew = async (): Promise<void> => {
+    const begun = performance.now();
+    isRenewing = true;
+    try {
+      await slot.renew();
+      heldSince = begun;
+    } catch (error) {
+      trouble = error;
+      if (error instanceof SlotTaken) lost.abort(error);
+    } finally {
+      isRenewing = false;
+    }
+  };
+  const ticks = setInterval(() => {
+    const age = performance.now() - heldSince;
+    if (age >= KEEP_MS)
+      lost.abort(trouble ?? new Error('the slot of the member could not be renewed in time'));
+    else if (age >= RENEW_MS && !isRenewing) void renew();
+  }, TICK_MS);
+  return { lost: lost.signal, end: () => clearInterval(ticks) };
+}
+
+class SlotTaken extends Error {
+  override readonly name = 'SlotTaken';
 }
 
 class Slot {
@@ -70,11 +106,11 @@ class Slot {
     return this.#won(this.#write(found, this.#holder));
   }
 
-  /** Fails when somebody else has taken it meanwhile. */
+  /** Throws `SlotTaken` when somebody else has taken it meanwhile, or it went with its pod. */
   async renew(): Promise<void> {
     const found = await this.#deps.kube.get(this.#ref);
     if (found === undefined || readLease(found).record.holder !== this.#holder) {
-      throw new Error(`the slot of ${this.#pod.name} was taken by somebody else`);
+      throw new SlotTaken(`the slot of ${this.#pod.name} was taken by somebody else`);
     }
     await this.#write(found, this.#holder);
   }

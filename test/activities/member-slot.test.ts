@@ -1,7 +1,8 @@
 /** One heavy operation a member at a time. */
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withMemberSlot } from '../../src/activities/member-slot.ts';
 import { FakeKube } from '../support/fake-kube.ts';
+import { fault } from '../support/fake-kube-storage.ts';
 
 const POD = { namespace: 'shop', name: 'example-1', uid: 'pod-1' };
 const NEVER = new AbortController().signal;
@@ -57,5 +58,91 @@ it('a slot that is never free is not waited for after the signal', async () => {
     );
     controller.abort(new Error('no longer wanted'));
     await expect(waiting).rejects.toThrow(/abort|no longer wanted/);
+  });
+});
+
+describe('a slot whose renewal fails', () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** Work that lasts until it is told to end or its slot is lost; `lost` says when, in milliseconds since its begin. */
+  async function working(kube: FakeKube) {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
+    const begun = performance.now();
+    const state: { lost?: number; reason?: unknown } = {};
+    let end = (): void => {};
+    const ended = new Promise<void>(resolve => (end = resolve));
+    let begin = (): void => {};
+    const begins = new Promise<void>(resolve => (begin = resolve));
+    const work = withMemberSlot(
+      { kube, now: Date.now },
+      { pod: POD, holder: 'me', signal: NEVER },
+      signal => {
+        signal.addEventListener('abort', () => {
+          Object.assign(state, { lost: performance.now() - begun, reason: signal.reason });
+        });
+        begin();
+        return ended;
+      },
+    );
+    await begins;
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        await vi.advanceTimersByTimeAsync(1_000);
+        await new Promise(resolve => setImmediate(resolve));
+      }
+    };
+    const done = async () => {
+      end();
+      await work;
+    };
+    return { state, pass, done };
+  }
+
+  it('is kept as long as nobody else can have it, and renewed as soon as that is possible again', async () => {
+    const kube = new FakeKube({});
+    const { state, pass, done } = await working(kube);
+    for (let outage = 0; outage < 3; outage += 1) {
+      const mend = kube.intercept(() => {
+        throw fault(503, 'ServiceUnavailable');
+      });
+      await pass(14_000);
+      mend();
+      await pass(10_000);
+    }
+    expect(state).toEqual({});
+    await done();
+  });
+
+  it.each([
+    ['refused', async () => Promise.reject(fault(503, 'ServiceUnavailable'))],
+    ['not answered', () => new Promise<never>(() => {})],
+  ])('is given up before it runs out when renewals are %s', async (_, answer) => {
+    const kube = new FakeKube({});
+    const { state, pass, done } = await working(kube);
+    const mend = kube.intercept(answer);
+    await pass(22_000);
+    expect(state).toEqual({});
+    await pass(7_000);
+    expect(state.lost).toBeLessThan(30_000);
+    mend();
+    await done();
+  });
+
+  it('is given up at once when somebody else has it', async () => {
+    const kube = new FakeKube({});
+    const { state, pass, done } = await working(kube);
+    await kube.patch(
+      {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        namespace: 'shop',
+        name: 'example-1-maintenance',
+      },
+      { spec: { holderIdentity: 'another' } },
+      { type: 'merge' },
+    );
+    await pass(9_000);
+    expect(String(state.reason)).toContain('was taken by somebody else');
+    await done();
   });
 });
