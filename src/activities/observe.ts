@@ -50,7 +50,7 @@ export async function observe(
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     names,
     backupsOfCluster(deps.kube, facts),
-    facts.deleting ? [] : restoresOfCluster(deps.kube, facts),
+    restoresOfCluster(deps.kube, facts),
   ]);
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
@@ -67,7 +67,7 @@ export async function observe(
     ...etcd,
     tls: tls?.facts,
     ...(backups.length > 0 && { backups }),
-    ...(restores.length > 0 && { restores }),
+    ...restores,
   };
   // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched.
   if (!isAboutToTouchAMember(observation, actor)) return { cluster, observation };

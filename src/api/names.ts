@@ -49,6 +49,8 @@ export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
 /** Of a claim that a restore put aside: the name of the EtcdRestore. It is never deleted by the operator. */
 export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
+/** Of an EtcdRestore that the operator made because every volume of the cluster was lost: the token of that incarnation. */
+export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
 /** Of an EtcdCluster that an EtcdRestore made: its name. Such a cluster is never bootstrapped empty. */
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 /** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */

@@ -175,6 +175,14 @@ type Deed =
   /** Of members that are none any more: the snapshot has brought them. Ids in hexadecimal. */
   | { readonly kind: 'disarmAlarms'; readonly alarms: readonly StaleAlarm[] }
   | ({ readonly kind: 'startSeed'; readonly claimUid: string } & Seeding)
+  /** Every volume is proved lost: makes an EtcdRestore of the newest verified backup, which is of this time and revision. */
+  | {
+      readonly kind: 'requestRestore';
+      readonly name: string;
+      readonly backup: string;
+      readonly time: string;
+      readonly revision?: number;
+    }
   | { readonly kind: 'concludeRestore'; readonly restore: RestoreIdentity }
   /** `revert`: what was before is recorded again. */
   | { readonly kind: 'abandonRestore'; readonly restore: RestoreIdentity; readonly revert: boolean };

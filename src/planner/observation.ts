@@ -238,6 +238,8 @@ export interface Observation {
   readonly backups?: readonly BackupOfCluster[] | undefined;
   /** The EtcdRestores of this cluster that have not ended. */
   readonly restores?: readonly RestoreOfCluster[] | undefined;
+  /** Names of the EtcdRestores of this cluster that have ended, well or not. */
+  readonly restoresEnded?: readonly string[] | undefined;
   /** What people said; put here by `plan`, so that every planner can ask. */
   readonly actor?: Actor;
 }

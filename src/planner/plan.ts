@@ -12,6 +12,7 @@ import { planClaimLabels } from './claim-labels.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
+import { planTotalLoss } from './restore/total-loss.ts';
 import { planOpening, planRestore } from './restore/plan.ts';
 import { planRepair, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
@@ -36,6 +37,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planMembership,
   planOpening,
   waitInRollout,
+  planTotalLoss,
   planWaiting,
   planMoveLeader,
   planGrowth,

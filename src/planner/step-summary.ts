@@ -72,6 +72,7 @@ type RestoreStep = Extract<
       | 'unpackBackup'
       | 'startSeed'
       | 'disarmAlarms'
+      | 'requestRestore'
       | 'concludeRestore'
       | 'abandonRestore';
   }
@@ -91,6 +92,8 @@ function restoreSummary(step: RestoreStep): string {
       return `take back ${list(step.alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`;
     case 'startSeed':
       return `start ${step.member} alone on the restored data`;
+    case 'requestRestore':
+      return `restore the backup of ${step.time} that EtcdBackup ${step.backup} made, by EtcdRestore ${step.name}`;
     case 'concludeRestore':
       return `record that EtcdRestore ${step.restore.name} is done`;
     case 'abandonRestore':

@@ -176,6 +176,57 @@ describe('a restore into a new cluster', () => {
   });
 });
 
+describe('every volume is lost', () => {
+  async function lost(totalLoss: 'Report' | 'RestoreLatestBackup', backups = true): Promise<RestoreWorld> {
+    const world = await RestoreWorld.withCluster({
+      spec: { size: 3, version: '3.6.16', recovery: { totalLoss } },
+    });
+    if (backups) world.seedEtcdBackup();
+    await world.loseVolumes();
+    return world;
+  }
+
+  it('restores the newest verified backup when the specification says so, and tells what is gone', async () => {
+    const world = await lost('RestoreLatestBackup');
+    await world.runCluster();
+    world.adopt('example-total-loss-1');
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', revision: 1_000_000_042 });
+    expect(world.cluster.status.members?.ready).toEqual(NEW);
+    const told = world.events.find(({ reason }) => reason === 'RestoringAfterTotalLoss');
+    expect(told?.message).toContain(
+      'the backup of 2026-11-21T09:00:00Z; what was written after that and above revision 42 is lost',
+    );
+  });
+
+  it.each([
+    ['the specification says Report', 'Report', true],
+    ['no backup is verified', 'RestoreLatestBackup', false],
+  ] as const)('does nothing when %s', async (_, totalLoss, backups) => {
+    const world = await lost(totalLoss, backups);
+    await world.runCluster();
+    expect(world.names('EtcdRestore')).toEqual([]);
+    expect(world.names('Pod')).toEqual([]);
+  });
+
+  it('does nothing while one volume is left', async () => {
+    const world = await lost('RestoreLatestBackup');
+    await world.bringBack('example-1');
+    await world.runCluster();
+    expect(world.names('EtcdRestore')).toEqual([]);
+  });
+
+  it('does not begin when a volume has come back meanwhile', async () => {
+    const world = await lost('RestoreLatestBackup');
+    await world.runCluster();
+    world.adopt('example-total-loss-1');
+    await world.bringBack('example-1');
+    await world.settle();
+    expect(world.restore.step).toContain('nothing is restored by itself');
+    expect(world.cluster.status.previousIncarnation).toBeUndefined();
+  });
+});
+
 describe('a restore that is aborted', () => {
   it.each(['fenceMembers', 'switchIncarnation', 'fillVolume', 'unpackBackup', 'startSeed'])(
     'before %s: the old members come back with their data',

@@ -35,6 +35,12 @@ export const clusterPermissions: readonly Permission[] = [
     verbs: ['create'],
     because: 'an EtcdRestore with a clusterTemplate makes the cluster that it restores into',
   },
+  {
+    group: own,
+    resource: 'etcdrestores',
+    verbs: ['create'],
+    because: 'recovery.totalLoss RestoreLatestBackup asks for a restore when every volume is lost',
+  },
   ...['pods', 'persistentvolumeclaims'].map(
     (resource): Permission => ({
       group: '',

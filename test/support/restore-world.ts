@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { newManifest } from '../../src/api/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
-import type { WritableObject } from '../../src/kube/port.ts';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Actor } from '../../src/planner/observation.ts';
 import type { ClusterRef } from '../../src/activities/resource.ts';
 import type { RestoreAssessment } from '../../src/activities/index.ts';
@@ -16,6 +16,7 @@ const PASSES = 120;
 
 export class RestoreWorld extends OperatorWorld {
   #restore: ClusterRef | undefined;
+  #lost: readonly KubeObject[] = [];
 
   /** A world with a cluster that runs, and a backup. */
   static async withCluster(options: WorldOptions = {}): Promise<RestoreWorld> {
@@ -79,6 +80,51 @@ export class RestoreWorld extends OperatorWorld {
       },
     } as WritableObject);
     this.#restore = { namespace: this.ref.namespace, name, uid: object?.metadata.uid ?? '' };
+  }
+
+  /** The restore that somebody else made. */
+  adopt(name: string): void {
+    const { namespace } = this.ref;
+    const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name });
+    this.#restore = { namespace, name, uid: object?.metadata.uid ?? '' };
+  }
+
+  /** The EtcdBackup that wrote the backup. */
+  seedEtcdBackup(): void {
+    const entry = {
+      time: '2026-11-21T09:00:00Z',
+      location: `s3://backups/${KEY}`,
+      revision: REVISION,
+      verified: 'Checksum',
+      clusterID: this.cluster.status.clusterID ?? '',
+    };
+    this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      metadata: { name: 'nightly', namespace: this.ref.namespace },
+      spec: {
+        clusterRef: { name: this.ref.name },
+        storageType: 'S3',
+        s3: { path: `backups/${KEY}`, awsSecret: '' },
+      },
+      status: { history: [entry] },
+    } as WritableObject);
+  }
+
+  /** Pods and claims of all members are gone for good. */
+  async loseVolumes(): Promise<void> {
+    const kubectl = this.kube.as('kubectl');
+    for (const name of this.names('Pod')) await kubectl.delete(this.pod(name));
+    this.#lost = this.kube.all('PersistentVolumeClaim', this.ref.namespace);
+    for (const name of this.names('PersistentVolumeClaim')) await kubectl.delete(this.claim(name));
+    this.kubelet.settle();
+  }
+
+  /** A claim is there again after all. */
+  async bringBack(name: string): Promise<void> {
+    const claim = this.#lost.find(({ metadata }) => metadata.name === name);
+    if (claim === undefined) throw new Error(`no claim ${name} was lost`);
+    this.kube.seed(claim as unknown as WritableObject);
   }
 
   get restore(): EtcdRestoreStatus {

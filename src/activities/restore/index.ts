@@ -9,6 +9,7 @@ import type { ClusterRef } from '../resource.ts';
 import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
 import { abandonRestore, concludeRestore, fenceMembers, switchIncarnation } from './incarnation.ts';
+import { requestRestore } from './request.ts';
 import type { RestoreRef } from './resource.ts';
 import { disarmAlarms, fillVolume, startSeed, unpackBackup } from './seeding.ts';
 
@@ -37,6 +38,7 @@ export function restoreActivities(deps: Dependencies) {
     ),
     unpackBackup: step<'unpackBackup', string>(unpackBackup),
     disarmAlarms: step<'disarmAlarms', void>(disarmAlarms),
+    requestRestore: step<'requestRestore', void>(requestRestore),
     startSeed: step<'startSeed', void>(startSeed),
     concludeRestore: step<'concludeRestore', void>(concludeRestore),
     abandonRestore: step<'abandonRestore', void>(abandonRestore),

@@ -6,7 +6,8 @@ import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/types
 import { isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { failedRestore } from '../../planner/restore/resource.ts';
-import { type RestoreOfCluster, restoreOfCluster } from '../../planner/restore/of-cluster.ts';
+import { hasEnded, restoreOfCluster } from '../../planner/restore/of-cluster.ts';
+import type { ClusterFacts, Observation } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ClusterRef } from '../resource.ts';
 
@@ -32,13 +33,20 @@ export async function readBackupOf(kube: KubeClient, restore: EtcdRestore): Prom
   return object as unknown as EtcdBackup | undefined;
 }
 
-/** The restores of a cluster that have not ended. */
+/** The restores of a cluster: those that have not ended, and the names of those that have. */
 export async function restoresOfCluster(
   kube: KubeClient,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<readonly RestoreOfCluster[]> {
+  { namespace, name, deleting }: Pick<ClusterFacts, 'namespace' | 'name' | 'deleting'>,
+): Promise<Pick<Observation, 'restores' | 'restoresEnded'>> {
+  if (deleting) return {};
   const { items } = await kube.list(KIND, { namespace });
-  return items.flatMap(item => restoreOfCluster(asRestore(item), name) ?? []);
+  const all = items.map(asRestore).filter(({ spec }) => spec.etcdCluster.name === name);
+  const restores = all.flatMap(restore => restoreOfCluster(restore, name) ?? []);
+  const ended = all.filter(({ status = {} }) => hasEnded(status)).map(({ metadata }) => metadata.name);
+  return {
+    ...(restores.length > 0 && { restores }),
+    ...(ended.length > 0 && { restoresEnded: ended }),
+  };
 }
 
 /** Replaces the status when it changed, and tells people how it ended. Fails with a Conflict when the resource changed since it was read. */

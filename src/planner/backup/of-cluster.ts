@@ -63,11 +63,16 @@ export function backedUp(backups: readonly BackupOfCluster[], now: number): read
   return [finding('BackedUp', 'VerifiedBackup', `${newest.location} of ${newest.time}`)];
 }
 
-function newestOf(backups: readonly BackupOfCluster[]): BackupEntry | undefined {
+/** The one that has the newest verified backup of all; undefined when none has any. */
+export function latestBackup(backups: readonly BackupOfCluster[]): BackupOfCluster | undefined {
   return backups
-    .flatMap(({ newest }) => newest ?? [])
-    .toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    .filter(({ newest }) => newest !== undefined)
+    .toSorted((a, b) => ((a.newest?.time ?? '') < (b.newest?.time ?? '') ? 1 : -1))
     .at(0);
+}
+
+function newestOf(backups: readonly BackupOfCluster[]): BackupEntry | undefined {
+  return latestBackup(backups)?.newest;
 }
 
 /** A backup takes its time: it is late when it could long have been done. */

@@ -207,11 +207,20 @@ function changing({ decision, observation, members }: Findings): ConditionFindin
     return [finding('Recovering', 'ReplacingMember', decision.plan[0]?.summary)];
   if (operation === 'repairCluster' && step.kind === 'restartMember')
     return [finding('Recovering', 'RecreatingPod', decision.plan[0]?.summary)];
+  if (operation === 'restoreCluster' && isRescue(observation))
+    return [finding('Recovering', 'RestoringCluster', decision.plan[0]?.summary)];
   if (operation !== 'scaleCluster') return [];
   const { membership, cluster } = observation;
   const current = membership.known ? membership.members.length : 0;
   const message = `Current cluster size: ${current}, desired cluster size: ${cluster.config.size}`;
   return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
+}
+
+/** Nobody asked for the restore that is under way: every volume is lost. */
+function isRescue({ restores = [], cluster }: Observation): boolean {
+  const under = restoreUnderWay(cluster);
+  const rescues = restores.filter(({ onlyAfterTotalLoss }) => onlyAfterTotalLoss === true);
+  return under === undefined ? rescues.length > 0 : rescues.some(({ uid }) => uid === under.uid);
 }
 
 /** Something is lost, or may be, and nothing is done about it now: why. */

@@ -4,6 +4,7 @@ import { compareVersions, minorOf } from '../../api/versions.ts';
 import { type Check, firstObstacle, isAwake, namesAreFree, type Obstacle } from '../checks.ts';
 import { serialsAreLeft, specificationIsUsable } from '../checks.ts';
 import { memberNames } from '../members.ts';
+import { isTotalLoss } from '../membership/total-loss.ts';
 import type { Observation } from '../observation.ts';
 import { quorum } from '../quorum.ts';
 import { storageFor } from '../storage.ts';
@@ -27,7 +28,8 @@ export function admission(observation: Observation, restore: RestoreOfCluster): 
     otherFirst(observation, restore) ??
     firstObstacle(observation, CHECKS) ??
     (restore.source && sourceFits(observation, restore.source)) ??
-    isConfirmed(observation, restore)
+    isConfirmed(observation, restore) ??
+    isStillLost(observation, restore)
   );
 }
 
@@ -103,4 +105,14 @@ function mayHaveQuorum(observation: Observation): boolean {
       owned && names.includes(name) && phase === 'Running' && trouble === undefined,
   );
   return running.length >= quorum(names.length);
+}
+
+/** What nobody asked for begins only upon the proof that it was made for. */
+function isStillLost(
+  observation: Observation,
+  { onlyAfterTotalLoss }: RestoreOfCluster,
+): Obstacle | undefined {
+  if (onlyAfterTotalLoss !== true || isTotalLoss(observation)) return undefined;
+  const message = `not every volume of ${observation.cluster.name} is lost any more, so nothing is restored by itself; delete this EtcdRestore`;
+  return { reason: 'NotLost', message };
 }

@@ -1,4 +1,5 @@
 /** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
+import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
 
 /** The backup that a restore puts in place, proved to be whole. */
@@ -15,6 +16,8 @@ export interface RestoreOfCluster {
   /** Lower-case hexadecimal, as etcdctl prints it; empty: nothing is confirmed. */
   readonly confirmClusterId: string;
   readonly revisionBump: number;
+  /** Made by the operator because every volume was lost: it may begin only while that is so. */
+  readonly onlyAfterTotalLoss?: boolean;
 }
 
 /** By how much revisions are raised when nothing is said: the schema's default, for objects made without it. */
@@ -35,6 +38,7 @@ export function restoreOfCluster(
     ...(source && { source }),
     confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
     revisionBump: spec.revisionBump ?? REVISION_BUMP,
+    ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),
   };
 }
 

@@ -49,6 +49,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   fillVolume: [],
   unpackBackup: [],
   startSeed: [],
+  requestRestore: [],
   disarmAlarms: [],
   concludeRestore: [],
   abandonRestore: [],

@@ -1,0 +1,34 @@
+import { ANNOTATION_TOTAL_LOSS, API_VERSION } from '../../api/names.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { ClusterRef } from '../resource.ts';
+import { stillPlanned } from '../steps/still-planned.ts';
+
+/** Makes the EtcdRestore, with all proofs looked at once more, and says what is lost: everything after the backup. */
+export async function requestRestore(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'requestRestore' }>,
+): Promise<void> {
+  const { cluster } = await stillPlanned(deps, ref, step);
+  const token = cluster.status?.incarnation?.token ?? '';
+  const { namespace, name } = ref;
+  try {
+    await deps.kube.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRestore',
+      metadata: { namespace, name: step.name, annotations: { [ANNOTATION_TOTAL_LOSS]: token } },
+      spec: { etcdCluster: { name }, backupRef: { name: step.backup, at: step.time } },
+    });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return;
+  }
+  const after = step.revision === undefined ? '' : ` and above revision ${step.revision}`;
+  const message = `every volume is lost: EtcdRestore ${step.name} brings back the backup of ${step.time}; what was written after that${after} is lost`;
+  deps.recordEvent(
+    { kind: 'EtcdCluster', ...ref },
+    { type: 'Warning', reason: 'RestoringAfterTotalLoss', message },
+  );
+}
