@@ -16,7 +16,7 @@ import { below, encode, encodePath, queryOf } from './names.ts';
 import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
-import { elements, escapeXml, textOf } from './xml.ts';
+import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
 /** Of the service's REST API. */
 const API_VERSION = '2023-11-03';
@@ -171,10 +171,11 @@ function authorizer(credentials: AzureOptions['credentials']): Authorize {
 }
 
 function readFailure(failure: HttpFailure): Said {
+  const { code, message } = errorIn(failure.body);
   return {
     status: failure.status,
-    code: failure.headers['x-ms-error-code'] ?? textOf(failure.body, 'Code') ?? '',
-    message: textOf(failure.body, 'Message') ?? '',
+    code: failure.headers['x-ms-error-code'] ?? code,
+    message,
     skewed: failure.skewed,
   };
 }

@@ -13,7 +13,7 @@ import { type OssKeys, type OssRequest, signOssV1, signOssV4 } from './oss-signi
 import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
-import { elements, escapeXml, textOf } from './xml.ts';
+import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
 const PARALLEL = 2;
 
@@ -226,10 +226,5 @@ function readFailure(failure: HttpFailure): Said {
   // The answer to HEAD has no body; its error is in a header, whole and in base64.
   const hidden = failure.headers['x-oss-err'];
   const text = hidden === undefined ? failure.body : Buffer.from(hidden, 'base64').toString('utf8');
-  return {
-    status: failure.status,
-    code: textOf(text, 'Code') ?? '',
-    message: textOf(text, 'Message') ?? '',
-    skewed: failure.skewed,
-  };
+  return { status: failure.status, ...errorIn(text), skewed: failure.skewed };
 }

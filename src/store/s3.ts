@@ -172,7 +172,9 @@ class S3Protocol implements Protocol {
     const status = $metadata.httpStatusCode ?? 0;
     // Answers without a body, such as all to HEAD, have no name of their own.
     const code = /^(Unknown|UnknownError|\d+)$/.test(name) ? '' : name;
-    return refusal({ status, code, message: code === '' ? '' : message, skewed: false }, how);
+    // The SDK takes any markup for an error of S3; what speaks S3 numbers its answers.
+    const isTheirs = code !== '' && $metadata.requestId !== undefined;
+    return refusal({ status, code, message: isTheirs ? message : '', skewed: false }, how);
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ export interface Said {
   readonly status: number;
   /** The store's own name of the error; empty when it gave none. */
   readonly code: string;
-  /** Its words; quoted in errors. */
+  /** Its words; quoted in errors, but only beside a code: an endpoint can be any host, and what that says is not for status. */
   readonly message: string;
   /** Whether the clocks of this machine and the store differ. */
   readonly skewed: boolean;
@@ -66,12 +66,18 @@ export function refusal(
   },
 ): StoreError {
   const code = said.skewed ? 'skew' : (how.codes[said.code] ?? COMMON[said.code] ?? byStatus(said.status));
-  const words = [said.code, said.message.split('\n', 1)[0]?.slice(0, 300)].filter(Boolean).join(': ');
+  const words = wordsOf(said, (how.codes[said.code] ?? COMMON[said.code]) !== undefined);
   const advice = ADVICE[code] === undefined ? '' : `; ${ADVICE[code]}`;
   return new StoreError(
     code,
     how.redact(`${how.what} failed with HTTP ${said.status}${words && ` ${words}`}${advice}`),
   );
+}
+
+/** What of an answer is quoted; nothing of one that is not in the form of a store's errors. */
+function wordsOf({ code, message }: Said, isKnown: boolean): string {
+  if (!isKnown && !/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(code)) return '';
+  return [code, message.split('\n', 1)[0]?.slice(0, 300)].filter(Boolean).join(': ');
 }
 
 /** The error of a call that got no answer. Of foreign errors only the code or class is told: the rest may hold secrets. */

@@ -15,6 +15,12 @@ export function textOf(xml: string, name: string): string | undefined {
   return unescapeXml(inner);
 }
 
+/** What an answer says that is a store's error in XML; empty texts for anything else. */
+export function errorIn(xml: string): { readonly code: string; readonly message: string } {
+  if (!/^\uFEFF?\s*(<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(xml)) return { code: '', message: '' };
+  return { code: textOf(xml, 'Code') ?? '', message: textOf(xml, 'Message') ?? '' };
+}
+
 /** Text with its entities resolved; those that are not known stay as they are. */
 export function unescapeXml(text: string): string {
   return text.replace(/&(#?\w+);/g, (whole: string, name: string) => {

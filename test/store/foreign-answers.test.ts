@@ -1,0 +1,86 @@
+/** An endpoint can be any host: what it answers is told only if it is an error of such a store. */
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import { collect, failure } from './contract.ts';
+
+let server: Server;
+let endpoint = '';
+let body = '';
+let headers: Readonly<Record<string, string>> = {};
+
+beforeEach(async () => {
+  headers = {};
+  server = createServer((incoming, outgoing) => {
+    incoming.resume();
+    outgoing.writeHead(403, { 'content-type': 'text/plain', ...headers });
+    outgoing.end(body);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' });
+
+/** Secrets of each store; `exchange` asks an address of the Secret's own for a token. */
+const SECRETS = {
+  S3: () => ({ credentials: '[default]\naws_access_key_id = some-id\naws_secret_access_key = some-key\n' }),
+  ABS: () => ({ 'storage-account': 'some', 'storage-key': Buffer.from('some key').toString('base64') }),
+  GCS: () => ({ 'access-token': 'some-token' }),
+  OSS: () => ({ accessKeyID: 'some-id', accessKeySecret: 'some-key' }),
+  exchange: () => ({
+    'credentials.json': JSON.stringify({
+      type: 'service_account',
+      client_email: 'a@b.test',
+      private_key: PEM,
+      token_uri: `${endpoint}/token`,
+    }),
+  }),
+} as const;
+
+const FOREIGN = [
+  'canary in plain words',
+  '<html><Code>Some</Code><Message>canary</Message></html>',
+  '{"error":"canary of an internal service","token":"canary"}',
+  '{"error":{"message":"canary"}}',
+  '{"message":"canary"}',
+];
+
+async function listing(which: keyof typeof SECRETS): Promise<string> {
+  const type = which === 'exchange' ? 'GCS' : which;
+  const spec = { type, path: 'bucket/a', endpoint, forcePathStyle: true } as const;
+  const store = await openStore(spec, SECRETS[which](), { attempts: 1 });
+  try {
+    return (await failure(collect(store.list('a')))).message;
+  } finally {
+    await store.close();
+  }
+}
+
+test.each(Object.keys(SECRETS) as (keyof typeof SECRETS)[])(
+  '%s: of a foreign answer nothing is told',
+  async which => {
+    for (const foreign of FOREIGN) {
+      body = foreign;
+      expect(await listing(which)).not.toContain('canary');
+    }
+  },
+);
+
+test.each([
+  ['S3', '<?xml version="1.0"?><Error><Code>QuotaExceeded</Code><Message>ten GiB</Message></Error>'],
+  ['OSS', '<?xml version="1.0"?><Error><Code>QuotaExceeded</Code><Message>ten GiB</Message></Error>'],
+  ['ABS', '\uFEFF<?xml version="1.0"?><Error><Code>QuotaExceeded</Code><Message>ten GiB</Message></Error>'],
+  ['GCS', '{"error":{"message":"ten GiB","errors":[{"reason":"QuotaExceeded"}]}}'],
+] as const)('%s: what the store itself says is told', async (which, said) => {
+  body = said;
+  if (which === 'S3') headers = { 'x-amz-request-id': '1' };
+  expect(await listing(which)).toContain('failed with HTTP 403 QuotaExceeded: ten GiB');
+});
