@@ -7,13 +7,11 @@
  *   --only 3,7           one world in which only these faults happen
  *   --story              the story of every world
  *   --branches           what of the planner was never reached
- *   --mutations          takes away one guard after the other: each must be noticed within N steps
+ *   --mutations          plays each scene, then takes away one guard after the other: its scene must break
  */
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Branches } from '../test/simulation/branches.ts';
-import { MUTATIONS, mutate } from '../test/simulation/mutations.ts';
+import { MUTATIONS, prepare } from '../test/simulation/mutations.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,30 +22,35 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     branches: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false },
-    /** The number of the mutation that this process runs with. */
-    mutation: { type: 'string' },
   },
 });
 
-if (values.mutations) checkMutations();
+if (values.mutations) await checkMutations(Number(values.seed));
 else await run();
 
-/** Each in a process of its own, which must end with a breach. */
-function checkMutations(): void {
-  const { steps, seed } = values;
-  const self = fileURLToPath(import.meta.url);
-  for (const [index, { what }] of MUTATIONS.entries()) {
-    const args = [self, '--steps', steps, '--seed', seed, '--mutation', String(index)];
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-    const [first = ''] = stderr.split('\n');
-    console.log(`${status === 0 ? 'NOT NOTICED' : 'noticed'}: ${what}${status === 0 ? '' : ` (${first})`}`);
-    if (status === 0) process.exitCode = 1;
+/** Each scene must hold with every guard in place, and break without the one that it is about. */
+async function checkMutations(seed: number): Promise<void> {
+  prepare();
+  const { play } = await import('../test/simulation/scenes.ts');
+  for (const scene of new Set(MUTATIONS.map(mutation => mutation.scene))) {
+    const breach = await play(scene, seed);
+    if (breach !== undefined) complain(`BROKEN: ${scene}: ${breach}`);
   }
+  for (const [number, { what, scene }] of MUTATIONS.entries()) {
+    globalThis.mutation = number;
+    const breach = await play(scene, seed);
+    if (breach === undefined) complain(`NOT NOTICED: ${what} (${scene})`);
+    else console.log(`noticed: ${what} (${scene}: ${breach})`);
+  }
+  globalThis.mutation = undefined;
+}
+
+function complain(what: string): void {
+  process.exitCode = 1;
+  console.error(what);
 }
 
 async function run(): Promise<void> {
-  const mutation = values.mutation === undefined ? undefined : MUTATIONS[Number(values.mutation)];
-  if (mutation !== undefined) mutate(mutation);
   const branches = new Branches();
   if (values.branches) await branches.begin();
   // Loaded only now: what is loaded earlier is neither counted nor mutated.
@@ -70,7 +73,7 @@ async function run(): Promise<void> {
     }
     if (only !== undefined) break;
     if (result.failure === undefined || values.keep) continue;
-    if (mutation === undefined) await explain(seed);
+    await explain(seed);
     break;
   }
   tell(sum, (performance.now() - begun) / 1000, coverage.counts);

@@ -42,6 +42,8 @@ export class Invariants implements EtcdAudit {
   readonly #world: () => { readonly nodes: SimNodes; readonly now: number };
   readonly #disks = new Map<string, Disk>();
   readonly #names = new Map<string, string>();
+  /** At which tick each claim, by its uid, was first seen being deleted. */
+  readonly #goingSince = new Map<string, number>();
 
   constructor(world: {
     kube: SimKube;
@@ -97,11 +99,18 @@ export class Invariants implements EtcdAudit {
   }
 
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {
+    if (this.acting !== undefined && what !== 'remove') this.#noAlarm(what, this.acting.lookedAt);
     if (row === undefined || this.acting === undefined) return;
     if (!OURS.test(row.peerUrl)) throw new Breach(`${what} of ${row.peerUrl}, which was added by hand`);
     if (what === 'promote') this.#promoting(leader, row);
     if (what === 'remove' && !row.isLearner) this.#removing(row);
     this.#keepsQuorum(what, leader, row);
+  }
+
+  /** Nobody is added or promoted while a member raises an alarm. */
+  #noAlarm(what: string, since: number): void {
+    for (const { name, alarm, changedAt } of this.#etcd().processes.values())
+      if (alarm !== undefined && changedAt < since) throw new Breach(`${what} while ${name} raises ${alarm}`);
   }
 
   #promoting(leader: Process, row: Row): void {
@@ -195,6 +204,7 @@ export class Invariants implements EtcdAudit {
     const { memberId } = this.#etcd().disk(uid);
     if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId)
       throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
+    if (object.kind === 'Pod' && row?.isLearner === false) this.#keepsVolume(name, attempt);
     const { hibernated } = resource['spec'] as { hibernated?: boolean };
     if (
       object.kind === 'Pod' &&
@@ -204,6 +214,13 @@ export class Invariants implements EtcdAudit {
       this.recordedAt
     )
       this.#stopping(row, attempt);
+  }
+
+  /** A claim that is being deleted is there for as long as its pod is. */
+  #keepsVolume(name: string, attempt: Attempt): void {
+    const { uid = '' } = this.#kube.peek('PersistentVolumeClaim', name)?.metadata ?? {};
+    if ((this.#goingSince.get(uid) ?? attempt.lookedAt) < attempt.lookedAt)
+      throw new Breach(`the pod of ${name} is stopped, and its volume goes with it`);
   }
 
   #stopping(row: Row, attempt: Attempt): void {
@@ -229,6 +246,11 @@ export class Invariants implements EtcdAudit {
   check(): void {
     const status = this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] as EtcdClusterStatus | undefined;
     if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();
+    for (const { metadata } of this.#kube.all('PersistentVolumeClaim')) {
+      const { uid = '', deletionTimestamp } = metadata;
+      if (deletionTimestamp !== undefined && !this.#goingSince.has(uid))
+        this.#goingSince.set(uid, this.#tick());
+    }
     for (const process of this.#etcd().processes.values()) {
       if (!process.isLeader) continue;
       const learners = newestMembers(process.disk).rows.filter(row => row.isLearner);

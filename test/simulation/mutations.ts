@@ -1,172 +1,210 @@
-/** Guards that are taken away, one at a time: the simulation must notice each. A guard that nobody misses guards nothing. */
+/**
+ * Guards that are taken away, one at a time: the scene that leads to it must break then, and hold otherwise. A guard that
+ * nobody misses guards nothing.
+ */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { SceneName } from './scenes.ts';
 
-export interface Mutation {
-  readonly what: string;
+export interface Edit {
   readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** An expression that occurs exactly once in the file. */
   readonly find: string;
+  /** The expression that takes its place: as JavaScript, for types are not looked at any more. */
   readonly put: string;
 }
 
-const at = (file: string, what: string, find: string, put: string): Mutation => ({ what, file, find, put });
+export interface Mutation {
+  readonly what: string;
+  /** What leads a world to where the guard matters. */
+  readonly scene: SceneName;
+  /** More than one where one guard stands behind the other. */
+  readonly edits: readonly Edit[];
+}
+
+const at = (file: string, find: string, put: string): Edit => ({ file: `src/${file}`, find, put });
+const without = (what: string, scene: SceneName, ...edits: readonly Edit[]): Mutation => ({
+  what,
+  scene,
+  edits,
+});
+
+const PREFLIGHT = 'planner/membership/preflight.ts';
+const CAUGHT_UP = 'planner/membership/caught-up.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
-  at(
-    'src/planner/membership/preflight.ts',
-    'members are added and removed while a voter is unwell',
-    'if (unwell.length > 0) {',
-    'if (unwell.length > 99) {',
+  // Who does not answer names no leader: the second check stands behind the first.
+  without(
+    'members are added while a voter is away',
+    'grownWhileOneIsAway',
+    at(PREFLIGHT, 'unwell.length > 0', 'false'),
+    at(PREFLIGHT, 'leaders.size === 1', 'true'),
   ),
-  at(
-    'src/planner/membership/preflight.ts',
+  without(
+    'members are added while a voter raises an alarm',
+    'grownWhileOneRaisesAnAlarm',
+    at(PREFLIGHT, 'unwell.length > 0', 'false'),
+  ),
+  without(
     'a member is removed though the rest is no quorum',
-    'if (rest.length > 0 && healthy >= quorum(rest.length)) return undefined;',
-    'if (rest.length > -1 && healthy > -1 && quorum(1) > 0) return undefined;',
+    'forgottenNodeStillVotes',
+    at(PREFLIGHT, 'rest.length > 0 && healthy >= quorum(rest.length)', 'true'),
   ),
-  at(
-    'src/planner/membership/preflight.ts',
+  without(
     'members that people added are treated as ours',
-    'if (foreign.length === 0) return undefined;',
-    'if (foreign.length < 99) return undefined;',
+    'strangerIsAdded',
+    at(PREFLIGHT, 'foreign.length === 0', 'true'),
   ),
-  at(
-    'src/planner/membership/evidence.ts',
+  without(
     'a claim that only lacks its labels counts as gone',
-    "return isThere || isRunning(seat) ? undefined : 'its claim is gone';",
-    "return isRunning(seat) && isThere ? undefined : 'its claim is gone';",
+    'claimWithoutLabelsAndStamps',
+    at('planner/membership/evidence.ts', 'isThere || isRunning(seat)', 'isRunning(seat)'),
   ),
-  at(
-    'src/planner/membership/evidence.ts',
+  without(
     'any trouble of a pod counts as an empty volume',
-    "return pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);",
-    'return message !== undefined && started && EMPTY_ALONE !== EMPTY_AMONG_PEERS;',
+    'imageCannotBePulled',
+    at(
+      'planner/membership/evidence.ts',
+      "pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message)",
+      'started',
+    ),
   ),
-  at(
-    'src/planner/membership/replace.ts',
+  without(
     'a member whose node is gone is not waited for',
-    'if (left === 0) return undefined;',
-    'if (left > -1) return undefined;',
+    'nodeIsGoneForAWhile',
+    at('planner/membership/replace.ts', 'left === 0', 'true'),
   ),
-  at(
-    'src/planner/membership/caught-up.ts',
+  without(
     'a learner is promoted however far behind it is',
-    'return head - BigInt(learner.raftAppliedIndex) <= allowed;',
-    'return head - BigInt(learner.raftAppliedIndex) <= allowed + 1_000_000_000n;',
+    'learnerIsFarBehind',
+    at(CAUGHT_UP, 'head - BigInt(learner.raftAppliedIndex) <= allowed', 'true'),
   ),
-  at(
-    'src/planner/membership/caught-up.ts',
+  without(
     'a learner is promoted that does not follow the leader',
-    'if (leader === undefined || learner.leaderId !== leader.memberId) return false;',
-    'if (leader === undefined) return false;',
+    'learnerNamesAFormerLeader',
+    at(CAUGHT_UP, 'leader === undefined || learner.leaderId !== leader.memberId', 'leader === undefined'),
   ),
-  at(
-    'src/planner/membership/seats.ts',
+  without(
     'names are chosen above those that are there, not above those that were',
-    'Math.max(lastSerialOf(cluster), ...serials)',
-    'Math.max(lastSerialOf(cluster) > 99 ? 99 : 0, ...serials)',
+    'sizeGoesUpAndDownAndUp',
+    at('planner/membership/seats.ts', 'Math.max(lastSerialOf(cluster), ...serials)', 'Math.max(...serials)'),
   ),
-  at(
-    'src/planner/membership/leftovers.ts',
+  without(
     'pods and claims of members are cleared away',
-    '!seats.some(seat => seat.name === object.name);',
-    '!seats.every(seat => seat.name === object.name);',
+    'nothingHappens',
+    at('planner/membership/leftovers.ts', '!seats.some(seat => seat.name === object.name)', 'true'),
   ),
-  at(
-    'src/planner/membership/asked.ts',
+  without(
     'a member whose claim is being deleted is left alone',
-    "return claim.deleting || claim.phase === 'Lost';",
-    "return claim.phase === 'Never';",
+    'claimIsDeletedUnderItsMember',
+    at('planner/membership/asked.ts', "claim.deleting || claim.phase === 'Lost'", 'false'),
   ),
-  at(
-    'src/planner/membership/learner.ts',
-    'a learner that lost its volume is started again on another',
-    'if (pod === undefined && isVolumeLost(learner))',
-    'if (pod === undefined && isVolumeLost(learner) && started && !started)',
+  without(
+    'a learner that lost its volume is started again on it',
+    'learnerLosesItsVolume',
+    at('planner/membership/learner.ts', 'pod === undefined && isVolumeLost(learner)', 'false'),
   ),
-  at(
-    'src/planner/repair.ts',
-    'a member is started again on a volume that goes away',
-    "if (claim === undefined || claim.deleting || claim.phase === 'Lost') return undefined;",
-    'if (claim === undefined) return undefined;',
+  without(
+    'a volume that goes away counts as one that keeps the data',
+    'sleepIsWantedWhileAClaimGoes',
+    at('planner/repair.ts', "claim === undefined || claim.deleting || claim.phase === 'Lost'", '!claim'),
   ),
-  at(
-    'src/planner/seal.ts',
+  without(
     'voters are not sealed',
-    "return members.length === 0 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);",
-    "return members.length < 99 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);",
+    'podIsToldToBootstrap',
+    at('planner/seal.ts', 'members.length === 0', 'true'),
   ),
-  at(
-    'src/planner/create.ts',
+  without(
     'a cluster of which nothing is left is taken for one that never was',
-    'if (rebuilt !== undefined) return',
-    'if (rebuilt !== undefined && rebuilt.incarnation.members.length > 0) return',
+    'nothingIsLeftOfIt',
+    at('planner/create.ts', 'rebuilt !== undefined', 'rebuilt?.incarnation.members.length > 0'),
   ),
-  at(
-    'src/planner/gates.ts',
+  without(
     'a rollout goes on whatever state the members are in',
-    'for (const passes of gates) {',
-    'for (const passes of gates.slice(99)) {',
+    'rolloutWhileOneIsAway',
+    at('planner/gates.ts', 'passes()', 'undefined'),
   ),
-  at(
-    'src/planner/hibernate.ts',
+  without(
     'a member without volume is stopped for the night',
-    'if (lost.length > 0) {',
-    'if (lost.length > 99) {',
+    'sleepIsWantedWhileAClaimGoes',
+    at('planner/hibernate.ts', 'lost.length > 0', 'false'),
   ),
-  at(
-    'src/planner/checks.ts',
+  without(
     'members of another cluster are taken for ours',
-    'if (foreign === undefined) return undefined;',
-    'if (foreign === undefined || foreign.length > 1) return undefined;',
+    'volumeOfAnotherCluster',
+    at('planner/checks.ts', 'probe.answered && probe.clusterId !== recorded', 'false'),
   ),
-  at(
-    'src/activities/steps/still-planned.ts',
+  without(
     'a step is performed though the world has moved on',
-    "if (decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {",
-    "if (decision?.kind === 'gone' && !isDeepStrictEqual(plain(step), plain(step))) {",
+    'removalIsOvertaken',
+    at(
+      'activities/steps/still-planned.ts',
+      "decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
+      'false',
+    ),
   ),
-  at(
-    'src/activities/steps/bootstrap-members.ts',
+  without(
     'members bootstrap after the cluster id is recorded',
-    'if (clusterID !== undefined)',
-    "if (clusterID === 'none')",
+    'bootstrapComesLate',
+    at('activities/steps/bootstrap-members.ts', 'clusterID !== undefined', 'false'),
   ),
-  at(
-    'src/activities/steps/create-member.ts',
+  without(
     'a member that is no learner, or has started, is created once more',
-    'seat?.id !== step.id || !seat.isLearner || seat.started',
-    'seat === undefined',
+    'creationComesLate',
+    at(
+      'activities/steps/create-member.ts',
+      'seat?.id !== step.id || !seat.isLearner || seat.started',
+      'seat === undefined',
+    ),
   ),
-  at(
-    'src/activities/steps/add-learner.ts',
+  without(
     'the name of a new member is not stamped on the resource',
-    '[ANNOTATION_LAST_SERIAL]: String(serialOf(step.member)),',
-    "[ANNOTATION_LAST_SERIAL]: serialOf(step.member) === undefined ? '0' : '0',",
+    'sizeGoesUpAgainWithoutStatus',
+    at('activities/steps/add-learner.ts', 'String(serialOf(step.member))', "'0'"),
   ),
-  at(
-    'src/activities/steps/stop-member.ts',
+  without(
     'a pod is stopped without a look at the gates',
-    'await stillPlanned(deps, ref, step);',
-    'if (step.uid === undefined) await stillPlanned(deps, ref, step);',
+    'stopIsOvertaken',
+    at('activities/steps/stop-member.ts', 'await stillPlanned(deps, ref, step)', 'undefined'),
   ),
-  at(
-    'src/activities/observe.ts',
+  without(
     'claims are looked for by label alone',
-    'const members = [...recorded.map(({ name }) => name), ...namesSeen];',
-    'const members = [...recorded.map(({ name }) => name), ...namesSeen].slice(99);',
+    'claimWithoutLabels',
+    at('activities/observe.ts', '[...recorded.map(({ name }) => name), ...namesSeen]', '[]'),
   ),
 ];
 
-/** Loads the file of this mutation without its guard. Must run before the file is loaded. */
-export function mutate({ file, find, put }: Mutation): void {
+/** The number of the mutation that is in effect; none when undefined. The mutated files ask for it. */
+declare global {
+  var mutation: number | undefined;
+}
+
+/** Has the files of all mutations loaded so that each can be put into effect. Must run before they are loaded. */
+export function prepare(): void {
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);
-      if (!url.endsWith(`/${file}`)) return loaded;
-      return { ...loaded, source: readFileSync(fileURLToPath(url), 'utf8').replace(find, put) };
+      if (!MUTATIONS.some(({ edits }) => edits.some(({ file }) => url.endsWith(`/${file}`)))) return loaded;
+      return { ...loaded, source: switchable(url, readFileSync(fileURLToPath(url), 'utf8')) };
     },
   });
+}
+
+/** The source, in which each expression asks first whether another one takes its place. */
+function switchable(url: string, source: string): string {
+  const edits = MUTATIONS.flatMap(({ edits: each }, number) => each.map(edit => ({ ...edit, number })));
+  const here = Map.groupBy(
+    edits.filter(({ file }) => url.endsWith(`/${file}`)),
+    ({ find }) => find,
+  );
+  let mutated = source;
+  for (const [find, instead] of here) {
+    const expression = instead.reduce(
+      (otherwise, { number, put }) => `(globalThis.mutation === ${number} ? (${put}) : ${otherwise})`,
+      `(${find})`,
+    );
+    mutated = mutated.replace(find, () => expression);
+  }
+  return mutated;
 }

@@ -119,8 +119,11 @@ export class SimEtcd {
     this.processes.delete(host);
   }
 
-  /** Freezes, isolates or frees a process. */
-  set(process: Process, state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden'>>): void {
+  /** Freezes, isolates, alarms or frees a process. */
+  set(
+    process: Process,
+    state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'alarm' | 'remembers'>>,
+  ): void {
     Object.assign(process, state, { since: this.#clock.now(), changedAt: this.#clock.tick() });
     if (process.frozen) process.isLeader = false;
   }
@@ -369,12 +372,12 @@ export class SimEtcd {
 
   #status(asked: Process) {
     const { disk } = asked;
-    const leader = this.leaderSeenBy(asked);
+    const leaderId = this.leaderSeenBy(asked)?.memberId ?? asked.remembers;
     const row = membersOf(disk).rows.find(({ id }) => id === asked.memberId);
     return {
       memberId: asked.memberId,
       clusterId: asked.clusterId,
-      leaderId: leader?.memberId,
+      leaderId,
       isLearner: row?.isLearner ?? false,
       version: asked.version,
       raftTerm: String(disk.term),
@@ -382,7 +385,10 @@ export class SimEtcd {
       raftAppliedIndex: String(disk.commit * ENTRIES),
       dbSize: 20_480,
       dbSizeInUse: 20_480,
-      errors: leader === undefined ? ['etcdserver: no leader'] : [],
+      errors: [
+        ...(leaderId === undefined ? ['etcdserver: no leader'] : []),
+        ...(asked.alarm === undefined ? [] : [asked.alarm]),
+      ],
     };
   }
 

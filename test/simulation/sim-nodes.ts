@@ -14,7 +14,7 @@ export class SimNodes {
   /** At which time (milliseconds) each node that is gone went. */
   readonly goneSince = new Map<string, number>();
   /** Volumes are local: each is pinned to the node that it was first used on. */
-  readonly hasLocalVolumes: boolean;
+  hasLocalVolumes: boolean;
   readonly #kube: SimKube;
   readonly #random: Random;
 

@@ -54,6 +54,10 @@ export interface Process {
   zone: number;
   /** The operator cannot reach it, peers and clients can. */
   hidden: boolean;
+  /** An alarm that it raises. */
+  alarm?: string;
+  /** A learner that nobody reaches goes on naming this leader, as etcd's learners do: they hold no elections. */
+  remembers?: string;
   isLeader: boolean;
   /** It has seen a leader since it started: only then it serves clients. */
   serves: boolean;

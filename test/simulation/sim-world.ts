@@ -21,6 +21,8 @@ export interface WorldOptions {
   /** The faults that happen, by their ordinals; all when left out. */
   readonly only?: ReadonlySet<number> | undefined;
   readonly coverage: Coverage;
+  /** Whether members keep their data in their pods; left to chance when left out. */
+  readonly isEphemeral?: boolean;
 }
 
 const realTime = { ...time };
@@ -48,6 +50,8 @@ export class SimWorld {
   ticks = 0;
   passes = 0;
   stormy = true;
+  /** Clients write nothing. */
+  isQuiet = false;
   decision: { kind: string; reason?: string } = { kind: 'none' };
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
@@ -55,12 +59,13 @@ export class SimWorld {
   /** The client Service was there once. */
   hasClients = false;
 
-  constructor({ seed, only, coverage }: WorldOptions) {
+  constructor({ seed, only, coverage, isEphemeral }: WorldOptions) {
     this.random = new Random(seed);
     const { random } = this;
     this.chaos = new Chaos(seed, only);
     this.isHopeless = random.chance(0.08);
-    this.isEphemeral = random.chance(0.15);
+    const byChance = random.chance(0.15);
+    this.isEphemeral = isEphemeral ?? byChance;
     this.kube = new SimKube(() => this.now);
     const clock = { now: () => this.now, tick: () => this.ticks };
     this.invariants = new Invariants({
@@ -139,7 +144,7 @@ export class SimWorld {
   /** Clients find the members through the client Service, and keep their connections when it is gone. */
   #write(): void {
     this.hasClients ||= this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
-    if (this.hasClients) this.etcd.write();
+    if (this.hasClients && !this.isQuiet) this.etcd.write();
   }
 
   /** Nobody waits for an answer: time passes, and the watcher tells of changes. */

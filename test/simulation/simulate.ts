@@ -1,4 +1,5 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
+import { podFacts } from '../../src/activities/pod-facts.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';
@@ -188,6 +189,13 @@ function complaintOf(world: SimWorld): string | undefined {
   const names = rows.map(row => row.name).toSorted();
   if (JSON.stringify(pods.map(pod => pod.metadata.name).toSorted()) !== JSON.stringify(names))
     return 'pods are not the members';
+  const open = pods.find(pod => podFacts(pod, '').firstStart === 'open');
+  if (open !== undefined) return `${open.metadata.name} may start on an empty volume`;
+  const claims = world.kube
+    .all('PersistentVolumeClaim')
+    .filter(({ metadata }) => names.includes(metadata.name));
+  const going = claims.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (going !== undefined) return `${going.metadata.name} loses its volume with its pod`;
   world.invariants.elected(leader);
   return undefined;
 }

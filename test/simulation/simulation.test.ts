@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Chaos } from './chaos.ts';
-import { MUTATIONS } from './mutations.ts';
 import { simulate } from './simulate.ts';
 
 /** Seeds that once failed, and what they showed. `most`: ticks, a little more than it took. */
@@ -50,11 +48,5 @@ describe('faults', () => {
     };
     const all = of(undefined);
     expect(of(new Set([3, 9]))).toEqual(all.filter(([, ordinal]) => ordinal === 3 || ordinal === 9));
-  });
-});
-
-describe('mutations', () => {
-  it.each(MUTATIONS)('$file: $what', ({ file, find }) => {
-    expect(readFileSync(file, 'utf8').split(find)).toHaveLength(2);
   });
 });

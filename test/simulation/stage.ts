@@ -1,0 +1,131 @@
+/** A world in which nothing happens by chance but the order of things: a scene is played on it, step by step. */
+import type { Step } from '../../src/activities/index.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { Coverage } from './coverage.ts';
+import { Breach, CLUSTER } from './invariants.ts';
+import { NAMESPACE } from './sim-kube.ts';
+import { statusOf } from './sim-kubelet.ts';
+import type { Process, Row } from './sim-raft.ts';
+import { SimWorld } from './sim-world.ts';
+
+/** What takes more ticks than this does not come. */
+const MOST_TICKS = 6_000;
+
+export class Stage {
+  readonly world: SimWorld;
+
+  constructor(seed: number) {
+    this.world = new SimWorld({ seed, only: new Set(), coverage: new Coverage(), isEphemeral: false });
+    this.world.stormy = false;
+    this.world.kubelet.nodes.hasLocalVolumes = false;
+  }
+
+  /** The cluster is created as this specification says, and at rest. */
+  async create(spec: EtcdClusterSpec): Promise<void> {
+    this.world.edit({ ...spec, storage: { retain: 'Delete', ...spec.storage } });
+    this.world.begin();
+    await this.rest();
+  }
+
+  /** Time passes until it is so. Throws a Breach when it does not come to it, or when an invariant is broken. */
+  async until(what: string, is: () => boolean): Promise<void> {
+    const end = this.world.ticks + MOST_TICKS;
+    while (!is()) {
+      if (this.world.ticks > end)
+        throw new Breach(`never: ${what}; ${JSON.stringify(this.world.decision).slice(0, 300)}`);
+      await this.world.tick();
+    }
+  }
+
+  /** So many ticks pass, in which no invariant may be broken. */
+  async pass(ticks: number): Promise<void> {
+    const end = this.world.ticks + ticks;
+    while (this.world.ticks < end) await this.world.tick();
+  }
+
+  /** Every member is there and well, and the operator has nothing to do. */
+  async rest(): Promise<void> {
+    const isAtRest = () =>
+      this.world.decision.kind === 'idle' &&
+      this.voters().length === this.world.spec.size &&
+      this.voters().every(({ name }) => this.process(name)?.serves === true) &&
+      this.world.kube.all('Pod').length === this.world.spec.size;
+    await this.until('the cluster is at rest', isAtRest);
+  }
+
+  /** Until the operator is about to perform a step of this kind; it has not begun yet. */
+  async about(kind: Step['kind']): Promise<void> {
+    await this.until(`${kind} is about to be performed`, () =>
+      [...this.world.calls.attempts].some(({ activity }) => activity === kind),
+    );
+  }
+
+  /** Has an activity executed that nobody asked for any more, as one that was on its way for long. */
+  late(step: Step): void {
+    const { uid = '' } = this.world.resource?.metadata ?? {};
+    const ref = { namespace: NAMESPACE, name: CLUSTER, uid };
+    this.world.calls.execute(step.kind, ref, step).catch(() => undefined);
+  }
+
+  voters(): Row[] {
+    return (this.world.invariants.truth()?.rows ?? []).filter(({ isLearner }) => !isLearner);
+  }
+
+  learner(): Row | undefined {
+    return this.world.invariants.truth()?.rows.find(({ isLearner }) => isLearner);
+  }
+
+  process(name: string): Process | undefined {
+    return [...this.world.etcd.processes.values()].find(process => process.name === name);
+  }
+
+  leader(): Process {
+    const found = [...this.world.etcd.processes.values()].find(({ isLeader }) => isLeader);
+    if (found === undefined) throw new Breach('nobody leads');
+    return found;
+  }
+
+  /** Those that follow, in the order of their serials. */
+  followers(): Process[] {
+    const leader = this.leader();
+    return [...this.world.etcd.processes.values()]
+      .filter(process => process !== leader)
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** One that follows. */
+  follower(at = 0): Process {
+    const found = this.followers().at(at);
+    if (found === undefined) throw new Breach('nobody follows');
+    return found;
+  }
+
+  pod(name: string): KubeObject {
+    return this.#object('Pod', name);
+  }
+
+  claim(name: string): KubeObject {
+    return this.#object('PersistentVolumeClaim', name);
+  }
+
+  /** The pod and its process are gone, and Kubernetes knows. */
+  takePod(name: string): void {
+    const pod = this.pod(name);
+    this.world.etcd.stop(statusOf(pod).podIP ?? '');
+    this.world.kube.remove(pod);
+  }
+
+  /** The claim is gone, and what was on its volume. */
+  takeClaim(name: string): void {
+    const claim = this.claim(name);
+    this.world.kube.remove(claim);
+    this.world.etcd.destroy(claim.metadata.uid ?? '');
+  }
+
+  #object(kind: string, name: string): KubeObject {
+    const found = this.world.kube.peek(kind, name);
+    if (found === undefined) throw new Breach(`there is no ${kind} ${name}`);
+    return found;
+  }
+}
