@@ -8,7 +8,7 @@ import type { Observation } from '../observation.ts';
 import { certificatesAreGood } from '../tls.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
-import { everyVoterHealthy, onlyOurs, restHasQuorum } from './preflight.ts';
+import { everyVoterHealthy, onlyOurs } from './preflight.ts';
 import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
 import { leaderOf, successorOf } from './succession.ts';
 
@@ -73,9 +73,10 @@ function planRemove(
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
     { kind: 'removeMember', member, id, expected, reason, dead: false },
   ];
-  // An unhealthy member may go while the others are well; a healthy one only while all are.
+  // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
+  // themselves, and nobody left has no leader to agree on.
   const rest = seats.filter(seat => seat.id !== id);
-  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(rest) ?? restHasQuorum(seats, leaving);
+  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(rest);
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
