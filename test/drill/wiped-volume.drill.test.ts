@@ -34,7 +34,7 @@ async function wiped(title: string, member: string): Promise<void> {
   const { verdict } = await drill(
     title,
     async () => {
-      emptyVolume(world(), member);
+      emptyVolume(world(), at, member);
       await poll(async () => (await cluster.gone(pods)) > 0, { timeoutMs: 120_000 });
     },
     { lost: 1 },

@@ -57,7 +57,7 @@ test.each(['3.5.21', '3.7.3'])('%s: a volume emptied under a running pod', async
   await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version }));
   await awaitRunning(world, at(name));
   await poll(async () => Object.values(await statesOf(name)).every(state => state === 'existing'));
-  emptyVolume(world, `${name}-1`);
+  emptyVolume(world, at(name), `${name}-1`);
   const begun = performance.now();
   await awaitReplaced(name, `${name}-1`, `${name}-3`);
   console.log(`${version}: replaced in ${((performance.now() - begun) / 1000).toFixed(1)} s`);

@@ -1,6 +1,7 @@
 /** Finds the operator's processes in the nodes of a stack, to kill them the way a kernel does. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { OPERATOR_NAMESPACE } from '../../local/operator.ts';
+import { peerUrl } from '../../src/api/names.ts';
 import type { KindRef, KubeObject } from '../../src/kube/port.ts';
 import type { World } from './e2e.ts';
 import { poll } from './poll.ts';
@@ -14,11 +15,21 @@ export function operatorProcesses(world: World): number[] {
 }
 
 /** Process ids, as this host sees them, of what runs in the stack's nodes with this argument on its command line. */
-export function processesWith(world: World, argument: string): number[] {
+function processesWith(world: World, argument: string): number[] {
   return readdirSync('/proc')
     .filter(entry => /^\d+$/.test(entry))
     .map(Number)
     .filter(pid => read(`/proc/${pid}/cmdline`).split('\0').includes(argument) && belongsTo(world, pid));
+}
+
+/** Process ids of the etcd of a member, without TLS; clusters of other namespaces may have members of the same name. */
+export function memberProcesses(
+  world: World,
+  { namespace, name: cluster }: { readonly namespace: string; readonly name: string },
+  member: string,
+): number[] {
+  const url = peerUrl({ member, cluster, namespace });
+  return processesWith(world, `--initial-advertise-peer-urls=${url}`);
 }
 
 /** Its environment names no stack, its host name does: `POD_IP` would be as good, but only nodes know those. */

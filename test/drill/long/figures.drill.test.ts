@@ -19,7 +19,7 @@ import {
   freshOperators,
   killOperators,
   operatorProcesses,
-  processesWith,
+  memberProcesses,
 } from '../../support/operator-processes.ts';
 import { poll } from '../../support/poll.ts';
 
@@ -159,7 +159,7 @@ test.each([5, 3])('the size is changed to %i, under load', async size => {
 
 test('a member that is frozen, cut off or without power is noticed within seconds', async () => {
   const freeze = (signal: NodeJS.Signals) => async () => {
-    for (const pid of processesWith(world, `--name=${frozen.member}`)) process.kill(pid, signal);
+    for (const pid of memberProcesses(world, at, frozen.member)) process.kill(pid, signal);
   };
   const frozen = await leaderOf(world, at);
   const froze = await timeToNotice(freeze('SIGSTOP'), freeze('SIGCONT'));

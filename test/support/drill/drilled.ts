@@ -10,7 +10,7 @@ import {
   podsOf,
   type World,
 } from '../e2e.ts';
-import { processesWith } from '../operator-processes.ts';
+import { memberProcesses } from '../operator-processes.ts';
 import { poll } from '../poll.ts';
 import { type Drill, type DrillResult, type Place, runDrill, type Target } from './drill.ts';
 
@@ -80,7 +80,7 @@ export function drilledCluster(namespace: string, size = 3, spec: EtcdClusterSpe
       await remove('pod', member);
     },
     killMember: member => {
-      const pids = processesWith(world, `--name=${member}`);
+      const pids = memberProcesses(world, at, member);
       expect(pids).toHaveLength(1);
       for (const pid of pids) process.kill(pid, 'SIGKILL');
     },
