@@ -91,6 +91,9 @@ async function application(
             `--cacert=/tls/${keys.ca}`,
             `--cert=/tls/${keys.cert}`,
             `--key=/tls/${keys.key}`,
+            // More than its 5 s: on a busy machine the Service's rules may reach the node after the pod has started.
+            '--command-timeout=30s',
+            '--dial-timeout=20s',
             'put',
             'through/the/service',
             'yes',
