@@ -70,7 +70,7 @@ class Recorder implements EventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
-    this.#limits = new TokenBuckets({ burst: options.burst ?? 25, refillMs: options.refillMs ?? 60_000 });
+    this.#limits = new TokenBuckets({ burst: options.burst ?? 100, refillMs: options.refillMs ?? 15_000 });
   }
 
   record(subject: EventSubject, content: EventContent): void {
