@@ -1,6 +1,6 @@
 /** Asks etcd: each member for itself, and a quorum for the member list. */
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
-import type { EtcdMember, EtcdPort } from '../etcd/port.ts';
+import { EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
 import type { HashFact, MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
@@ -74,12 +74,17 @@ export function dial(
 }
 
 async function probe(member: EtcdMember, asksAgreed: boolean): Promise<MemberProbe> {
-  const [status, read, agreed] = await Promise.allSettled([
+  const [status, first, agreed] = await Promise.allSettled([
     member.status(),
     member.linearizableRead(),
     asksAgreed ? member.version() : undefined,
   ]);
   if (status.status === 'rejected') return { answered: false, message: messageOf(status.reason) };
+  // Promoted between the two answers: a voter is not ill because it was a learner a moment ago.
+  const wasLearner =
+    first.status === 'rejected' && first.reason instanceof EtcdError && first.reason.code === 'learner';
+  const [read] =
+    wasLearner && !status.value.isLearner ? await Promise.allSettled([member.linearizableRead()]) : [first];
   return {
     answered: true,
     ...status.value,

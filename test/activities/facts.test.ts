@@ -5,6 +5,7 @@ import { observe } from '../../src/activities/observe.ts';
 import { claimFacts, podFacts } from '../../src/activities/pod-facts.ts';
 import { probeMembers } from '../../src/activities/probe.ts';
 import { API_VERSION } from '../../src/api/names.ts';
+import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { aPod } from '../support/builders.ts';
 import { FakeEtcd } from '../support/fake-etcd.ts';
@@ -215,6 +216,25 @@ describe('what etcd is asked', () => {
     const { probes, membership } = await probeMembers(etcd, cluster, pods);
     expect(probes['example-0']).toMatchObject({ answered: true, read: { ok: false } });
     expect(membership.known).toBe(true);
+  });
+
+  it('of a member that is promoted meanwhile is that of a voter', async () => {
+    const etcd = bootstrapped();
+    let refusals = 1;
+    const promotedMeanwhile: EtcdPort = {
+      member: target => {
+        const member = etcd.member(target);
+        const linearizableRead = async () => {
+          if (target.host === '10.0.0.1' && refusals-- > 0)
+            throw new EtcdError('learner', 'etcdserver: rpc not supported for learner');
+          return member.linearizableRead();
+        };
+        return { ...member, linearizableRead };
+      },
+    };
+    const { probes } = await probeMembers(promotedMeanwhile, cluster, pods);
+    expect(probes['example-0']).toMatchObject({ answered: true, isLearner: false, read: { ok: true } });
+    expect(etcd.open).toBe(0);
   });
 
   it('tells a member that was bootstrapped and never started from one that has', async () => {
