@@ -114,7 +114,8 @@ export class Invariants implements EtcdAudit {
   }
 
   #promoting(leader: Process, row: Row): void {
-    const since = this.acting?.lookedAt ?? 0;
+    // What shows that it still follows is an entry that was written after the look before the last.
+    const since = this.acting?.lookedBefore ?? 0;
     const reached = [leader, ...this.#etcd().peersOf(leader)];
     const process = [...this.#etcd().processes.values()].find(({ memberId }) => memberId === row.id);
     const disk = this.#disks.get(row.id);

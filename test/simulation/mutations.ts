@@ -32,6 +32,12 @@ const without = (what: string, scene: SceneName, ...edits: readonly Edit[]): Mut
 
 const PREFLIGHT = 'planner/membership/preflight.ts';
 const CAUGHT_UP = 'planner/membership/caught-up.ts';
+/** The last look before a promotion: it stands behind the others. */
+const STILL_FOLLOWS = at(
+  'activities/steps/promote-learner.ts',
+  'await stillFollows(deps, ref, { observation, step })',
+  'true',
+);
 
 export const MUTATIONS: readonly Mutation[] = [
   // Who does not answer names no leader: the second check stands behind the first.
@@ -79,12 +85,15 @@ export const MUTATIONS: readonly Mutation[] = [
     'a learner is promoted however far behind it is',
     'learnerIsFarBehind',
     at(CAUGHT_UP, 'head - BigInt(learner.raftAppliedIndex) <= allowed', 'true'),
+    STILL_FOLLOWS,
   ),
   without(
     'a learner is promoted that does not follow the leader',
     'learnerNamesAFormerLeader',
     at(CAUGHT_UP, 'leader === undefined || learner.leaderId !== leader.memberId', 'leader === undefined'),
+    STILL_FOLLOWS,
   ),
+  without('a learner is promoted that is cut off and lacks nothing', 'learnerIsCutOff', STILL_FOLLOWS),
   without(
     'names are chosen above those that are there, not above those that were',
     'sizeGoesUpAndDownAndUp',

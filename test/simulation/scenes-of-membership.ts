@@ -83,8 +83,18 @@ export const membershipScenes = {
     await stage.about('promoteLearner');
     const learner = stage.process('example-3');
     const [from, to] = [stage.leader(), stage.voters().find(({ id }) => id !== stage.leader().memberId)];
-    if (learner !== undefined) stage.world.etcd.set(learner, { zone: 1, remembers: from.memberId });
+    if (learner !== undefined) stage.world.etcd.set(learner, { zone: 1 });
     await stage.world.etcd.member(from.host).moveLeader(to?.id ?? '');
+    await stage.pass(A_WHILE);
+  },
+
+  /** Nobody writes, so that the learner lacks nothing; as a voter it would take the quorum away. */
+  async learnerIsCutOff(stage: Stage) {
+    await stage.create({ size: 1 });
+    stage.world.isQuiet = true;
+    stage.world.edit({ size: 2 });
+    await stage.about('promoteLearner');
+    stage.world.etcd.set(stage.follower(), { zone: 1 });
     await stage.pass(A_WHILE);
   },
 

@@ -13,6 +13,8 @@ export interface Attempt {
   zombie: boolean;
   /** At which tick it last read the resource, with which every look at the world begins. */
   lookedAt: number;
+  /** At which tick the look before that began. */
+  lookedBefore: number;
   /** Ends the wait of whoever had it executed. */
   abandon: (how: 'died') => void;
 }
@@ -51,7 +53,15 @@ export class Calls {
     let abandon: Attempt['abandon'] = () => {};
     const abandoned = new Promise<'died'>(resolve => (abandon = resolve));
     const lookedAt = this.#ports.tick();
-    const attempt: Attempt = { activity, environment, dead: false, zombie: false, lookedAt, abandon };
+    const attempt: Attempt = {
+      activity,
+      environment,
+      dead: false,
+      zombie: false,
+      lookedAt,
+      lookedBefore: lookedAt,
+      abandon,
+    };
     this.attempts.add(attempt);
     const activities = createActivities({
       ...this.#ports.rest,
@@ -88,7 +98,8 @@ export class Calls {
       gated[verb] = (...args: unknown[]) => {
         const { kind } = args[0] as { kind: string };
         const run = () => {
-          if (verb === 'get' && kind === 'EtcdCluster') attempt.lookedAt = this.#ports.tick();
+          if (verb === 'get' && kind === 'EtcdCluster')
+            Object.assign(attempt, { lookedBefore: attempt.lookedAt, lookedAt: this.#ports.tick() });
           return method(...args);
         };
         return this.#enter(attempt, { what: `${verb} ${kind}`, isEtcd: false, run });

@@ -27,8 +27,9 @@ import {
 const CONNECTED_MS = 5_000;
 /** How many entries of a real log one of the simulation's stands for, so that lag is lag. */
 const ENTRIES = 500;
-/** Entries that a joining member takes at a time. */
+/** Entries that a joining member takes at a time; a part of those that it lacks when they are many. */
 const CHUNK = 6;
+const PART = 1 / 50;
 
 /** Told of what must never be, and of what the operator does to the membership. */
 export interface EtcdAudit {
@@ -120,10 +121,7 @@ export class SimEtcd {
   }
 
   /** Freezes, isolates, alarms or frees a process. */
-  set(
-    process: Process,
-    state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'alarm' | 'remembers'>>,
-  ): void {
+  set(process: Process, state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'alarm'>>): void {
     Object.assign(process, state, { since: this.#clock.now(), changedAt: this.#clock.tick() });
     if (process.frozen) process.isLeader = false;
   }
@@ -186,9 +184,11 @@ export class SimEtcd {
   }
 
   #follow(process: Process, leader: Process): void {
+    process.lastLeader = leader.memberId;
     if (process !== leader) {
-      const isNew = process.disk.log.length + CHUNK < leader.disk.log.length;
-      if (!catchUp(process.disk, leader.disk, isNew ? CHUNK : undefined)) {
+      const lacks = leader.disk.log.length - process.disk.log.length;
+      const most = lacks > CHUNK ? Math.max(CHUNK, Math.ceil(PART * lacks)) : undefined;
+      if (!catchUp(process.disk, leader.disk, most)) {
         this.stop(process.host);
         return;
       }
@@ -365,15 +365,16 @@ export class SimEtcd {
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),
-      disarm: () => call('disarm', () => undefined),
+      disarm: () => call('disarm', asked => this.#change(this.#lead(asked))),
       moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
     };
   }
 
   #status(asked: Process) {
     const { disk } = asked;
-    const leaderId = this.leaderSeenBy(asked)?.memberId ?? asked.remembers;
     const row = membersOf(disk).rows.find(({ id }) => id === asked.memberId);
+    const last = row?.isLearner === true ? asked.lastLeader : undefined;
+    const leaderId = this.leaderSeenBy(asked)?.memberId ?? last;
     return {
       memberId: asked.memberId,
       clusterId: asked.clusterId,
@@ -478,7 +479,7 @@ export class SimEtcd {
   }
 
   /** A change that is not committed at once is one that the caller hears nothing of. */
-  #change(leader: Process, members: Members): void {
+  #change(leader: Process, members = newestMembers(leader.disk)): void {
     if (leader.disk.commit < leader.disk.log.length) this.#commit(leader);
     if (!this.propose(leader, { members })) throw new EtcdError('timeout', 'etcdserver: request timed out');
   }

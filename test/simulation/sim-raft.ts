@@ -56,8 +56,8 @@ export interface Process {
   hidden: boolean;
   /** An alarm that it raises. */
   alarm?: string;
-  /** A learner that nobody reaches goes on naming this leader, as etcd's learners do: they hold no elections. */
-  remembers?: string;
+  /** The leader that it last followed. A learner that is cut off goes on naming it: learners hold no elections. */
+  lastLeader?: string;
   isLeader: boolean;
   /** It has seen a leader since it started: only then it serves clients. */
   serves: boolean;

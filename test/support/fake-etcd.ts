@@ -264,8 +264,9 @@ export class FakeEtcd implements EtcdPort {
 
 function statusOf(asked: FakeProcess): MemberStatus {
   const { cluster } = asked;
-  const leaderId = cluster.leaderSeenBy(asked);
   const row = cluster.rows.find(candidate => candidate.id === asked.id);
+  // A learner holds no elections: cut off, it goes on naming the leader that it last heard of.
+  const leaderId = cluster.leaderSeenBy(asked) ?? (row?.isLearner === true ? cluster.leaderId : undefined);
   return {
     memberId: asked.id,
     clusterId: cluster.id,
@@ -347,6 +348,10 @@ function removeMember(asked: FakeProcess, memberId: string): void {
 
 function disarm(asked: FakeProcess, memberId: string, alarm: string): void {
   requireQuorumFor(asked);
+  // An entry of the log, whether it is raised or not.
+  const { cluster } = asked;
+  const head = asked.raftApplied + 1;
+  for (const process of cluster.processes) if (cluster.isConnected(process.id)) process.raftApplied = head;
   const text = `memberID:${BigInt(`0x${memberId}`)} alarm:${alarm} `;
   for (const { alarms } of asked.cluster.processes)
     if (alarms.includes(text)) alarms.splice(alarms.indexOf(text), 1);

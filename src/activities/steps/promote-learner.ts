@@ -1,8 +1,8 @@
 import type { Step } from '../../planner/decision.ts';
-import { hasCaughtUp } from '../../planner/membership/caught-up.ts';
+import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/membership/caught-up.ts';
 import { everyVoterHealthy } from '../../planner/membership/preflight.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
-import type { PodFacts } from '../../planner/observation.ts';
+import type { Observation, PodFacts } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { onLeader } from '../leader.ts';
@@ -19,6 +19,9 @@ const STEADY_MS = 2_000;
  * Waits until the learner has caught up and promotes it. etcd's own check looks only at what it once had: it promotes
  * learners that are dead and ones that cannot serve for a long while. So it must answer, follow the leader and be near it for
  * two seconds, and every voter must be healthy, right before it is promoted.
+ *
+ * A learner holds no elections: one that is cut off goes on naming the leader that it last heard of, and while nobody writes
+ * it lacks nothing. So it must also apply an entry that is written last of all, for this alone.
  */
 export async function promoteLearner(
   deps: Dependencies,
@@ -40,6 +43,7 @@ export async function promoteLearner(
     const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
     since = isSteady ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
+    if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
     await onLeader(deps, observation, leader => leader.promote(step.id));
     const message = `promoted ${step.member} (${step.id}) to a voter`;
     deps.recordEvent(
@@ -48,6 +52,20 @@ export async function promoteLearner(
     );
     return 'done';
   });
+}
+
+/** Whether the learner applies an entry that is written now: an alarm that it does not raise is taken back. */
+async function stillFollows(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { observation, step }: { readonly observation: Observation; readonly step: PromoteLearner },
+): Promise<boolean> {
+  const head = headOf(observation);
+  await onLeader(deps, observation, leader => leader.disarm(step.id, 'NOSPACE'));
+  const after = await observe(deps, ref);
+  if (after === undefined || head === undefined) return false;
+  const isWell = everyVoterHealthy(seatsOf(after.observation)) === undefined;
+  return isWell && hasAppliedMoreThan(after.observation, step.member, head);
 }
 
 /** A voter is always sealed: what it acknowledges counts. */

@@ -11,10 +11,30 @@ const NEARLY_NOTHING = 1_000n;
 export function hasCaughtUp({ probes }: Pick<Observation, 'probes'>, member: string): boolean {
   const learner = probes[member];
   if (learner?.answered !== true || !learner.isLearner || learner.errors.length > 0) return false;
-  const answered = Object.values(probes).filter(probe => probe.answered);
-  const leader = answered.find(probe => probe.leaderId === probe.memberId);
+  const leader = leaderAmong(probes);
   if (leader === undefined || learner.leaderId !== leader.memberId) return false;
   const head = BigInt(leader.raftIndex);
   const allowed = head / 1_000n > NEARLY_NOTHING ? head / 1_000n : NEARLY_NOTHING;
   return head - BigInt(learner.raftAppliedIndex) <= allowed;
+}
+
+/** How far the leader's log goes; undefined while nobody is seen to lead. */
+export function headOf({ probes }: Pick<Observation, 'probes'>): bigint | undefined {
+  const leader = leaderAmong(probes);
+  return leader && BigInt(leader.raftIndex);
+}
+
+/** Whether the member says that it has applied an entry that is newer than this index. */
+export function hasAppliedMoreThan(
+  { probes }: Pick<Observation, 'probes'>,
+  member: string,
+  index: bigint,
+): boolean {
+  const probe = probes[member];
+  return probe?.answered === true && BigInt(probe.raftAppliedIndex) > index;
+}
+
+function leaderAmong(probes: Observation['probes']) {
+  const answered = Object.values(probes).filter(probe => probe.answered);
+  return answered.find(probe => probe.leaderId === probe.memberId);
 }

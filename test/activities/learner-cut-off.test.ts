@@ -1,0 +1,43 @@
+/** A learner that is cut off from its leader says nothing of it: it has the whole log and names the leader that it had. */
+import { describe, expect, it } from 'vitest';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+/** A cluster of one with a learner that has caught up and is about to be promoted. */
+async function aboutToPromote() {
+  const world = new OperatorWorld({ spec: { size: 1 } });
+  await world.run();
+  await world.run();
+  await world.kube.as('kubectl').patch(world.resource, { spec: { size: 2 } }, { type: 'merge' });
+  for (let pass = 0; pass < 20; pass += 1) {
+    world.kubelet.settle();
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate') throw new Error(`unexpected: ${decision.kind}`);
+    if (decision.step.kind === 'promoteLearner') return { world, step: decision.step };
+    await world.perform(decision.step);
+  }
+  throw new Error('nobody is to be promoted');
+}
+
+function learnersOf(world: OperatorWorld): string[] {
+  const { rows = [] } = world.etcd.clusters[0] ?? {};
+  return rows.filter(row => row.isLearner).map(row => row.name);
+}
+
+describe('a learner that lacks nothing', () => {
+  it('is promoted when it follows', async () => {
+    const { world, step } = await aboutToPromote();
+    await world.perform(step);
+    expect(learnersOf(world)).toEqual([]);
+  });
+
+  it('is not promoted while it is cut off: a cluster of two would have no quorum', async () => {
+    const { world, step } = await aboutToPromote();
+    const { host } = [...world.etcd.clusters[0]!.processes].find(({ id }) => id === step.id)!;
+    world.etcd.set(host, 'isolated');
+    await world.perform(step);
+    expect(learnersOf(world)).toEqual(['example-1']);
+    world.etcd.set(host, 'running');
+    await world.perform(step);
+    expect(learnersOf(world)).toEqual([]);
+  });
+});
