@@ -139,7 +139,10 @@ async function claimsByName(
 ): Promise<KubeObject[]> {
   const { storage, clusterID, incarnation } = status;
   const lives = storage?.kind === 'PersistentVolumeClaim' && clusterID !== undefined;
-  const recorded = lives ? (status.members?.details ?? incarnation?.members ?? []) : [];
+  // Right after a lost status was recorded again nobody has been observed yet.
+  const observed = status.members?.details ?? [];
+  const known = observed.length > 0 ? observed : (incarnation?.members ?? []);
+  const recorded = lives ? known : [];
   const members = [...recorded.map(({ name }) => name), ...namesSeen];
   const missing = members.filter(name => !listed.some(claim => claim.metadata.name === name));
   const found = await Promise.all(missing.map(name => kube.get({ ...CLAIM, namespace, name })));

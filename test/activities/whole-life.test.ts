@@ -311,4 +311,18 @@ describe('repair', () => {
     expect(world.cluster.status.clusterID).toBe(clusterID);
     expectWhole(world, 3);
   });
+
+  it('never takes volumes for lost whose claims have no labels, while every member is down and no status names them', async () => {
+    const world = await created();
+    for (const name of membersOf(3)) {
+      world.kube.mutate(world.claim(name), object => void delete object.metadata.labels);
+      await world.kube.as('kubectl').delete(world.pod(name));
+    }
+    world.kubelet.settle();
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    expect((await world.step()).decision).toMatchObject({ step: { kind: 'recordIncarnation' } });
+    expect((await world.look()).decision).toMatchObject({ step: { kind: 'restartMember' } });
+    await world.run();
+    expectWhole(world, 3);
+  });
 });
