@@ -66,19 +66,14 @@ class AzureProtocol implements Protocol {
     this.#redact = createRedactor(options.secrets);
   }
 
-  async head(key: string, signal: AbortSignal): Promise<DescribedObject | undefined> {
-    try {
-      const { headers } = await this.#sendForNothing({ method: 'HEAD', url: this.#blob(key), signal });
-      return {
-        key,
-        size: Number(headers['content-length']),
-        modifiedAt: toIso(headers['last-modified']),
-        putId: headers['x-ms-meta-putid'],
-      };
-    } catch (error) {
-      if (this.translate(error, '').code === 'not-found') return undefined;
-      throw error;
-    }
+  async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
+    const { headers } = await this.#sendForNothing({ method: 'HEAD', url: this.#blob(key), signal });
+    return {
+      key,
+      size: Number(headers['content-length']),
+      modifiedAt: toIso(headers['last-modified']),
+      putId: headers['x-ms-meta-putid'],
+    };
   }
 
   async get(key: string, offset: number, signal: AbortSignal): Promise<ObjectContent> {

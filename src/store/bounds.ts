@@ -1,8 +1,9 @@
 /** The two bounds of a call, the caller's signal and the deadline, as one signal; and what it means when it fires. */
 import { type CallOptions, StoreError } from './port.ts';
+import type { Source } from './source.ts';
 
 /** Milliseconds of a call that moves no data, when the caller names no deadline. */
-export const DEFAULT_DEADLINE_MS = 60_000;
+const DEFAULT_DEADLINE_MS = 60_000;
 
 /** Milliseconds of a call that lasts as long as its data does: the longest that a timer takes. */
 export const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1;
@@ -41,6 +42,43 @@ export function startBounds(
     },
     release: () => clearTimeout(timer),
   };
+}
+
+/** A call and what it is about, for its errors. */
+export interface Task {
+  readonly doing: string;
+  readonly key: string;
+  readonly options: CallOptions;
+  /** What is read meanwhile: such a call lasts as long as its data does. */
+  readonly source?: Source;
+}
+
+/**
+ * Does one call within its bounds.
+ * @param translate says what a failure means that is neither the source's own nor the bounds'
+ * @throws the source's own error as it is, else `StoreError`
+ */
+export async function boundedCall<T>(
+  { task, location }: { readonly task: Task; readonly location: string },
+  act: (bounds: Bounds) => Promise<T>,
+  translate: (error: unknown, what: string) => StoreError,
+): Promise<T> {
+  const { doing, key, options, source } = task;
+  const what = `${doing} ${location}/${key}`;
+  const bounds = startBounds(
+    what,
+    options,
+    source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
+  );
+  try {
+    bounds.signal.throwIfAborted();
+    return await act(bounds);
+  } catch (error) {
+    if (source?.threw(error)) throw error;
+    throw bounds.broken() ?? translate(error, what);
+  } finally {
+    bounds.release();
+  }
 }
 
 /** Resolves like the promise, but not later than the signal fires: then it rejects, and nobody waits for the promise. */

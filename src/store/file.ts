@@ -5,7 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { AS_LONG_AS_IT_TAKES_MS, type Bounds, DEFAULT_DEADLINE_MS, startBounds, within } from './bounds.ts';
+import {
+  AS_LONG_AS_IT_TAKES_MS,
+  type Bounds,
+  boundedCall,
+  startBounds,
+  type Task,
+  within,
+} from './bounds.ts';
 import { codeOf, flushFolder, nameIt, writeFlushed } from './file-writing.ts';
 import {
   type CallOptions,
@@ -18,7 +25,7 @@ import {
   StoreError,
 } from './port.ts';
 import { NOTE, noteWriter, writerOf } from './file-writers.ts';
-import { type Source, watchSource } from './source.ts';
+import { watchSource } from './source.ts';
 
 /** Bytes that one read of a file brings. */
 const READ_SIZE = 256 * 1024;
@@ -48,14 +55,6 @@ const ADVICE: Partial<Readonly<Record<StoreError['code'], string>>> = {
   full: 'free space on the volume or expand it',
   denied: 'let the user of this process write to the volume',
 };
-
-/** What a call is about. Only one with a source may last as long as its data does. */
-interface Task {
-  readonly doing: string;
-  readonly key: string;
-  readonly options: CallOptions;
-  readonly source?: Source;
-}
 
 /**
  * Opens a folder that is there, such as where a claim is mounted. The folder itself is never made: without it nothing is
@@ -255,23 +254,9 @@ class FileStore implements Store {
     return new StoreError('not-found', `there is no ${this.location}/${key}`);
   }
 
-  async #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
-    const { doing, key, options, source } = task;
-    const what = `${doing} ${this.location}/${key}`;
-    const bounds = startBounds(
-      what,
-      options,
-      source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
-    );
-    try {
-      bounds.signal.throwIfAborted();
-      return await act(bounds);
-    } catch (error) {
-      if (source?.threw(error)) throw error;
-      throw bounds.broken() ?? this.#translate(doing, key, error);
-    } finally {
-      bounds.release();
-    }
+  #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
+    const translate = (error: unknown) => this.#translate(task.doing, task.key, error);
+    return boundedCall({ task, location: this.location }, act, translate);
   }
 
   #translate(doing: string, key: string, error: unknown): StoreError {

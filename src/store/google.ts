@@ -61,15 +61,10 @@ class GoogleProtocol implements Protocol {
     this.#redact = createRedactor(options.secrets);
   }
 
-  async head(key: string, signal: AbortSignal): Promise<DescribedObject | undefined> {
-    try {
-      const { text } = await this.#http.sendForText({ method: 'GET', url: this.#object(key), signal });
-      const resource: Resource = JSON.parse(text);
-      return { ...describe(resource), putId: resource.metadata?.['putid'] };
-    } catch (error) {
-      if (this.translate(error, '').code === 'not-found') return undefined;
-      throw error;
-    }
+  async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
+    const { text } = await this.#http.sendForText({ method: 'GET', url: this.#object(key), signal });
+    const resource: Resource = JSON.parse(text);
+    return { ...describe(resource), putId: resource.metadata?.['putid'] };
   }
 
   async get(key: string, offset: number, signal: AbortSignal): Promise<ObjectContent> {

@@ -71,19 +71,14 @@ class OssProtocol implements Protocol {
     this.#redact = createRedactor(options.secrets);
   }
 
-  async head(key: string, signal: AbortSignal): Promise<DescribedObject | undefined> {
-    try {
-      const { headers } = await this.#sendForNothing({ method: 'HEAD', key, signal });
-      return {
-        key,
-        size: Number(headers['content-length']),
-        modifiedAt: new Date(headers['last-modified'] ?? Number.NaN).toISOString(),
-        putId: headers['x-oss-meta-putid'],
-      };
-    } catch (error) {
-      if (this.translate(error, '').code === 'not-found') return undefined;
-      throw error;
-    }
+  async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
+    const { headers } = await this.#sendForNothing({ method: 'HEAD', key, signal });
+    return {
+      key,
+      size: Number(headers['content-length']),
+      modifiedAt: new Date(headers['last-modified'] ?? Number.NaN).toISOString(),
+      putId: headers['x-oss-meta-putid'],
+    };
   }
 
   async get(key: string, offset: number, signal: AbortSignal): Promise<ObjectContent> {

@@ -42,7 +42,8 @@ export interface Protocol {
   readonly location: string;
   /** How many parts may be on their way at once. */
   readonly parallel: number;
-  head(key: string, signal: AbortSignal): Promise<DescribedObject | undefined>;
+  /** Throws what is translated to `not-found` when it is not there. */
+  head(key: string, signal: AbortSignal): Promise<DescribedObject>;
   /** `offset` is below the object's size, unless it is 0. */
   get(key: string, offset: number, signal: AbortSignal): Promise<ObjectContent>;
   page(prefix: string, token: string | undefined, signal: AbortSignal): Promise<Page>;

@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto';
 import {
   AS_LONG_AS_IT_TAKES_MS,
   type Bounds,
-  DEFAULT_DEADLINE_MS,
+  boundedCall,
   readWithin,
   startBounds,
+  type Task,
 } from './bounds.ts';
 import { cutIntoParts, PART_SIZE } from './parts.ts';
 import {
@@ -21,19 +22,11 @@ import {
   type StoredObject,
   StoreError,
 } from './port.ts';
-import type { NewObject, Page, Protocol, Upload } from './protocol.ts';
-import { type Source, watchSource } from './source.ts';
+import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
+import { watchSource } from './source.ts';
 
 /** Milliseconds that taking back a failed upload may take; the caller waits for it. */
 const ABORT_DEADLINE_MS = 10_000;
-
-/** What a call is about. One with a source lasts as long as its data does. */
-interface Task {
-  readonly doing: string;
-  readonly key: string;
-  readonly options: CallOptions;
-  readonly source?: Source;
-}
 
 export class RemoteStore implements Store {
   readonly #protocol: Protocol;
@@ -70,9 +63,19 @@ export class RemoteStore implements Store {
     });
   }
 
+  /** Undefined: there is no such object, or no such bucket; not all stores tell them apart here. */
+  async #find(key: string, signal: AbortSignal): Promise<DescribedObject | undefined> {
+    try {
+      return await this.#protocol.head(key, signal);
+    } catch (error) {
+      if (this.#protocol.translate(error, '').code === 'not-found') return undefined;
+      throw error;
+    }
+  }
+
   /** An early refusal, before gigabytes were sent in vain; the store itself decides at the end. */
   async #refuseExisting(key: string, signal: AbortSignal): Promise<void> {
-    const found = await this.#protocol.head(key, signal).catch(error => {
+    const found = await this.#find(key, signal).catch(error => {
       // An account that may write only: S3 denies it to look, also for what is not there.
       if (this.#protocol.translate(error, '').code === 'denied') return undefined;
       throw error;
@@ -85,9 +88,7 @@ export class RemoteStore implements Store {
   async #isOurs(object: NewObject, error: unknown): Promise<boolean> {
     const { code } = this.#protocol.translate(error, '');
     if (!['exists', 'not-found', 'unavailable', 'other'].includes(code)) return false;
-    const found = await this.#protocol
-      .head(object.key, AbortSignal.timeout(ABORT_DEADLINE_MS))
-      .catch(() => undefined);
+    const found = await this.#find(object.key, AbortSignal.timeout(ABORT_DEADLINE_MS)).catch(() => undefined);
     return found?.putId === object.putId;
   }
 
@@ -130,7 +131,7 @@ export class RemoteStore implements Store {
           throw error;
         });
       }
-      const found = await this.#protocol.head(key, signal);
+      const found = await this.#find(key, signal);
       if (found === undefined) {
         await this.#checkBucket(key, signal);
         throw this.#absent(key);
@@ -176,7 +177,7 @@ export class RemoteStore implements Store {
 
   async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
     const found = await this.#call({ doing: 'looking for', key, options }, async ({ signal }) => {
-      const described = await this.#protocol.head(key, signal);
+      const described = await this.#find(key, signal);
       if (described === undefined) await this.#checkBucket(key, signal);
       return described;
     });
@@ -228,30 +229,15 @@ export class RemoteStore implements Store {
     return new StoreError('not-found', `there is no ${this.location}/${key}`);
   }
 
-  async #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
-    const { doing, key, options, source } = task;
-    const what = `${doing} ${this.location}/${key}`;
-    const bounds = startBounds(
-      what,
-      options,
-      source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
-    );
-    try {
-      bounds.signal.throwIfAborted();
-      return await act(bounds);
-    } catch (error) {
-      if (source?.threw(error)) throw error;
-      const broken = bounds.broken();
-      if (broken !== undefined) throw broken;
+  #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
+    return boundedCall({ task, location: this.location }, act, (error, what) => {
       const translated = this.#protocol.translate(error, what);
-      if (translated.code !== 'not-found') throw translated;
+      if (translated.code !== 'not-found') return translated;
       // What a put does not find is its own upload.
-      if (source !== undefined)
-        throw new StoreError('unavailable', `${what} failed: the upload was taken away`);
-      throw this.#absent(key);
-    } finally {
-      bounds.release();
-    }
+      if (task.source !== undefined)
+        return new StoreError('unavailable', `${what} failed: the upload was taken away`);
+      return this.#absent(task.key);
+    });
   }
 }
 

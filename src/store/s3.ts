@@ -75,19 +75,14 @@ class S3Protocol implements Protocol {
     this.#redact = createRedactor(options.secrets);
   }
 
-  async head(key: string, abortSignal: AbortSignal): Promise<DescribedObject | undefined> {
-    try {
-      const found = await this.#client.send(new HeadObjectCommand(this.#named(key)), { abortSignal });
-      return {
-        key,
-        size: found.ContentLength ?? 0,
-        modifiedAt: (found.LastModified ?? new Date(Number.NaN)).toISOString(),
-        putId: found.Metadata?.['putid'],
-      };
-    } catch (error) {
-      if (this.translate(error, '').code === 'not-found') return undefined;
-      throw error;
-    }
+  async head(key: string, abortSignal: AbortSignal): Promise<DescribedObject> {
+    const found = await this.#client.send(new HeadObjectCommand(this.#named(key)), { abortSignal });
+    return {
+      key,
+      size: found.ContentLength ?? 0,
+      modifiedAt: (found.LastModified ?? new Date(Number.NaN)).toISOString(),
+      putId: found.Metadata?.['putid'],
+    };
   }
 
   async get(key: string, offset: number, abortSignal: AbortSignal): Promise<ObjectContent> {

@@ -1,11 +1,5 @@
 /** A store in memory, with faults on demand. It keeps the promises of the port: the contract suite runs against it too. */
-import {
-  AS_LONG_AS_IT_TAKES_MS,
-  type Bounds,
-  DEFAULT_DEADLINE_MS,
-  readWithin,
-  startBounds,
-} from '../../src/store/bounds.ts';
+import { type Bounds, boundedCall, readWithin } from '../../src/store/bounds.ts';
 import {
   type CallOptions,
   type CleaningOptions,
@@ -127,26 +121,20 @@ export class FakeStore implements Store {
     throw new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
   }
 
-  async #call<T>(
+  #call<T>(
     call: StoreCall,
     key: string,
     { source, ...options }: CallOptions & { readonly source?: Source },
     act: (bounds: Bounds) => Promise<T>,
   ): Promise<T> {
-    const bounds = startBounds(
-      `${call} of ${this.location}/${key}`,
-      options,
-      source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
+    const task = { doing: `${call} of`, key, options, ...(source && { source }) };
+    return boundedCall(
+      { task, location: this.location },
+      async bounds => {
+        await this.beforeCall(call, key);
+        return act(bounds);
+      },
+      error => error as StoreError,
     );
-    try {
-      bounds.signal.throwIfAborted();
-      await this.beforeCall(call, key);
-      return await act(bounds);
-    } catch (error) {
-      if (source?.threw(error)) throw error;
-      throw bounds.broken() ?? error;
-    } finally {
-      bounds.release();
-    }
   }
 }
