@@ -3,27 +3,13 @@ import {
   ActivityFailure,
   ApplicationFailure,
   isCancellation,
-  log,
   proxyActivities,
   rootCause,
-  sleep,
 } from '@temporalio/workflow';
-import type {
-  Activities,
-  BackupActor,
-  BackupAssessment,
-  BackupDecision,
-  BackupStep,
-} from '../activities/index.ts';
+import type { BackupActor, BackupAssessment, BackupDecision, BackupStep } from '../activities/index.ts';
+import { HEARTBEAT, untilLooked } from './looking.ts';
 import type { ResourceRef } from './messages.ts';
 
-/** Activities heartbeat every second: after this long without one their worker is taken for dead. */
-const HEARTBEAT = '5s';
-const LOOKING = {
-  startToCloseTimeout: '20s',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '10s' },
-} as const;
 const SHORT = {
   startToCloseTimeout: '20s',
   scheduleToCloseTimeout: '120s',
@@ -38,23 +24,14 @@ const TIDYING = {
   retry: { maximumInterval: '60s', maximumAttempts: 5 },
 } as const;
 
-/** One pass. Tries for ever, as an EtcdCluster's does. */
-export async function assessBackup(
+/** One pass. */
+export function assessBackup(
   ref: ResourceRef,
   actor: BackupActor,
   workflowId: string,
 ): Promise<BackupAssessment> {
   const summary = `look at ${ref.namespace}/${ref.name}`;
-  const activities = proxyActivities<Activities>({ ...LOOKING, summary });
-  for (;;) {
-    try {
-      return await activities.assessBackup(ref, { actor, workflowId });
-    } catch (error) {
-      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-      log.error('a pass failed for good and is made again', { error: rootCause(error) });
-      await sleep(LOOKING.retry.maximumInterval);
-    }
-  }
+  return untilLooked(summary, activities => activities.assessBackup(ref, { actor, workflowId }));
 }
 
 export type BackupStepOutcome =

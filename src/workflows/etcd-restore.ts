@@ -15,27 +15,13 @@ import {
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { workflowId } from '../api/names.ts';
 import type { Activities, RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
 import { declineRestore } from './declined.ts';
+import { MOVING_DATA, untilLooked } from './looking.ts';
 import { changedSignal, type ResourceRef, resyncSignal } from './messages.ts';
-
-const HEARTBEAT = '5s';
-const LOOKING = {
-  startToCloseTimeout: '20s',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '10s' },
-} as const;
-/** Reading a whole backup takes as long as it takes. */
-const EXAMINING = {
-  startToCloseTimeout: '6h',
-  scheduleToCloseTimeout: '12h',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '60s', maximumAttempts: 5 },
-} as const;
 
 /** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
 const FOLLOW = '5s';
@@ -98,18 +84,10 @@ class RestoreEntity {
   }
 }
 
-async function look(ref: ResourceRef, actor: RestoreActor): Promise<RestoreAssessment> {
+function look(ref: ResourceRef, actor: RestoreActor): Promise<RestoreAssessment> {
   const summary = `look at ${ref.namespace}/${ref.name}`;
-  const activities = proxyActivities<Activities>({ ...LOOKING, summary });
-  for (;;) {
-    try {
-      return await activities.assessRestore(ref, { actor, workflowId: workflowInfo().workflowId });
-    } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
-      log.error('a pass failed for good and is made again', { error: rootCause(error) });
-      await sleep(LOOKING.retry.maximumInterval);
-    }
-  }
+  const { workflowId } = workflowInfo();
+  return untilLooked(summary, activities => activities.assessRestore(ref, { actor, workflowId }));
 }
 
 /** How it failed; undefined: it did not. */
@@ -117,7 +95,7 @@ async function perform(
   ref: ResourceRef,
   { step, summary }: Extract<RestoreDecision, { kind: 'operate' }>,
 ): Promise<string | undefined> {
-  const activities = proxyActivities<Activities>({ ...EXAMINING, summary });
+  const activities = proxyActivities<Activities>({ ...MOVING_DATA, summary });
   try {
     if (step.kind === 'examineBackup') await activities.examineBackup(ref, step);
     else await activities.createRestored(ref);

@@ -1,22 +1,9 @@
 /** Has activities done, each with the options and the one-line summary that people read in the Temporal UI. */
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  log,
-  proxyActivities,
-  rootCause,
-  sleep,
-} from '@temporalio/workflow';
-import type { Activities, Actor, Assessment, PlannedStep, Step } from '../activities/index.ts';
+import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from '@temporalio/workflow';
+import type { Actor, Assessment, PlannedStep, Step } from '../activities/index.ts';
+import { HEARTBEAT, MOVING_DATA, untilLooked } from './looking.ts';
 import type { ResourceRef } from './messages.ts';
 
-/** Activities heartbeat every second: after this long without one their worker is taken for dead. */
-const HEARTBEAT = '5s';
-const ASSESSING = {
-  startToCloseTimeout: '20s',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '10s' },
-} as const;
 /** A step that keeps failing gives control back within half a minute, so that people are told. */
 const ACTING = {
   startToCloseTimeout: '10s',
@@ -28,14 +15,6 @@ const WAITING = {
   startToCloseTimeout: '20s',
   scheduleToCloseTimeout: '60s',
   heartbeatTimeout: HEARTBEAT,
-} as const;
-
-/** As long as the data takes; a worker that dies is noticed by its heartbeats. */
-const MOVING_DATA = {
-  startToCloseTimeout: '6h',
-  scheduleToCloseTimeout: '12h',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '60s', maximumAttempts: 5 },
 } as const;
 
 const MOVES_DATA: readonly Step['kind'][] = ['fillVolume'];
@@ -54,22 +33,10 @@ const WAITS: readonly Step['kind'][] = [
   'unpackBackup',
 ];
 
-/**
- * One pass: observe, plan, report. Tries for ever: a resource that cannot be looked at now is still there. What keeps
- * it from succeeding is shown as the failure of the pending activity.
- */
-export async function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
+/** One pass: observe, plan, report. */
+export function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
   const summary = `look at ${ref.namespace}/${ref.name} and plan`;
-  const activities = proxyActivities<Activities>({ ...ASSESSING, summary });
-  for (;;) {
-    try {
-      return await activities.assess(ref, { actor, workflowId });
-    } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
-      log.error('a pass failed for good and is made again', { error: rootCause(error) });
-      await sleep(ASSESSING.retry.maximumInterval);
-    }
-  }
+  return untilLooked(summary, activities => activities.assess(ref, { actor, workflowId }));
 }
 
 /** How a step went: done, the world had moved, or it failed with this message. */

@@ -1,0 +1,48 @@
+/** How long activities of every resource may take, and the pass that each of their workflows makes again and again. */
+import {
+  ActivityFailure,
+  isCancellation,
+  log,
+  proxyActivities,
+  rootCause,
+  sleep,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+/** Activities heartbeat every second: after this long without one their worker is taken for dead. */
+export const HEARTBEAT = '5s';
+
+/** As long as the data takes; a worker that dies is noticed by its heartbeats. */
+export const MOVING_DATA = {
+  startToCloseTimeout: '6h',
+  scheduleToCloseTimeout: '12h',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumInterval: '60s', maximumAttempts: 5 },
+} as const;
+
+const LOOKING = {
+  startToCloseTimeout: '20s',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumInterval: '10s' },
+} as const;
+
+/**
+ * Makes one pass, and tries for ever: a resource that cannot be looked at now is still there. What keeps it from
+ * succeeding is shown as the failure of the pending activity. Rejects only when its scope is cancelled.
+ * @param summary the line that people read in the Temporal UI
+ */
+export async function untilLooked<T>(
+  summary: string,
+  look: (activities: Activities) => Promise<T>,
+): Promise<T> {
+  const activities = proxyActivities<Activities>({ ...LOOKING, summary }) as Activities;
+  for (;;) {
+    try {
+      return await look(activities);
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      log.error('a pass failed for good and is made again', { error: rootCause(error) });
+      await sleep(LOOKING.retry.maximumInterval);
+    }
+  }
+}
