@@ -1,15 +1,11 @@
 /** The operator killed with -9 in the middle of creations. */
-import { afterAll, beforeAll } from 'vitest';
 import { killedCreations } from '../support/drill/killed-creations.ts';
-import { createNamespace, leaveNamespace, openWorld, type World } from '../support/e2e.ts';
+import type { World } from '../support/e2e.ts';
+import { useNamespace } from '../support/e2e-namespace.ts';
 
 const NAMESPACE = 'killed';
 let world: World;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await createNamespace(world, NAMESPACE);
-});
-afterAll(() => leaveNamespace(world, NAMESPACE));
+useNamespace(NAMESPACE, opened => void (world = opened));
 
 killedCreations({ world: () => world, namespace: NAMESPACE, kills: 1, clusters: 3 });

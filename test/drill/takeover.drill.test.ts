@@ -1,30 +1,24 @@
 /** The operator, its namespace or Temporal's database goes, and what it looked after is as it was. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   awaitCondition,
   awaitRunning,
   claimsOf,
-  createNamespace,
   holds,
-  leaveNamespace,
   manifest,
-  openWorld,
   podsOf,
   readCluster,
   removeNamespace,
   startWorld,
   type World,
 } from '../support/e2e.ts';
+import { useNamespace } from '../support/e2e-namespace.ts';
 import { poll } from '../support/poll.ts';
 
 const NAMESPACE = 'takeover';
 let world: World;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await createNamespace(world, NAMESPACE);
-});
-afterAll(() => leaveNamespace(world, NAMESPACE));
+useNamespace(NAMESPACE, opened => void (world = opened));
 
 const at = (name: string) => ({ namespace: NAMESPACE, name });
 const uidsOf = async (name: string) =>

@@ -1,33 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { removeByHand, timeByHand, timeToAvailable } from '../support/creation.ts';
 import {
   awaitCondition,
   awaitRunning,
   claimsOf,
-  createNamespace,
   discard,
   holds,
-  leaveNamespace,
   manifest,
   memberList,
   podsOf,
   readCluster,
   removeNamespace,
   sample,
-  openWorld,
   type World,
 } from '../support/e2e.ts';
+import { useNamespace } from '../support/e2e-namespace.ts';
 import { poll } from '../support/poll.ts';
 
 const NAMESPACE = 'creation';
 const EXAMPLE = { namespace: NAMESPACE, name: 'example' };
 let world: World;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await createNamespace(world, NAMESPACE);
-});
-afterAll(() => leaveNamespace(world, NAMESPACE));
+useNamespace(NAMESPACE, opened => void (world = opened));
 
 describe('the sample resource, unchanged', () => {
   test('becomes three ready members of version 3.5.3 on three nodes', async () => {

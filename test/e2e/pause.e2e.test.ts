@@ -1,27 +1,21 @@
 /** A person stops the operator's hand, and lets it go on. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   awaitCondition,
   awaitRunning,
-  createNamespace,
   discard,
   holds,
-  leaveNamespace,
   manifest,
-  openWorld,
   readCluster,
   type World,
 } from '../support/e2e.ts';
+import { useNamespace } from '../support/e2e-namespace.ts';
 import { poll } from '../support/poll.ts';
 
 const NAMESPACE = 'pause';
 let world: World;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await createNamespace(world, NAMESPACE);
-});
-afterAll(() => leaveNamespace(world, NAMESPACE));
+useNamespace(NAMESPACE, opened => void (world = opened));
 
 const at = (name: string) => ({ namespace: NAMESPACE, name });
 

@@ -1,28 +1,15 @@
 /** Members that find their volumes empty: each etcd says so in words of its own, and none starts on one. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
 import { emptyVolume } from '../support/drill/empty-volume.ts';
-import {
-  awaitCondition,
-  awaitRunning,
-  createNamespace,
-  leaveNamespace,
-  manifest,
-  openWorld,
-  podsOf,
-  readCluster,
-  type World,
-} from '../support/e2e.ts';
+import { awaitCondition, awaitRunning, manifest, podsOf, readCluster, type World } from '../support/e2e.ts';
+import { useNamespace } from '../support/e2e-namespace.ts';
 import { poll } from '../support/poll.ts';
 
 const NAMESPACE = 'wiped';
 let world: World;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await createNamespace(world, NAMESPACE);
-});
-afterAll(() => leaveNamespace(world, NAMESPACE));
+useNamespace(NAMESPACE, opened => void (world = opened));
 
 const at = (name: string) => ({ namespace: NAMESPACE, name });
 const kubectl = (...args: string[]) => world.stack.kubectl('-n', NAMESPACE, ...args);

@@ -1,20 +1,18 @@
 /** Many clusters at once, beside one that cannot be created. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { removeByHand, timeByHand, timeToAvailable } from '../../support/creation.ts';
 import {
   awaitCondition,
   awaitRunning,
-  createNamespace,
   discard,
   holds,
-  leaveNamespace,
   manifest,
-  openWorld,
   podsOf,
   readCluster,
   type World,
 } from '../../support/e2e.ts';
+import { useNamespace } from '../../support/e2e-namespace.ts';
 import { poll } from '../../support/poll.ts';
 
 const NAMESPACE = 'drill-fleet';
@@ -22,11 +20,7 @@ const MANY = 20;
 const names = Array.from({ length: MANY }, (_, index) => `fleet-${index}`);
 let world: World;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await createNamespace(world, NAMESPACE);
-});
-afterAll(() => leaveNamespace(world, NAMESPACE));
+useNamespace(NAMESPACE, opened => void (world = opened));
 
 const three = (name: string): KubeObject => manifest(NAMESPACE, name, { size: 3, version: '3.6.16' });
 
