@@ -1,5 +1,4 @@
 /** Which fields that are set do nothing, so that status says it: nothing is ignored silently. Pure. */
-import { RECOVERY_DEFAULTS } from './defaults.ts';
 import { LABEL_COMPONENT, LABEL_INSTANCE, LABEL_MANAGED_BY, LABEL_NAME, type Kind } from './names.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
 
@@ -23,22 +22,12 @@ const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
   EtcdRestore: [],
 };
 
-/** Whoever builds what a line names removes the line. `spec` alone means the whole kind. */
+/** Whoever builds what a line names removes the line. */
 export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
-  EtcdCluster: [
-    ...withDefaultsOf('spec.recovery', RECOVERY_DEFAULTS),
-    { field: 'spec.maintenance.defragment' },
-  ],
+  EtcdCluster: [{ field: 'spec.maintenance.defragment' }],
   EtcdBackup: [{ field: 'spec.verify', unless: 'Checksum' }],
-  EtcdRestore: [{ field: 'spec' }],
+  EtcdRestore: [],
 };
-
-function withDefaultsOf(
-  path: string,
-  defaults: Readonly<Record<string, string | number | boolean>>,
-): LaterField[] {
-  return Object.entries(defaults).map(([key, unless]) => ({ field: `${path}.${key}`, unless }));
-}
 
 /** The fields of a cluster's specification that are set and not acted upon, in a fixed order. */
 export function ignoredClusterFields(spec: EtcdClusterSpec): readonly IgnoredField[] {

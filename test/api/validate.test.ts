@@ -196,6 +196,16 @@ describe('what is not acted upon yet', () => {
   );
 });
 
+test('what is carried out is not called ignored', () => {
+  expect(ignoredFor({ size: 3, recovery: { totalLoss: 'RestoreLatestBackup' } })).not.toContain('totalLoss');
+  const restore = {
+    etcdCluster: { name: 'example' },
+    backupStorageType: 'S3',
+    s3: { path: 'bucket/key', awsSecret: 'aws' },
+  } as const;
+  expect(find(validateRestore({ spec: restore }), 'FieldsIgnored')?.reason).toBe('NoneIgnored');
+});
+
 function specWith(field: string, value: unknown): EtcdClusterSpec {
   const keys = field.split('.').slice(1);
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as EtcdClusterSpec;
