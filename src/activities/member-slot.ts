@@ -1,15 +1,17 @@
 /**
  * One heavy operation a member at a time: a snapshot beside a defragmentation keeps the member from answering until the
- * snapshot's reader is done, and two snapshots double the load. The slot is a Lease beside the member's pod, which goes
- * with the pod; it is renewed while the work goes on and free again soon after its holder died.
+ * snapshot's reader is done, and two snapshots double the load. The slot is an annotation of the member's pod: it goes with
+ * the pod, and needs no right beyond those that members need. It is renewed while the work goes on and free again soon after
+ * its holder died.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlreadyExists, isConflict, isNotFound } from '../kube/errors.ts';
-import { microTime, readLease } from '../kube/lease.ts';
-import type { KubeObject, ObjectRef } from '../kube/port.ts';
+import { ANNOTATION_MAINTENANCE } from '../api/names.ts';
+import { timestamp } from '../api/time.ts';
+import { isConflict, isNotFound } from '../kube/errors.ts';
+import type { KubeObject } from '../kube/port.ts';
 import type { Dependencies } from './dependencies.ts';
 
-const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
+const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
 /** After this long without renewal the holder is taken for dead. */
 const DURATION_MS = 30_000;
 const RENEW_MS = 8_000;
@@ -83,92 +85,90 @@ class SlotTaken extends Error {
 
 class Slot {
   readonly #deps: Pick<Dependencies, 'kube' | 'now'>;
-  readonly #ref: ObjectRef;
   readonly #pod: NonNullable<MemberSlot['pod']>;
   readonly #holder: string;
   /** What another holder was last seen to have written, and when. Clocks differ: only our own is asked. */
-  #seen: { readonly version: string | undefined; readonly at: number } | undefined;
+  #seen: { readonly text: string; readonly at: number } | undefined;
 
   constructor(deps: Pick<Dependencies, 'kube' | 'now'>, pod: NonNullable<MemberSlot['pod']>, holder: string) {
     this.#deps = deps;
     this.#pod = pod;
     this.#holder = holder;
-    this.#ref = { ...LEASE, namespace: pod.namespace, name: `${pod.name}-maintenance` };
   }
 
-  /** False while somebody else holds it. */
+  /** False while somebody else holds it. Throws when the pod is gone, and the slot with it. */
   async take(): Promise<boolean> {
-    const { kube, now } = this.#deps;
-    const found = await kube.get(this.#ref);
-    if (found === undefined) return this.#won(kube.create(this.#object(this.#holder)));
-    const { holder } = readLease(found).record;
-    if (holder !== '' && holder !== this.#holder && !this.#isStale(found, now())) return false;
-    return this.#won(this.#write(found, this.#holder));
+    const found = await this.#read();
+    if (found === undefined) throw new Error(`the pod ${this.#pod.namespace}/${this.#pod.name} is gone`);
+    const text = textOf(found);
+    const { holder } = recordOf(text);
+    if (holder !== '' && holder !== this.#holder && !this.#isStale(text)) return false;
+    try {
+      await this.#write(found, this.#mine());
+      return true;
+    } catch (error) {
+      if (isConflict(error) || isNotFound(error)) return false;
+      throw error;
+    }
   }
 
   /** Throws `SlotTaken` when somebody else has taken it meanwhile, or it went with its pod. */
   async renew(): Promise<void> {
-    const found = await this.#deps.kube.get(this.#ref);
-    if (found === undefined || readLease(found).record.holder !== this.#holder) {
+    const found = await this.#read();
+    if (found === undefined || recordOf(textOf(found)).holder !== this.#holder) {
       throw new SlotTaken(`the slot of ${this.#pod.name} was taken by somebody else`);
     }
-    await this.#write(found, this.#holder);
+    await this.#write(found, this.#mine());
   }
 
   /** Best effort: what is not freed runs out. */
   async free(): Promise<void> {
     try {
-      const found = await this.#deps.kube.get(this.#ref);
-      if (found !== undefined && readLease(found).record.holder === this.#holder)
-        await this.#write(found, '');
+      const found = await this.#read();
+      if (found !== undefined && recordOf(textOf(found)).holder === this.#holder)
+        await this.#write(found, null);
     } catch {
       // It runs out.
     }
   }
 
-  #isStale({ metadata }: KubeObject, now: number): boolean {
-    const version = metadata.resourceVersion;
-    const seen =
-      this.#seen !== undefined && this.#seen.version === version ? this.#seen : { version, at: now };
-    this.#seen = seen;
-    return now - seen.at > DURATION_MS;
-  }
-
-  async #won(write: Promise<unknown>): Promise<boolean> {
-    try {
-      await write;
-      return true;
-    } catch (error) {
-      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false;
-      throw error;
-    }
-  }
-
-  #write({ metadata }: KubeObject, holder: string): Promise<KubeObject> {
-    const { uid, resourceVersion } = metadata;
-    const patch = { metadata: { uid, resourceVersion }, spec: this.#spec(holder) };
-    return this.#deps.kube.patch(this.#ref, patch, { type: 'merge' });
-  }
-
-  #object(holder: string) {
+  /** This very pod. */
+  async #read(): Promise<KubeObject | undefined> {
     const { namespace, name, uid } = this.#pod;
-    return {
-      ...LEASE,
-      metadata: {
-        namespace,
-        name: this.#ref.name,
-        ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }],
-      },
-      spec: this.#spec(holder),
-    };
+    const found = await this.#deps.kube.get({ ...POD, namespace, name });
+    return found?.metadata.uid === uid ? found : undefined;
   }
 
-  #spec(holder: string) {
-    const time = microTime(new Date(this.#deps.now()));
-    return {
-      holderIdentity: holder,
-      leaseDurationSeconds: DURATION_MS / 1000,
-      renewTime: time,
-    };
+  #isStale(text: string): boolean {
+    const now = this.#deps.now();
+    if (this.#seen?.text !== text) this.#seen = { text, at: now };
+    return now - this.#seen.at > DURATION_MS;
+  }
+
+  #mine(): string {
+    return JSON.stringify({ holder: this.#holder, renewed: timestamp(this.#deps.now()) });
+  }
+
+  /** Only one of two writers who have read the same is let through: the resource version is in the patch. */
+  async #write({ metadata }: KubeObject, value: string | null): Promise<void> {
+    const { namespace, name, uid } = this.#pod;
+    const annotations = { [ANNOTATION_MAINTENANCE]: value };
+    const patch = { metadata: { uid, resourceVersion: metadata.resourceVersion, annotations } };
+    await this.#deps.kube.patch({ ...POD, namespace, name }, patch, { type: 'merge' });
+  }
+}
+
+function textOf({ metadata }: KubeObject): string {
+  return metadata.annotations?.[ANNOTATION_MAINTENANCE] ?? '';
+}
+
+/** What cannot be read was not written by us, and holds until it is stale. */
+function recordOf(text: string): { readonly holder: string } {
+  if (text === '') return { holder: '' };
+  try {
+    const { holder } = JSON.parse(text) as { holder?: unknown };
+    return { holder: typeof holder === 'string' ? holder : 'somebody' };
+  } catch {
+    return { holder: 'somebody' };
   }
 }

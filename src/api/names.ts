@@ -55,6 +55,8 @@ export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 /** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */
 export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
+/** Of pods: who does something heavy to the member now, one at a time (activities/member-slot.ts). */
+export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */
 export const ANNOTATION_VERSION = 'etcd.version';
 

@@ -3,6 +3,7 @@
  * Applied before an object is stored, so nothing else is ever held. Pure.
  */
 import { WATCHER_CONDITIONS } from '../api/conditions.ts';
+import { ANNOTATION_MAINTENANCE } from '../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../kube/port.ts';
 import { at, canonical, listAt, pick } from './json.ts';
 import { secretReferences } from './secret-references.ts';
@@ -10,11 +11,12 @@ import { secretReferences } from './secret-references.ts';
 /** kubectl keeps the whole applied object here: for a Secret that is its data in plain text. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** One of the three kinds: identity, the Secrets it names, and the conditions that the watcher wrote on it. */
+/** One of the three kinds: identity, what it names (Secrets, and a restore its cluster), and the conditions that the watcher wrote on it. */
 export function slimResource(object: KubeObject): KubeObject {
   return {
     ...bare(object),
     secrets: secretReferences(object),
+    cluster: at(object, 'spec', 'etcdCluster', 'name'),
     ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
       WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
     ),
@@ -98,6 +100,7 @@ function bare(object: KubeObject): KubeObject {
 function slimMeta(metadata: ObjectMeta): ObjectMeta {
   const { managedFields: _, creationTimestamp: __, annotations, ...kept } = metadata;
   if (annotations === undefined) return kept;
-  const { [LAST_APPLIED]: ___, ...others } = annotations;
+  // Renewed every few seconds while something heavy goes on: of no concern to anybody who waits.
+  const { [LAST_APPLIED]: ___, [ANNOTATION_MAINTENANCE]: ____, ...others } = annotations;
   return { ...kept, annotations: others };
 }

@@ -1,6 +1,7 @@
 /** What is watched, how it is slimmed, and which resources a change of it concerns. */
 import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER } from '../api/names.ts';
 import type { KindRef, KubeObject } from '../kube/port.ts';
+import { at } from './json.ts';
 import type { KnownResources } from './known-resources.ts';
 import { ownerOf } from './owner-key.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
@@ -38,6 +39,14 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   owned('policy/v1', 'PodDisruptionBudget'),
   { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, slim: slimSecret },
 ];
+
+/** The keys of the clusters that one of the three kinds concerns beside itself: an EtcdRestore is carried out by its cluster's workflow. */
+export function clustersOf(object: KubeObject, known: KnownResources): readonly string[] {
+  const { namespace } = object.metadata;
+  const name = at(object, 'cluster');
+  if (object.kind !== 'EtcdRestore' || namespace === undefined || typeof name !== 'string') return [];
+  return known.owning({ kind: 'EtcdCluster', namespace, name, uid: undefined });
+}
 
 /** The keys of the existing resources that an owned object or a Secret concerns, each once. */
 export function concernedBy(object: KubeObject, known: KnownResources): readonly string[] {

@@ -25,7 +25,7 @@ import {
 import { type ReportDeps, reportStuck, reportUnavailable } from './reports.ts';
 import { startResync } from './resync.ts';
 import { failedDelivery, type TemporalPort, temporalPort } from './temporal.ts';
-import { concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
+import { clustersOf, concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
 import { isUrgent, worthTelling } from './worth-telling.ts';
 
 export interface WatcherDeps {
@@ -169,7 +169,7 @@ class ResourceWatcher implements Watcher {
     } else {
       this.#known.put(change.object);
     }
-    return [key];
+    return [key, ...clustersOf(change.object, this.#known)];
   }
 
   async #deliver(key: string, abort: AbortSignal): Promise<Delivery> {

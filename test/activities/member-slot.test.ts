@@ -1,14 +1,33 @@
 /** One heavy operation a member at a time. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withMemberSlot } from '../../src/activities/member-slot.ts';
+import { ANNOTATION_MAINTENANCE } from '../../src/api/names.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
 import { FakeKube } from '../support/fake-kube.ts';
 import { fault } from '../support/fake-kube-storage.ts';
 
-const POD = { namespace: 'shop', name: 'example-1', uid: 'pod-1' };
+const POD = { namespace: 'shop', name: 'example-1', uid: '' };
+const REF = { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'example-1' };
+
+/** A Kubernetes with the member's pod in it. */
+function withPod(): FakeKube {
+  const kube = new FakeKube({});
+  const metadata = { namespace: POD.namespace, name: POD.name };
+  const [pod] = kube.seed({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} } as WritableObject);
+  POD.uid = pod?.metadata.uid ?? '';
+  return kube;
+}
+
+/** Somebody else takes it, whoever has it. */
+async function take(kube: FakeKube, holder: string): Promise<void> {
+  const annotations = { [ANNOTATION_MAINTENANCE]: JSON.stringify({ holder, renewed: 'just now' }) };
+  await kube.patch(REF, { metadata: { annotations } }, { type: 'merge' });
+}
+
 const NEVER = new AbortController().signal;
 
 it('the second waits for the first, and a holder that died is not waited for long', async () => {
-  const kube = new FakeKube({});
+  const kube = withPod();
   let now = 0;
   const deps = { kube, now: () => now };
   const order: string[] = [];
@@ -27,16 +46,8 @@ it('the second waits for the first, and a holder that died is not waited for lon
   await Promise.all([first, second]);
   expect(order).toEqual(['first begins', 'first ends', 'second begins']);
 
-  const [lease] = kube.all('Lease', 'shop');
-  expect(lease).toMatchObject({
-    metadata: { name: 'example-1-maintenance', ownerReferences: [{ kind: 'Pod', uid: 'pod-1' }] },
-    spec: { holderIdentity: '' },
-  });
-  await kube.patch(
-    { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'shop', name: 'example-1-maintenance' },
-    { spec: { holderIdentity: 'somebody who died' } },
-    { type: 'merge' },
-  );
+  expect(kube.peek(REF)?.metadata.annotations?.[ANNOTATION_MAINTENANCE]).toBeUndefined();
+  await take(kube, 'somebody who died');
   const third = withMemberSlot(deps, { pod: POD, holder: 'third', signal: NEVER }, async () => {
     order.push('third begins');
   });
@@ -47,7 +58,7 @@ it('the second waits for the first, and a holder that died is not waited for lon
 });
 
 it('a slot that is never free is not waited for after the signal', async () => {
-  const kube = new FakeKube({});
+  const kube = withPod();
   const deps = { kube, now: () => 0 };
   const controller = new AbortController();
   await withMemberSlot(deps, { pod: POD, holder: 'first', signal: NEVER }, async () => {
@@ -59,6 +70,24 @@ it('a slot that is never free is not waited for after the signal', async () => {
     controller.abort(new Error('no longer wanted'));
     await expect(waiting).rejects.toThrow(/abort|no longer wanted/);
   });
+});
+
+it('of two that come at once one goes first, and the slot of a pod that is gone is no slot', async () => {
+  const kube = withPod();
+  const deps = { kube, now: () => 0 };
+  let inside = 0;
+  const both = ['first', 'second'].map(holder =>
+    withMemberSlot(deps, { pod: { ...POD }, holder, signal: NEVER }, async () => {
+      inside += 1;
+      await new Promise(resolve => setTimeout(resolve, 5));
+      expect(inside).toBe(1);
+      inside -= 1;
+    }),
+  );
+  await Promise.all(both);
+  const replaced = { ...POD, uid: 'the one before' };
+  const late = withMemberSlot(deps, { pod: replaced, holder: 'third', signal: NEVER }, async () => 'done');
+  await expect(late).rejects.toThrow('is gone');
 });
 
 describe('a slot whose renewal fails', () => {
@@ -99,7 +128,7 @@ describe('a slot whose renewal fails', () => {
   }
 
   it('is kept as long as nobody else can have it, and renewed as soon as that is possible again', async () => {
-    const kube = new FakeKube({});
+    const kube = withPod();
     const { state, pass, done } = await working(kube);
     for (let outage = 0; outage < 3; outage += 1) {
       const mend = kube.intercept(() => {
@@ -117,7 +146,7 @@ describe('a slot whose renewal fails', () => {
     ['refused', async () => Promise.reject(fault(503, 'ServiceUnavailable'))],
     ['not answered', () => new Promise<never>(() => {})],
   ])('is given up before it runs out when renewals are %s', async (_, answer) => {
-    const kube = new FakeKube({});
+    const kube = withPod();
     const { state, pass, done } = await working(kube);
     const mend = kube.intercept(answer);
     await pass(22_000);
@@ -129,18 +158,9 @@ describe('a slot whose renewal fails', () => {
   });
 
   it('is given up at once when somebody else has it', async () => {
-    const kube = new FakeKube({});
+    const kube = withPod();
     const { state, pass, done } = await working(kube);
-    await kube.patch(
-      {
-        apiVersion: 'coordination.k8s.io/v1',
-        kind: 'Lease',
-        namespace: 'shop',
-        name: 'example-1-maintenance',
-      },
-      { spec: { holderIdentity: 'another' } },
-      { type: 'merge' },
-    );
+    await take(kube, 'another');
     await pass(9_000);
     expect(String(state.reason)).toContain('was taken by somebody else');
     await done();

@@ -95,12 +95,6 @@ export const clusterPermissions: readonly Permission[] = [
     because: 'is there a default class, and does a class let volumes grow',
   },
   {
-    group: 'coordination.k8s.io',
-    resource: 'leases',
-    verbs: ['get', 'create', 'patch'],
-    because: 'a snapshot and whatever else is heavy for a member take turns, by a lease beside its pod',
-  },
-  {
     group: '',
     resource: 'events',
     verbs: ['get', 'create', 'patch'],

@@ -86,6 +86,26 @@ describe('a change becomes a signal', () => {
     await world.stop();
   });
 
+  test('of an EtcdRestore, also to the cluster that it names', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    world.put(refTo('EtcdCluster', 'other'));
+    const back = refTo('EtcdRestore', 'back');
+    const spec = { etcdCluster: { name: 'example' } };
+    await world.clock.advance(30_000);
+    const made = world.put(back, { spec });
+    await world.clock.advance(30_000);
+    world.put(back, { spec, status: { phase: 'Validating' } });
+    await world.clock.advance(30_000);
+    expect(world.temporal.signals(example)).toHaveLength(2);
+    world.reflectors.remove(made);
+    await world.clock.advance(30_000);
+    expect(world.temporal.signals(example)).toHaveLength(3);
+    expect(world.temporal.signals(refTo('EtcdCluster', 'other'))).toHaveLength(1);
+    await world.stop();
+  });
+
   test('but not of a status that the operator wrote', async () => {
     const world = new Harness(1, noResync);
     await world.watcher.start();

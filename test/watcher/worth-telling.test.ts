@@ -58,6 +58,11 @@ describe('a custom resource', () => {
       false,
       edit(['metadata', 'annotations'], { 'kubectl.kubernetes.io/last-applied-configuration': '{}' }),
     ],
+    [
+      'who keeps its member busy, renewed every few seconds',
+      false,
+      edit(['metadata', 'annotations'], { 'etcd.database.coreos.com/maintenance': '{}' }),
+    ],
   ];
   test.each(cases)('%s: %s', (_, expected, change) => {
     expect(told(slimResource, before, change)).toBe(expected);
