@@ -120,7 +120,7 @@ export function withDefaults(
     pod: podWithDefaults(spec.pod),
     ...tlsIfAsked(spec.TLS),
     storage: storageWithDefaults(spec.storage, spec.pod?.persistentVolumeClaimSpec),
-    etcd: etcdWithDefaults(spec.etcd, profile),
+    etcd: etcdWithDefaults(spec, profile),
     profile,
     upgrade: { ...UPGRADE_DEFAULTS, ...spec.upgrade },
     repair: { ...REPAIR_DEFAULTS, ...spec.repair },
@@ -168,11 +168,11 @@ function storageWithDefaults(
   };
 }
 
-function etcdWithDefaults(etcd: EtcdClusterSpec['etcd'], profile: Profile): EtcdSettings {
+function etcdWithDefaults({ etcd, pod }: EtcdClusterSpec, profile: Profile): EtcdSettings {
   const preset = PROFILES[profile];
   const heartbeat = orElse(etcd?.heartbeatIntervalMs, 100);
   return {
-    quotaBackendBytes: bytesOrElse(etcd?.quotaBackendBytes, preset.quotaBackendBytes),
+    quotaBackendBytes: bytesOrElse(etcd?.quotaBackendBytes, quotaByVariable(pod) ?? preset.quotaBackendBytes),
     autoCompaction: compactionWithDefaults(etcd?.autoCompaction, preset.compaction),
     ...(etcd?.snapshotCount === undefined ? {} : { snapshotCount: etcd.snapshotCount }),
     heartbeatIntervalMs: heartbeat,
@@ -180,6 +180,15 @@ function etcdWithDefaults(etcd: EtcdClusterSpec['etcd'], profile: Profile): Etcd
     logLevel: orElse<string>(etcd?.logLevel, 'info'),
     maxRequestBytes: bytesOrElse(etcd?.maxRequestBytes, DEFAULT_MAX_REQUEST_BYTES),
   };
+}
+
+/**
+ * The quota that `pod.etcdEnv` gives, which beats a mere default (objects/etcd-arguments.ts). Undefined for one that comes from
+ * elsewhere, or that is none: then the default stands for it wherever a quota is reckoned with.
+ */
+function quotaByVariable(pod: PodPolicy | undefined): number | undefined {
+  const { value = '' } = pod?.etcdEnv?.find(({ name }) => name === 'ETCD_QUOTA_BACKEND_BYTES') ?? {};
+  return /^[1-9]\d*$/.test(value) ? Number(value) : undefined;
 }
 
 type AutoCompaction = EtcdSettings['autoCompaction'];

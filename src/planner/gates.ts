@@ -124,10 +124,7 @@ function full(
   tolerated: RegExp | undefined,
 ): Obstacle | undefined {
   if (tolerated?.test('NOSPACE') === true) return undefined;
-  const { etcd, pod } = cluster.config;
-  // What a variable says instead of the specification is not known here.
-  if (pod.etcdEnv.some(({ name }) => name === 'ETCD_QUOTA_BACKEND_BYTES')) return undefined;
-  const { quotaBackendBytes: quota } = etcd;
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
   const found = seats.filter(({ probe }) => (probe?.dbSize ?? 0) >= FULLEST * quota);
   return obstacle(
     'DatabaseNearlyFull',

@@ -20,7 +20,7 @@ import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
 import { planCertificates, planSecurity } from './tls.ts';
-import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade.ts';
+import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [

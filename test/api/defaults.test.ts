@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withDefaults } from '../../src/api/defaults.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { customResourceDefinitions } from '../../src/api/crd.ts';
 import type { StructuralSchema } from '../../src/api/structural.schema.ts';
 
@@ -29,6 +30,18 @@ describe('an empty specification', () => {
     const pod = { resources: {}, ClusterDomain: '', DNSTimeoutInSecond: 0, busyboxImage: '' };
     const zero = withDefaults({ size: 0, version: '', repository: '', paused: false, pod });
     expect({ ...zero, pod: { ...zero.pod, ...pod } }).toEqual({ ...config, pod: { ...config.pod, ...pod } });
+  });
+});
+
+describe('the quota', () => {
+  const quota = (value: string | undefined, etcd = {}): number =>
+    withDefaults({ etcd, pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value }] } } as EtcdClusterSpec)
+      .etcd.quotaBackendBytes;
+
+  test('is what etcd is told by environment, unless the specification names one or the value is none', () => {
+    expect(quota('4294967296')).toBe(4 * GIB);
+    expect(quota('4294967296', { quotaBackendBytes: '1Gi' })).toBe(GIB);
+    expect([undefined, '', '0', '-1', 'much'].map(value => quota(value))).toEqual(Array(5).fill(2 * GIB));
   });
 });
 

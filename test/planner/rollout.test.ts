@@ -144,6 +144,17 @@ describe('a changed specification', () => {
       reason: 'DatabaseNearlyFull',
     },
     {
+      gate: 'a database that nearly fills a quota that etcd has by environment',
+      given: {
+        cluster: aCluster({
+          spec: { pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '1000' }] } },
+          status: aRunningStatus(),
+        }),
+        probes: probesWith('example-1', { dbSize: 900 }),
+      },
+      reason: 'DatabaseNearlyFull',
+    },
+    {
       gate: 'keys that differ',
       given: { hashes: hashes({ 'example-2': { ok: true, hash: 'b', compactRevision: '5' } }) },
       reason: 'DataDiffers',

@@ -4,8 +4,8 @@ import { compareVersions } from '../../api/versions.ts';
 import type { Decision } from '../decision.ts';
 import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
-import { failedMember, stoppedBy } from '../upgrade-failure.ts';
-import { type Goal, runs, upgradeGoal } from '../upgrade-goal.ts';
+import { failedMember, stoppedBy } from '../upgrade/failure.ts';
+import { type Goal, runs, upgradeGoal } from '../upgrade/goal.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
 export function upgrading(observation: Observation, decision: Decision): ConditionFinding[] {

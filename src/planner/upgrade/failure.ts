@@ -1,11 +1,11 @@
 /** A member that does not come up with the new version: seen, remembered in status, and the reason to stop. */
-import { timestamp } from '../api/time.ts';
-import type { UpgradeFailure } from '../api/types.ts';
-import type { Obstacle } from './checks.ts';
-import type { Decision } from './decision.ts';
-import { memberNames } from './members.ts';
-import type { Observation, PodFacts } from './observation.ts';
-import { type Goal, runs, upgradeGoal } from './upgrade-goal.ts';
+import { timestamp } from '../../api/time.ts';
+import type { UpgradeFailure } from '../../api/types.ts';
+import type { Obstacle } from '../checks.ts';
+import type { Decision } from '../decision.ts';
+import { memberNames } from '../members.ts';
+import type { Observation, PodFacts } from '../observation.ts';
+import { type Goal, runs, upgradeGoal } from './goal.ts';
 
 /** For this long a member that starts is waited for. */
 const PATIENCE_MS = 300_000;

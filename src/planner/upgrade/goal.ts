@@ -3,10 +3,10 @@
  * arrived in it, and the versions after that. A target that changes in the middle is taken up at once where every member
  * can still go there, and otherwise when the step under way has ended.
  */
-import { isAtLeast, minorOf } from '../api/versions.ts';
-import { type Seat, seatsOf } from './membership/seats.ts';
-import type { Observation } from './observation.ts';
-import { hasArrived, type MemberVersions, type Refusal, upgradePath } from './versions.ts';
+import { isAtLeast, minorOf } from '../../api/versions.ts';
+import { type Seat, seatsOf } from '../membership/seats.ts';
+import type { Observation } from '../observation.ts';
+import { hasArrived, type MemberVersions, type Refusal, upgradePath } from '../versions.ts';
 
 export interface Goal {
   readonly kind: 'go';

@@ -1,0 +1,116 @@
+/**
+ * Upgrades: another version for one member at a time, with the gates of gates.ts between them; members that are not well
+ * first, then followers, the leader last after it handed over to one that is upgraded already. Between two minors the
+ * cluster must have arrived in the first: etcd 3.7 crashes on a log of 3.5 (docs/operations/upgrade.md). A member that does
+ * not come up stops everything and is taken back.
+ */
+import { minorOf } from '../../api/versions.ts';
+import { blocked, operate } from '../answers.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from '../checks.ts';
+import type { Decision, Step } from '../decision.ts';
+import { nextMemberMayGo } from '../gates.ts';
+import { seatsOf } from '../membership/seats.ts';
+import type { Observation } from '../observation.ts';
+import { membersWithoutPod, usableClaim } from '../repair.ts';
+import { whenGatesOpen } from '../rolling.ts';
+import { mustSettle } from '../versions.ts';
+import { backedUpEnough } from './backup.ts';
+import { consented } from './consent.ts';
+import { ephemeral } from './ephemeral.ts';
+import { failedMember, isYoung, stoppedBy } from './failure.ts';
+import { arrived, type Goal, runs, upgradeGoal } from './goal.ts';
+import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
+import { afterFailure } from './rollback.ts';
+import { laterSteps, startAgain } from './steps.ts';
+
+/** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
+const AGREEMENT_PATIENCE_MS = 300_000;
+
+/** Goes on with a member that an upgrade has stopped or restarted; undefined when none is in between. Before repair. */
+export function continueUpgrade(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.operation?.type !== 'upgradeCluster') return undefined;
+  const goal = upgradeGoal(observation);
+  if (goal.kind !== 'go') return undefined;
+  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const gone = membersWithoutPod(observation);
+  if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
+  const starts = gone.flatMap(member => {
+    const once = { version: goal.from, settledIn: minorOf(goal.from) };
+    const version = versionFor(observation, goal, member);
+    return startAgain(observation, member, mustSettle(goal.from, goal.to) ? once : { version });
+  });
+  if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
+  const [coming] = comingPods(observation, goal);
+  if (coming === undefined) return undefined;
+  if (coming.deleting) {
+    const message = `waiting for ${coming.name} to be gone before it is started again`;
+    return blocked({ reason: 'PodTerminating', message }, laterSteps(observation, goal));
+  }
+  return isYoung(observation, coming)
+    ? operate('upgradeCluster', [
+        { kind: 'awaitVersion', member: coming.name, version: comingVersion(observation, goal, coming) },
+        ...laterSteps(observation, goal),
+      ])
+    : undefined;
+}
+
+/** What an upgrade does next; undefined when every member runs what is asked for, or when that cannot be had. */
+export function planUpgrade(observation: Observation): Decision | undefined {
+  const goal = upgradeGoal(observation);
+  if (goal.kind !== 'go') return undefined;
+  const failed = failedMember(observation, goal);
+  if (failed !== undefined) return afterFailure(observation, goal, failed);
+  const stopped = stoppedBy(observation, goal);
+  if (stopped !== undefined) return blocked(stopped, laterSteps(observation, goal));
+  const waiting = waitingPods(observation, goal);
+  if (waiting.length === 0) return agreement(observation, goal);
+  const steps = laterSteps(observation, goal);
+  const unfit = ephemeral(observation, goal, waiting);
+  if (unfit !== undefined) return blocked(unfit, steps);
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  const unsaved = backedUpEnough(observation, waiting);
+  if (unsaved !== undefined) return blocked(unsaved, steps);
+  const consent = consented(observation, goal, waiting);
+  if ('obstacle' in consent) return blocked(consent.obstacle, steps);
+  const { approval } = consent;
+  if (isBroken(first) && othersAreWell(observation, first)) return operate('upgradeCluster', steps, approval);
+  const obstacle = gates(observation, goal);
+  return whenGatesOpen(observation, {
+    operation: 'upgradeCluster',
+    obstacle,
+    steps,
+    member: first.name,
+    approval,
+  });
+}
+
+/** A version that cannot be had is said when nothing else is to be done; nothing is changed for it. */
+export function planRefusedUpgrade(observation: Observation): Decision | undefined {
+  const goal = upgradeGoal(observation);
+  return goal.kind === 'refused' ? blocked({ reason: goal.reason, message: goal.message }) : undefined;
+}
+
+function gates(observation: Observation, { from, to }: Goal): Obstacle | undefined {
+  const seats = seatsOf(observation);
+  const seen = seats.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
+  const isBegun = seats.some(seat => runs(seat, to));
+  const soakMs = isBegun ? observation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
+  return nextMemberMayGo(observation, { versions: [from, to, ...seen], soakMs });
+}
+
+/** Every member runs the version: now the cluster and its data are to arrive in it. */
+function agreement(observation: Observation, goal: Goal): Decision | undefined {
+  const minor = minorOf(goal.to) ?? '';
+  const seats = seatsOf(observation);
+  const behind = seats.filter(seat => runs(seat, goal.to) && !arrived(seat, minor));
+  if (behind.length === 0 || behind.length + seats.filter(seat => arrived(seat, minor)).length < seats.length)
+    return undefined;
+  const members = seats.map(({ name }) => name);
+  const step: Step = { kind: 'awaitAgreement', members, minor };
+  const youngest = Math.max(...seats.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? 0));
+  if (observation.now - youngest < AGREEMENT_PATIENCE_MS) return operate('upgradeCluster', [step]);
+  const names = behind.map(({ name }) => name).join(', ');
+  const message = `every member runs ${goal.to}, and ${names} has not heard that the cluster arrived in ${minor}; the leader raises it when every member answers it`;
+  return blocked({ reason: 'ClusterVersionBehind', message }, [step]);
+}
