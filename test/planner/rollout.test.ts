@@ -27,6 +27,9 @@ import {
 
 const NAMES = namesOf(3);
 const CHANGED: EtcdClusterSpec = { etcd: { logLevel: 'warn' } };
+const QUOTA_BY_VARIABLE: EtcdClusterSpec = {
+  pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '1000' }] },
+};
 
 /** What the pods carry that were made for this specification. */
 function stampFor(name: string, spec: EtcdClusterSpec = {}): string | undefined {
@@ -146,10 +149,8 @@ describe('a changed specification', () => {
     {
       gate: 'a database that nearly fills a quota that etcd has by environment',
       given: {
-        cluster: aCluster({
-          spec: { pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '1000' }] } },
-          status: aRunningStatus(),
-        }),
+        cluster: aCluster({ spec: { ...CHANGED, ...QUOTA_BY_VARIABLE }, status: aRunningStatus() }),
+        pods: NAMES.map(name => aPod({ name, stamp: stampFor(name, QUOTA_BY_VARIABLE) })),
         probes: probesWith('example-1', { dbSize: 900 }),
       },
       reason: 'DatabaseNearlyFull',
