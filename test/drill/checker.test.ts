@@ -52,9 +52,19 @@ test('a history that could have happened is accepted and counted', () => {
     acknowledged: 4,
     unknown: 2,
     unknownButStored: 1,
+    failedForGood: 2,
     reads: 3,
     longestStallMs: 55,
   });
+});
+
+test('a write has failed for good when everything that was tried instead of it has failed as well', () => {
+  const again = (id: number, insteadOf: number, change: Partial<Write> = {}): Write =>
+    wrote(id, 50 + id, { insteadOf, ...change });
+  const nothing = { outcome: 'unknown', revision: undefined } as const;
+  const tries = [failed(4, 50), again(5, 4, nothing), again(6, 4), failed(7, 60), again(8, 7, nothing)];
+  const verdict = check(history([...writes, ...tries]), holds(...stored.events, event(6)));
+  expect(verdict).toMatchObject({ violations: [], unknown: 4, failedForGood: 1 });
 });
 
 test('writes beside each other may take place in either order, and be read in between', () => {

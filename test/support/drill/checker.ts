@@ -12,6 +12,8 @@ export interface Verdict {
   readonly unknown: number;
   /** Of those, how many happened all the same. */
   readonly unknownButStored: number;
+  /** Writes of which every try failed, and the last one as late as issue 6 lets an application try. */
+  readonly failedForGood: number;
   readonly reads: number;
   /** The longest time in which no write was acknowledged, in milliseconds. */
   readonly longestStallMs: number;
@@ -35,6 +37,7 @@ export function check(history: History, stored: Stored): Verdict {
     acknowledged: acknowledged.length,
     unknown: unknown.length,
     unknownButStored: unknown.filter(({ value }) => storedValues.has(value)).length,
+    failedForGood: failedForGood(history.writes),
     reads: history.reads.length,
     longestStallMs: longestStall(history, acknowledged),
   };
@@ -42,6 +45,12 @@ export function check(history: History, stored: Stored): Verdict {
 
 function isAcknowledged(write: Write): write is Acknowledged {
   return write.outcome === 'ok' && write.revision !== undefined;
+}
+
+/** A write and what was tried instead of it are one intention. */
+function failedForGood(writes: readonly Write[]): number {
+  const intentions = Map.groupBy(writes, ({ id, insteadOf = id }) => insteadOf);
+  return [...intentions.values()].filter(tries => !tries.some(({ outcome }) => outcome === 'ok')).length;
 }
 
 function distinctRevisions(acknowledged: readonly Acknowledged[]): string[] {

@@ -30,6 +30,9 @@ const KEYS_PER_CONNECTION = 8;
  */
 const CATCH_UP = 10;
 const MOST_UNDER_WAY = 200;
+/** An application tries a write again for so long (issue 6); as often as the connection may have changed by then. */
+const TRY_AGAIN_FOR_MS = 1_000;
+const TRY_AGAIN_EVERY_MS = 100;
 const LOOK_EVERY_MS = 250;
 const READ_EVERY_MS = 25;
 
@@ -53,6 +56,7 @@ class RunningLoad implements Load {
   readonly #begin = performance.now();
   #known: readonly string[];
   #next = 0;
+  #tries = 0;
   #acknowledged = 0;
   #stopping = false;
 
@@ -104,34 +108,48 @@ class RunningLoad implements Load {
     }
   }
 
-  async #put(id: number): Promise<void> {
-    const writer = this.#writers[id % CONNECTIONS];
-    if (writer === undefined) return;
-    const key = this.#key(id);
+  /** Writes, and when that fails once more within a second: with a value of its own, as the first may have been stored. */
+  async #put(slot: number): Promise<void> {
+    const first = await this.#try(slot);
+    const until = performance.now() + TRY_AGAIN_FOR_MS;
+    for (let last = first; last.outcome !== 'ok'; ) {
+      await delay(TRY_AGAIN_EVERY_MS);
+      if (performance.now() > until) return;
+      last = await this.#try(slot, first.id);
+    }
+  }
+
+  async #try(slot: number, insteadOf?: number): Promise<Write> {
+    const writer = this.#writers[slot % CONNECTIONS];
+    if (writer === undefined) throw new Error('a load has no connection to write with');
+    const id = this.#tries;
+    this.#tries += 1;
+    const key = this.#key(slot);
     const value = `${this.prefix}#${id}`;
     const start = performance.now();
     const put = { key: Buffer.from(key), value: Buffer.from(value) };
-    let revision: number | undefined;
-    let error: string | undefined;
-    try {
-      const { header } = await writer.call((etcd, options) => etcd.kv.put(put, options));
-      revision = Number(header.revision);
-      this.#acknowledged += 1;
-    } catch (thrown) {
-      // Whatever it was, the write may have happened.
-      error = thrown instanceof Error ? thrown.message : String(thrown);
-    }
-    const outcome = revision === undefined ? 'unknown' : 'ok';
-    this.#writes.push({
-      id,
-      key,
-      value,
-      start,
-      end: performance.now(),
-      outcome,
-      revision,
-      ...(error === undefined ? {} : { error }),
-    });
+    const what = { id, key, value, start, ...(insteadOf === undefined ? {} : { insteadOf }) };
+    const write = await writer
+      .call((etcd, options) => etcd.kv.put(put, options))
+      .then(
+        ({ header }): Write => ({
+          ...what,
+          end: performance.now(),
+          outcome: 'ok',
+          revision: Number(header.revision),
+        }),
+        // Whatever it was, the write may have happened.
+        (thrown: unknown): Write => ({
+          ...what,
+          end: performance.now(),
+          outcome: 'unknown',
+          revision: undefined,
+          error: thrown instanceof Error ? thrown.message : String(thrown),
+        }),
+      );
+    if (write.outcome === 'ok') this.#acknowledged += 1;
+    this.#writes.push(write);
+    return write;
   }
 
   async #read(reader: DrillConnection, index: number): Promise<void> {

@@ -78,7 +78,7 @@ export async function runDrill(
     const seconds = (from: number, to = redundant): string => `${((to - from) / 1000).toFixed(1)} s`;
     console.log(
       `${title}: redundant ${seconds(begun)} after it began, ${seconds(disturbed)} after it ended, at rest after ${seconds(begun, rest)}; ` +
-        `${verdict.acknowledged} writes acknowledged, ${verdict.unknown} failed, longest stall ${verdict.longestStallMs.toFixed(0)} ms; ` +
+        `${verdict.acknowledged} writes acknowledged, ${verdict.unknown} calls failed, ${verdict.failedForGood} writes failed also when tried again within 1 s, longest stall ${verdict.longestStallMs.toFixed(0)} ms; ` +
         `${storyOf(status.seen, begun)}; errors: ${errorsOf(history)}`,
     );
     expect(verdict.violations).toEqual([]);

@@ -16,6 +16,8 @@ export interface Write {
   readonly revision: number | undefined;
   /** What was said instead of an acknowledgement. */
   readonly error?: string;
+  /** The id of the write that failed and that this one is tried again for, under a value of its own. */
+  readonly insteadOf?: number;
 }
 
 /** One linearizable read of one key that was answered. */
