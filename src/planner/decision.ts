@@ -113,7 +113,7 @@ type Deed =
       /** Of its pod. */
       readonly uid: string;
       readonly claimUid: string;
-      readonly purpose: 'rollout' | 'upgrade' | 'hibernation';
+      readonly purpose: 'rollout' | 'upgrade' | 'hibernation' | 'removal';
       readonly because: string;
     }
   /** Another version in the pod that there is: its container starts again, everything else about it stays. */

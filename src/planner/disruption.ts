@@ -10,5 +10,7 @@ export function isAboutToTouchAMember(observation: Observation, actor: Actor): b
   const decision = plan(observation, actor);
   // Somebody who is asked for consent is to know this, too.
   if (decision.kind === 'blocked') return decision.consent?.operation === 'upgradeCluster';
-  return decision.kind === 'operate' && TOUCHING.includes(decision.step.kind);
+  if (decision.kind !== 'operate') return false;
+  const { step } = decision;
+  return TOUCHING.includes(step.kind) && !(step.kind === 'stopMember' && step.purpose === 'removal');
 }

@@ -7,7 +7,7 @@ import { planCreation } from './create.ts';
 import type { Decision, Word } from './decision.ts';
 import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
-import { planMembership } from './membership/index.ts';
+import { continueRemoval, planMembership } from './membership/index.ts';
 import { planClaimLabels } from './claim-labels.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
@@ -33,6 +33,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   continueUpgrade,
   continueRollout,
   planSealing,
+  continueRemoval,
   planRepair,
   planMembership,
   planOpening,

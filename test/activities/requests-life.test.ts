@@ -56,6 +56,7 @@ describe('replaceMember', LONG, () => {
       'createMember',
       'sealMembers',
       'promoteLearner',
+      'stopMember',
       'removeMember',
       'retireMember',
     ]);
@@ -78,7 +79,7 @@ describe('replaceMember', LONG, () => {
     const old = leader(world);
     people.ask('replaceMember', old);
     await people.run();
-    expect(people.steps.slice(-3)).toEqual(['moveLeader', 'removeMember', 'retireMember']);
+    expect(people.steps.slice(-4)).toEqual(['moveLeader', 'stopMember', 'removeMember', 'retireMember']);
     expect(voters(world)).not.toContain(old);
     expect(world.names('PersistentVolumeClaim')).toContain(old);
     expect(world.names('Pod')).not.toContain(old);
@@ -172,7 +173,7 @@ describe('replaceMember', LONG, () => {
       expect(steps).toBeLessThan(20);
     }
     expect(voters(world)).toEqual(['example-0', 'example-2', 'example-3']);
-    expect(people.steps).toHaveLength(6);
+    expect(people.steps).toHaveLength(7);
   });
 
   it('of two members replaces one after the other', async () => {

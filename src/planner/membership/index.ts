@@ -2,13 +2,14 @@
  * Membership of a living cluster. Nothing is changed unless a quorum lists the members; the order is: remove members
  * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink.
  */
-import type { Decision } from '../decision.ts';
+import { firstObstacle, membersAreOurs, namesAreFree } from '../checks.ts';
+import type { Decision, Operation } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { planLearner } from './learner.ts';
 import { planLeftovers } from './leftovers.ts';
 import { planReplacement } from './replace.ts';
 import { planScale } from './scale.ts';
-import { seatsOf } from './seats.ts';
+import { isStaying, seatsOf } from './seats.ts';
 
 /** What the membership needs next; undefined when it is as asked for, or not known. */
 export function planMembership(observation: Observation): Decision | undefined {
@@ -19,4 +20,25 @@ export function planMembership(observation: Observation): Decision | undefined {
     if (decision !== undefined) return decision;
   }
   return undefined;
+}
+
+/**
+ * Removes a voter that was stopped for it (farewell.ts); undefined when there is none. Before repair, which would start it again
+ * only for it to be stopped once more. When the removal is not wanted any more, is in the way of something, was aborted or
+ * failed, repair does just that.
+ */
+export function continueRemoval(observation: Observation): Decision | undefined {
+  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const decision = planMembership(observation);
+  if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
+  const { id, dead } = decision.step;
+  const leaving = seatsOf(observation).find(seat => seat.id === id);
+  if (dead || leaving === undefined || leaving.isLearner || isStaying(leaving)) return undefined;
+  return isHeldUp(observation, decision.operation) ? undefined : decision;
+}
+
+function isHeldUp({ actor, cluster }: Observation, operation: Operation): boolean {
+  const { aborted, failed } = actor ?? {};
+  if (failed?.operation === operation) return true;
+  return aborted?.operation === operation && aborted.generation === cluster.generation;
 }

@@ -1,7 +1,7 @@
 /** What must hold right before a membership change. Each check names what is wrong; the first finding stops. */
 import type { Obstacle } from '../checks.ts';
 import { quorum } from '../quorum.ts';
-import { isHealthy, type Seat } from './seats.ts';
+import { isHealthy, isStaying, type Seat } from './seats.ts';
 
 /** Nobody but this operator has changed the membership. */
 export function onlyOurs(seats: readonly Seat[]): Obstacle | undefined {
@@ -27,6 +27,17 @@ export function everyVoterHealthy(seats: readonly Seat[]): Obstacle | undefined 
   const leaders = new Set(voters.map(seat => seat.probe?.leaderId));
   if (leaders.size === 1) return undefined;
   return { reason: 'LeaderUnclear', message: 'the members do not agree on the leader yet' };
+}
+
+/** Before a healthy member goes: none of the others is about to, though it may still answer. */
+export function nobodyEnds(rest: readonly Seat[]): Obstacle | undefined {
+  const ending = rest.filter(seat => !isStaying(seat));
+  if (ending.length === 0) return undefined;
+  const names = ending.map(({ name }) => name).join(', ');
+  return {
+    reason: 'PodTerminating',
+    message: `the membership is not changed while the pod of ${names} ends`,
+  };
 }
 
 /** Before a member is removed: those that stay are healthy in a number that is a quorum of what is left. */

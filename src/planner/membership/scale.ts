@@ -8,9 +8,16 @@ import type { Observation } from '../observation.ts';
 import { certificatesAreGood } from '../tls.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
-import { everyVoterHealthy, onlyOurs } from './preflight.ts';
-import { isHealthy, nextMember, peerUrlOf, type Seat } from './seats.ts';
+import { everyVoterHealthy, nobodyEnds, onlyOurs } from './preflight.ts';
+import { isHealthy, isStaying, nextMember, peerUrlOf, type Seat } from './seats.ts';
+import { farewell } from './farewell.ts';
 import { leaderOf, successorOf } from './succession.ts';
+
+interface Removal {
+  readonly seat: Seat;
+  readonly operation: Operation;
+  readonly reason: string;
+}
 
 /** How long after a learner was given up the next one is tried with the same specification. */
 const RETRY_MS = 600_000;
@@ -27,7 +34,8 @@ export function planScale(observation: Observation, seats: readonly Seat[]): Dec
   const leaving = departs?.seat ?? leastNeeded(seats);
   if (leaving === undefined) return undefined;
   const reason = departs?.reason ?? 'fewer members are asked for';
-  return planRemove(seats, leaving, { operation: departs ? 'replaceMember' : 'scaleCluster', reason });
+  const operation = departs ? 'replaceMember' : 'scaleCluster';
+  return planRemove(observation, seats, { seat: leaving, operation, reason });
 }
 
 function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
@@ -60,32 +68,36 @@ function triedLately({ cluster, now }: Observation): Obstacle | undefined {
   };
 }
 
-/** A leader hands over before it is removed: clients would wait two seconds for an election otherwise. */
+/** A leader hands over before it goes: clients would wait two seconds for an election otherwise. */
 function planRemove(
+  observation: Observation,
   seats: readonly Seat[],
-  leaving: Seat,
-  { operation, reason }: { readonly operation: Operation; readonly reason: string },
+  { seat: leaving, operation, reason }: Removal,
 ): Decision {
   const expected = seats.map(seat => seat.id);
   const { name: member, id } = leaving;
   const to = leaderOf(seats) === leaving ? successorOf(seats, member) : undefined;
   const steps: Step[] = [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
+    ...farewell(observation, seats, { seat: leaving, reason }),
     { kind: 'removeMember', member, id, expected, reason, dead: false },
   ];
   // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
   // themselves, and nobody left has no leader to agree on.
   const rest = seats.filter(seat => seat.id !== id);
-  const obstacle = onlyOurs(seats) ?? everyVoterHealthy(rest);
+  const obstacle =
+    onlyOurs(seats) ?? everyVoterHealthy(isHealthy(leaving) ? seats : rest) ?? nobodyEnds(rest);
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
-/** Unhealthy before healthy, never the leader, newest first. */
+/** Who was stopped for it already, unhealthy before healthy, never the leader, newest first. */
 function leastNeeded(seats: readonly Seat[]): Seat | undefined {
   const leader = leaderOf(seats);
   const others = seats.filter(seat => seat !== leader);
   return others.sort(
     (a, b) =>
-      Number(isHealthy(a)) - Number(isHealthy(b)) || (serialOf(b.name) ?? 0) - (serialOf(a.name) ?? 0),
+      Number(isStaying(a)) - Number(isStaying(b)) ||
+      Number(isHealthy(a)) - Number(isHealthy(b)) ||
+      (serialOf(b.name) ?? 0) - (serialOf(a.name) ?? 0),
   )[0];
 }

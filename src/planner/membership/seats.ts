@@ -75,6 +75,11 @@ export function isHealthy(seat: Seat): boolean {
   return seat.probe !== undefined && seat.probe.read.ok && seat.probe.errors.length === 0;
 }
 
+/** Its pod is there, and nobody is ending it. */
+export function isStaying({ pod }: Seat): boolean {
+  return pod !== undefined && !pod.deleting;
+}
+
 function nameFromUrls(observation: Observation, peerUrls: readonly string[]): string | undefined {
   const candidates = peerUrls.map(url => /^https?:\/\/([^.]+)\./.exec(url)?.[1] ?? '');
   return candidates.find(
