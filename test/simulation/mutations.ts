@@ -58,6 +58,11 @@ export const MUTATIONS: readonly Mutation[] = [
     at(PREFLIGHT, 'rest.length > 0 && healthy >= quorum(rest.length)', 'true'),
   ),
   without(
+    'one of two members is stopped before it is removed',
+    'shrunkToOne',
+    at('planner/membership/farewell.ts', 'seats.length < FEWEST_VOTERS', 'false'),
+  ),
+  without(
     'members that people added are treated as ours',
     'strangerIsAdded',
     at(PREFLIGHT, 'foreign.length === 0', 'true'),

@@ -32,6 +32,12 @@ export const membershipScenes = {
     await stage.pass(2 * A_WHILE);
   },
 
+  async shrunkToOne(stage: Stage) {
+    await stage.create({ size: 2 });
+    stage.world.edit({ size: 1 });
+    await stage.rest();
+  },
+
   async grownWhileOneRaisesAnAlarm(stage: Stage) {
     await stage.create({ size: 3 });
     stage.world.etcd.set(stage.follower(), { alarm: 'NOSPACE' });

@@ -28,9 +28,9 @@ export const stepScenes = {
     await stage.pass(A_WHILE);
   },
 
-  /** One goes away between the plan to remove another and its removal. */
+  /** One goes away between the plan to remove another and its removal. With volumes the other would be stopped by then. */
   async removalIsOvertaken(stage: Stage) {
-    await stage.create({ size: 3 });
+    await stage.createInPods({ size: 3 });
     stage.world.edit({ size: 2 });
     await stage.about('removeMember');
     stage.world.etcd.set(stage.follower(0), { frozen: true });

@@ -28,6 +28,13 @@ export class Stage {
     await this.rest();
   }
 
+  /** The same, with the data of the members in their pods. */
+  async createInPods(spec: EtcdClusterSpec): Promise<void> {
+    const storage = { emptyDir: {}, volumeClaimTemplate: null };
+    this.world.kube.merge('EtcdCluster', CLUSTER, { spec: { storage } });
+    await this.create(spec);
+  }
+
   /** Time passes until it is so. Throws a Breach when it does not come to it, or when an invariant is broken. */
   async until(what: string, is: () => boolean): Promise<void> {
     const end = this.world.ticks + MOST_TICKS;
