@@ -13,6 +13,7 @@ import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
 import { addLearner } from './steps/add-learner.ts';
+import { admitMembers } from './steps/admit-members.ts';
 import { applyObjects } from './steps/apply-objects.ts';
 import { awaitQuiet } from './steps/await-quiet.ts';
 import { awaitAgreement, awaitMembers, awaitQuorum, awaitVersion } from './steps/await-members.ts';
@@ -109,6 +110,7 @@ export function createActivities(deps: Dependencies) {
     stopMember: step<'stopMember', string>(stopMember),
     expandClaim: step<'expandClaim', void>(expandClaim),
     labelClaim: step<'labelClaim', void>(labelClaim),
+    admitMembers: step<'admitMembers', void>(admitMembers),
     deletePods: step<'deletePods', string>(deletePods),
     releaseClaims: step<'releaseClaims', void>(releaseClaims),
     removeFinalizer: step<'removeFinalizer', void>(removeFinalizer),

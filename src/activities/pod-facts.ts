@@ -9,6 +9,9 @@ import {
   ANNOTATION_RENDERED,
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
+  CLIENTS_ADMITTED,
+  CLIENTS_WITHDRAWN,
+  LABEL_CLIENTS,
 } from '../api/names.ts';
 import type { EtcdClusterStatus } from '../api/types.ts';
 import { parseTimestamp } from '../api/time.ts';
@@ -66,9 +69,15 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     stamp: metadata.annotations?.[ANNOTATION_RENDERED],
     madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
     settledIn: metadata.annotations?.[ANNOTATION_SETTLED],
+    clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
   };
+}
+
+/** A value that nobody but people can have given counts as none. */
+function clientsOf(label: string | undefined): PodFacts['clients'] {
+  return label === CLIENTS_ADMITTED || label === CLIENTS_WITHDRAWN ? label : undefined;
 }
 
 /** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */

@@ -22,6 +22,10 @@ export const LABEL_NAME = 'app.kubernetes.io/name';
 export const LABEL_INSTANCE = 'app.kubernetes.io/instance';
 export const LABEL_COMPONENT = 'app.kubernetes.io/component';
 export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
+/** Of pods: whether clients are led to them, CLIENTS_ADMITTED or CLIENTS_WITHDRAWN. Earlier releases made pods without it. */
+export const LABEL_CLIENTS = `${GROUP}/clients`;
+export const CLIENTS_ADMITTED = 'admitted';
+export const CLIENTS_WITHDRAWN = 'withdrawn';
 /** The value of LABEL_APP and LABEL_NAME. */
 export const APP = 'etcd';
 
@@ -141,6 +145,11 @@ function scheme(address: Pick<MemberAddress, 'tls'>): string {
 /** What selects the pods of a cluster, also in the scale subresource. Never changes for the life of a cluster. */
 export function clusterSelector(cluster: string): Record<string, string> {
   return { [LABEL_APP]: APP, [LABEL_CLUSTER]: cluster };
+}
+
+/** What selects the pods that clients are led to. */
+export function clientSelector(cluster: string): Record<string, string> {
+  return { ...clusterSelector(cluster), [LABEL_CLIENTS]: CLIENTS_ADMITTED };
 }
 
 /** The labels of everything that a cluster owns. */

@@ -3,8 +3,10 @@ import type { ClusterConfig } from '../api/defaults.ts';
 import {
   ANNOTATION_VERSION,
   CLIENT_PORT,
+  CLIENTS_ADMITTED,
   claimName,
   clientUrl,
+  LABEL_CLIENTS,
   memberHost,
   memberLabels,
   METRICS_PORT,
@@ -46,7 +48,7 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
   const { name, namespace } = cluster.metadata;
   const { pod } = config;
   const identity = identityOf(cluster, config, member);
-  return stamped({
+  const made = stamped({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
@@ -78,6 +80,13 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       volumes: [volume(config, member), ...tlsVolumes(securityOf(cluster))],
     },
   });
+  return admitted(made);
+}
+
+/** Clients are led to it. Outside of the stamp: it comes and goes while a pod lives, and no pod is outdated for lack of it. */
+function admitted(pod: ManifestObject): ManifestObject {
+  const labels = { ...pod.metadata.labels, [LABEL_CLIENTS]: CLIENTS_ADMITTED };
+  return { ...pod, metadata: { ...pod.metadata, labels } };
 }
 
 /**

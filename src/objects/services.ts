@@ -2,6 +2,7 @@
 import { withDefaults } from '../api/defaults.ts';
 import {
   CLIENT_PORT,
+  clientSelector,
   clientServiceName,
   clusterLabels,
   clusterSelector,
@@ -39,7 +40,7 @@ export function peerService(cluster: EtcdCluster): ManifestObject {
   });
 }
 
-/** The Service for applications: only members that are ready to serve, that is voters with a leader. */
+/** The Service for applications: only members that are ready to serve, that is voters with a leader, and not about to stop. */
 export function clientService(cluster: EtcdCluster): ManifestObject {
   const { name, namespace } = cluster.metadata;
   const { service } = withDefaults(cluster.spec);
@@ -56,7 +57,7 @@ export function clientService(cluster: EtcdCluster): ManifestObject {
     },
     spec: {
       type: service.type,
-      selector: clusterSelector(name),
+      selector: clientSelector(name),
       ports: [CLIENT],
       ...(service.trafficDistribution ? { trafficDistribution: service.trafficDistribution } : {}),
     },

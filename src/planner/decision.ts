@@ -145,6 +145,11 @@ type Deed =
       readonly labels: Readonly<Record<string, string>>;
       readonly annotations: Readonly<Record<string, string>>;
     }
+  /** Clients are led to these pods again. */
+  | {
+      readonly kind: 'admitMembers';
+      readonly pods: readonly { readonly name: string; readonly uid: string }[];
+    }
   | { readonly kind: 'deletePods'; readonly pods: readonly { readonly name: string; readonly uid: string }[] }
   | {
       readonly kind: 'releaseClaims';

@@ -56,6 +56,8 @@ export interface PodFacts {
   readonly firstStart: FirstStart;
   /** When it last became ready, or ceased to be, in milliseconds since the epoch; absent before the first time. */
   readonly readyChangedAt?: number | undefined;
+  /** Whether the client Service leads to it; undefined: made by a release that knew of no such label. */
+  readonly clients?: 'admitted' | 'withdrawn' | undefined;
   /** The minor that the cluster had arrived in when the pod was made for that reason. */
   readonly settledIn?: string | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */

@@ -2,7 +2,8 @@
  * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
-import { idle } from './answers.ts';
+import { admission } from './admission.ts';
+import { idle, operate } from './answers.ts';
 import { planCreation } from './create.ts';
 import type { Decision, Word } from './decision.ts';
 import { planDeletion } from './delete.ts';
@@ -55,9 +56,19 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
   const seen = { ...observation, actor };
   for (const planner of PLANNERS) {
     const decision = asRestore(planner(seen), observation);
-    if (decision !== undefined) return withWord(unlessStopped(decision, observation, actor), actor);
+    if (decision !== undefined)
+      return withWord(admitting(unlessStopped(decision, seen, actor), seen, actor), actor);
   }
-  return idle();
+  return withWord(admitting(idle(), seen, actor), actor);
+}
+
+/** Members that clients are shut out from without need are opened first. */
+function admitting(decision: Decision, observation: Observation, actor: Actor): Decision {
+  const steps = admission(observation, decision);
+  if (steps.length === 0) return decision;
+  const first = operate(decision.kind === 'operate' ? decision.operation : 'repairCluster', steps);
+  if (first.kind !== 'operate' || stopOf(first, observation, actor) !== undefined) return decision;
+  return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };
 }
 
 /** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */

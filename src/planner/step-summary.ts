@@ -51,6 +51,8 @@ export function stepSummary(step: Step): string {
       return `enlarge claim ${step.claim} from ${step.from} to ${step.size}`;
     case 'labelClaim':
       return `put ${list([...Object.keys(step.labels), ...Object.keys(step.annotations)])} on claim ${step.claim}`;
+    case 'admitMembers':
+      return `lead clients to ${list(step.pods.map(pod => pod.name))}`;
     case 'deletePods':
       return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
     case 'releaseClaims':

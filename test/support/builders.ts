@@ -91,6 +91,7 @@ export function aPod(given: Partial<PodFacts> = {}): PodFacts {
     trouble: undefined,
     createdAt: Date.parse(LONG_AGO),
     firstStart: 'sealed',
+    clients: 'admitted',
     ...given,
     name,
   };

@@ -11,6 +11,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { POD } from '../observe.ts';
 import type { ClusterRef } from '../resource.ts';
+import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /**
@@ -23,12 +24,16 @@ export async function replaceImage(
   step: Extract<Step, { kind: 'replaceImage' }>,
 ): Promise<void> {
   const at = { ...POD, namespace: ref.namespace, name: step.member };
-  const pod = await deps.kube.get(at);
-  if (pod?.metadata.uid !== step.uid)
+  const read = async () => {
+    const found = await deps.kube.get(at);
+    if (found?.metadata.uid === step.uid) return found;
     throw preconditionChanged(`pod ${step.member} is not the one that was seen`);
-  const { [ANNOTATION_VERSION]: before, [ANNOTATION_INCARNATION]: token = '' } =
-    pod.metadata.annotations ?? {};
-  if (before === step.version) return;
+  };
+  const before = await read();
+  if (before.metadata.annotations?.[ANNOTATION_VERSION] === step.version) return;
+  await withdraw(deps, ref, before);
+  const pod = await read();
+  const token = pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '';
   const { cluster } = await stillPlanned(deps, ref, step);
   const wanted = memberPod(cluster, {
     name: step.member,

@@ -4,11 +4,12 @@ import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import type { ClusterRef } from '../resource.ts';
+import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /**
- * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone. Every
- * gate is looked at once more right before; a pod that is being deleted already is only waited for.
+ * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone. Clients are
+ * led away before; then every gate is looked at once more right before; a pod that is being deleted already is only waited for.
  */
 export async function stopMember(
   deps: Dependencies,
@@ -19,6 +20,7 @@ export async function stopMember(
   const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
   if (pod?.metadata.uid !== step.uid) return 'done';
   if (pod.metadata.deletionTimestamp === undefined) {
+    if (step.purpose !== 'hibernation') await withdraw(deps, ref, pod);
     await stillPlanned(deps, ref, step);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;

@@ -41,6 +41,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   moveLeader: [],
   expandClaim: [],
   labelClaim: [],
+  admitMembers: [],
   deletePods: [],
   releaseClaims: [],
   removeFinalizer: [],

@@ -1,4 +1,5 @@
 /** Where the members of a cluster in a stack are reached from this machine, which does not route to Services. */
+import { CLIENTS_ADMITTED, LABEL_CLIENTS } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { podsOf, type World } from '../e2e.ts';
 
@@ -12,11 +13,13 @@ export async function readyEndpoints(world: World, namespace: string, name: stri
   return (await podsOf(world, namespace, name)).filter(isServing).map(endpointOf);
 }
 
-/** Ready, and not on its way out. */
+/** Ready, selected, and not on its way out. */
 export function isServing(pod: KubeObject): boolean {
   const { podIP, conditions } = (pod['status'] ?? {}) as PodStatus;
   const ready = conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-  return ready && podIP !== undefined && pod.metadata.deletionTimestamp === undefined;
+  const { labels, deletionTimestamp } = pod.metadata;
+  const isSelected = labels?.[LABEL_CLIENTS] === CLIENTS_ADMITTED;
+  return ready && isSelected && podIP !== undefined && deletionTimestamp === undefined;
 }
 
 function endpointOf(pod: KubeObject): string {

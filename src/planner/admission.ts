@@ -1,0 +1,41 @@
+/**
+ * Which members clients are led to (docs/decisions, "Clients are led away before a member stops"). The client Service selects
+ * pods by a label that is taken off before a stop. A pod without it gets it back, unless it is the one that is to stop:
+ * whatever became of the stop, nobody stays shut out.
+ */
+import type { Decision, Step } from './decision.ts';
+import { memberNames } from './members.ts';
+import type { Observation, PodFacts } from './observation.ts';
+import { restoreUnderWay } from './restore/of-cluster.ts';
+
+/** The step that lets clients come to members again; none when `next`, which is to be done now, stops the only such member. */
+export function admission(observation: Observation, next: Decision): Step[] {
+  const { cluster, pods } = observation;
+  if (cluster.deleting || cluster.status.clusterID === undefined) return [];
+  if (restoreUnderWay(cluster) !== undefined) return [];
+  const names = memberNames(observation);
+  const found = pods.filter(
+    pod =>
+      pod.owned &&
+      !pod.deleting &&
+      names.includes(pod.name) &&
+      pod.uid !== stopping(next) &&
+      mayServe(observation, pod),
+  );
+  return found.length === 0
+    ? []
+    : [{ kind: 'admitMembers', pods: found.map(({ name, uid }) => ({ name, uid })) }];
+}
+
+/** The pod that a step is about to stop, by its uid. */
+function stopping(next: Decision): string | undefined {
+  if (next.kind !== 'operate') return undefined;
+  return next.step.kind === 'stopMember' || next.step.kind === 'replaceImage' ? next.step.uid : undefined;
+}
+
+/** Pods of earlier releases have no label, and serve already. One whose image was replaced is to run the new one first. */
+function mayServe({ probes }: Observation, { name, clients, ready, version }: PodFacts): boolean {
+  if (clients !== 'withdrawn') return clients === undefined;
+  const probe = probes[name];
+  return ready && probe?.answered === true && probe.version === version;
+}
