@@ -5,7 +5,7 @@
 import { admission } from './admission.ts';
 import { idle, operate } from './answers.ts';
 import { planCreation } from './create.ts';
-import type { Decision, Word } from './decision.ts';
+import { type Decision, OPERATIONS, type Word } from './decision.ts';
 import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { continueRemoval, planMembership } from './membership/index.ts';
@@ -62,11 +62,15 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
   return withWord(admitting(idle(), seen, actor), actor);
 }
 
-/** Members that clients are shut out from without need are opened first. */
+/** Members that clients are shut out from without need are opened first, as a part of what is under way. */
 function admitting(decision: Decision, observation: Observation, actor: Actor): Decision {
   const steps = admission(observation, decision);
   if (steps.length === 0) return decision;
-  const first = operate(decision.kind === 'operate' ? decision.operation : 'repairCluster', steps);
+  const underWay = OPERATIONS.find(operation => operation === observation.cluster.status.operation?.type);
+  const first = operate(
+    decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'),
+    steps,
+  );
   if (first.kind !== 'operate' || stopOf(first, observation, actor) !== undefined) return decision;
   return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };
 }
