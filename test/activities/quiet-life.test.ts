@@ -1,0 +1,159 @@
+/** How members go and stop without a client that notices, on a world in memory. */
+import { describe, expect, it } from 'vitest';
+import { CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../src/api/names.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+import { People } from '../support/people.ts';
+
+const LONG = { timeout: 120_000 };
+const THREE = ['example-0', 'example-1', 'example-2'];
+
+async function created(spec: EtcdClusterSpec = {}) {
+  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec } });
+  await world.run();
+  await world.run();
+  world.now += 60_000;
+  return { world, people: new People(world) };
+}
+
+async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
+  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+  world.kube.mutate(
+    world.resource,
+    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
+  );
+}
+
+function rows(world: OperatorWorld): string[] {
+  return (world.etcd.clusters[0]?.rows ?? []).map(({ name }) => name);
+}
+
+function clientsOf(world: OperatorWorld): (string | undefined)[] {
+  return world.kube.all('Pod').map(({ metadata }) => metadata.labels?.[LABEL_CLIENTS]);
+}
+
+/** The label that each pod had when the operator stopped it, or changed its image. */
+function watchStops(world: OperatorWorld): (string | undefined)[] {
+  const seen: (string | undefined)[] = [];
+  world.kube.intercept(({ verb, kind, name = '', manager, body }) => {
+    const isImage = verb === 'patch' && JSON.stringify(body ?? {}).includes('/spec/containers/0/image');
+    if (kind !== 'Pod' || manager !== 'etcd-operator' || !(verb === 'delete' || isImage)) return;
+    seen.push(world.kube.peek(world.pod(name))?.metadata.labels?.[LABEL_CLIENTS]);
+  });
+  return seen;
+}
+
+/** Three members are to be two, and one of them was stopped for it. */
+async function stoppedToGo() {
+  const { world, people } = await created();
+  await edit(world, { size: 2 });
+  while (!people.steps.includes('stopMember')) await people.step();
+  expect(rows(world)).toEqual(THREE);
+  expect(world.names('Pod')).toEqual(['example-0', 'example-1']);
+  return { world, people };
+}
+
+describe('a healthy member that is to go', LONG, () => {
+  it('is stopped first, and removed when its pod is gone', async () => {
+    const { world, people } = await stoppedToGo();
+    expect(people.steps).toEqual(['stopMember']);
+    await people.run();
+    expect(people.steps).toEqual(['stopMember', 'removeMember', 'retireMember']);
+    expect(rows(world)).toEqual(['example-0', 'example-1']);
+    expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-1']);
+  });
+
+  it('comes back on its volume when it is wanted again after its stop', async () => {
+    const { world, people } = await stoppedToGo();
+    const claim = world.kube.peek(world.claim('example-2'))?.metadata.uid;
+    await edit(world, { size: 3 });
+    await people.run();
+    expect(people.steps).not.toContain('removeMember');
+    expect(rows(world)).toEqual(THREE);
+    expect(world.names('Pod')).toEqual(THREE);
+    expect(world.kube.peek(world.claim('example-2'))?.metadata.uid).toBe(claim);
+  });
+
+  it('comes back when its removal is aborted after its stop', async () => {
+    const { world, people } = await stoppedToGo();
+    const { generation = 0 } = world.cluster.metadata;
+    people.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana' } };
+    const { decision } = await people.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
+    expect(rows(world)).toEqual(THREE);
+    expect(world.names('Pod')).toEqual(THREE);
+    expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
+  });
+
+  it('comes back when another one fails after its stop, and that one goes', async () => {
+    const { world, people } = await stoppedToGo();
+    const pod = world.kube.peek(world.pod('example-1'));
+    world.etcd.set((pod?.['status'] as { podIP?: string } | undefined)?.podIP ?? '', 'isolated');
+    await people.run();
+    expect(rows(world)).toEqual(['example-0', 'example-2']);
+    expect(world.names('Pod')).toEqual(['example-0', 'example-2']);
+  });
+
+  it('is removed as it is where one of two would be left alone, or where its pod holds the data', async () => {
+    const two = await created({ size: 2 });
+    await edit(two.world, { size: 1 });
+    await two.people.run();
+    expect(two.people.steps).not.toContain('stopMember');
+    const inPods = await created({ storage: { emptyDir: {} } });
+    await edit(inPods.world, { size: 2 });
+    await inPods.people.run();
+    expect(inPods.people.steps).not.toContain('stopMember');
+    expect([two, inPods].map(({ world }) => rows(world).length)).toEqual([1, 2]);
+  });
+});
+
+describe('clients', LONG, () => {
+  it.each([
+    { what: 'a rollout', spec: { etcd: { snapshotCount: 7_000 } } },
+    { what: 'an upgrade in place', spec: { version: '3.6.15' } },
+  ])('are led away from a member before $what stops it, and back when it is well', async ({ spec }) => {
+    const { world, people } = await created();
+    const stops = watchStops(world);
+    await edit(world, spec);
+    await people.run();
+    expect(stops).toEqual(THREE.map(() => CLIENTS_WITHDRAWN));
+    expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
+  });
+
+  it('are led back to a member whose stop was prevented', async () => {
+    const { world, people } = await created();
+    await edit(world, { etcd: { snapshotCount: 7_000 } });
+    let assessment = await world.look();
+    while (assessment.decision.kind === 'operate' && assessment.decision.step.kind !== 'stopMember')
+      assessment = (await world.perform(assessment.decision.step), await world.look());
+    const { decision } = assessment;
+    if (decision.kind !== 'operate') throw new Error('nothing is stopped');
+    await edit(world, { etcd: { snapshotCount: null } } as unknown as EtcdClusterSpec);
+    await expect(world.perform(decision.step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(clientsOf(world)).toContain(CLIENTS_WITHDRAWN);
+    await people.run();
+    expect(people.steps).toEqual(['admitMembers']);
+    expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
+  });
+
+  it('find the members of an earlier release at any time: its pods are told apart before the Service asks for it', async () => {
+    const { world, people } = await created();
+    for (const { metadata } of world.kube.all('Pod'))
+      world.kube.mutate(world.pod(metadata.name), pod => void delete pod.metadata.labels?.[LABEL_CLIENTS]);
+    const service = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      namespace: world.ref.namespace,
+      name: 'example-client',
+    };
+    const selector = { app: 'etcd', etcd_cluster: 'example' };
+    world.kube.mutate(service, object => void ((object['spec'] as { selector: object }).selector = selector));
+    const uids = world.kube.all('Pod').map(({ metadata }) => metadata.uid);
+    await people.run();
+    expect(people.steps).toEqual(['admitMembers', 'applyObjects']);
+    expect(world.kube.peek(service)?.['spec']).toMatchObject({
+      selector: { ...selector, [LABEL_CLIENTS]: CLIENTS_ADMITTED },
+    });
+    expect(world.kube.all('Pod').map(({ metadata }) => metadata.uid)).toEqual(uids);
+  });
+});
