@@ -47,20 +47,29 @@ export function stepSummary(step: Step): string {
       return `wait until ${step.member} is ready and runs ${step.version}`;
     case 'awaitAgreement':
       return `wait until cluster and data have arrived in ${step.minor}`;
-    case 'expandClaim':
-      return `enlarge claim ${step.claim} from ${step.from} to ${step.size}`;
-    case 'labelClaim':
-      return `put ${list([...Object.keys(step.labels), ...Object.keys(step.annotations)])} on claim ${step.claim}`;
     case 'admitMembers':
       return `lead clients to ${list(step.pods.map(pod => pod.name))}`;
     case 'deletePods':
       return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
+    case 'expandClaim':
+    case 'labelClaim':
     case 'releaseClaims':
-      return `delete claims ${list(step.claims.map(claim => claim.name))}`;
+      return claimSummary(step);
     case 'removeFinalizer':
       return 'let the resource go';
     default:
       return restoreSummary(step);
+  }
+}
+
+function claimSummary(step: Extract<Step, { kind: 'expandClaim' | 'labelClaim' | 'releaseClaims' }>): string {
+  switch (step.kind) {
+    case 'expandClaim':
+      return `enlarge claim ${step.claim} from ${step.from} to ${step.size}`;
+    case 'labelClaim':
+      return `put ${list([...Object.keys(step.labels), ...Object.keys(step.annotations)])} on claim ${step.claim}`;
+    case 'releaseClaims':
+      return `delete claims ${list(step.claims.map(claim => claim.name))}`;
   }
 }
 
