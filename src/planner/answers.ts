@@ -33,6 +33,11 @@ export function idle(nextLookSeconds = IDLE_SECONDS): Decision {
   return { kind: 'idle', nextLookSeconds };
 }
 
+/** The same, about this one thing that was asked for: an abort of it is no abort of the next. */
+export function about(subject: string, decision: Decision): Decision {
+  return decision.kind === 'operate' ? { ...decision, subject } : decision;
+}
+
 /** The same, as the end of something that was aborted: an abort does not stop it. */
 export function undoing(decision: Decision): Decision {
   return decision.kind === 'operate' ? { ...decision, undo: true } : decision;

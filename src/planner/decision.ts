@@ -171,7 +171,7 @@ type Deed =
       readonly storage: StorageStatus;
       /** The members that there were, and claims that hold data. */
       readonly members: readonly string[];
-      readonly keep: readonly string[];
+      readonly keep: readonly { readonly name: string; readonly uid: string }[];
     }
   /** Brings the backup onto the volume of the first member. */
   | ({ readonly kind: 'fillVolume' } & Seeding)
@@ -189,8 +189,15 @@ type Deed =
       readonly revision?: number;
     }
   | { readonly kind: 'concludeRestore'; readonly restore: RestoreIdentity }
-  /** `revert`: what was before is recorded again. */
-  | { readonly kind: 'abandonRestore'; readonly restore: RestoreIdentity; readonly revert: boolean };
+  /** It has failed, and is not begun again. */
+  | { readonly kind: 'abandonRestore'; readonly restore: RestoreIdentity; readonly because: string }
+  /** What was before is recorded again. The claims are those of the member that it was restored onto. */
+  | {
+      readonly kind: 'revertRestore';
+      readonly restore: RestoreIdentity;
+      readonly because: string;
+      readonly claims: readonly { readonly name: string; readonly uid: string }[];
+    };
 
 /** An EtcdRestore. */
 export interface RestoreIdentity {
@@ -258,6 +265,8 @@ export type Decision =
       readonly plan: readonly PlannedStep[];
       /** The approval that `step` uses up. */
       readonly approval?: number;
+      /** What was asked for, where that can be asked for again: an abort holds for this one. */
+      readonly subject?: string;
       /** It ends what was begun and aborted: the abort does not stop it. */
       readonly undo?: true;
     };

@@ -279,6 +279,8 @@ export interface Actor {
   readonly aborted?: {
     readonly operation: string;
     readonly generation: number;
+    /** What it was about, where that can be asked for again (an EtcdRestore, by uid): another one is not aborted. */
+    readonly subject?: string;
     readonly by?: string;
     readonly reason?: string;
   };

@@ -3,7 +3,7 @@
  * input or output, so the same observation always gives the same decision.
  */
 import { admission } from './admission.ts';
-import { idle, operate } from './answers.ts';
+import { about, idle, operate } from './answers.ts';
 import { planCreation } from './create.ts';
 import { type Decision, OPERATIONS, type Word } from './decision.ts';
 import { planDeletion } from './delete.ts';
@@ -88,9 +88,9 @@ function withWord(decision: Decision, { approvals = [], requests = [], aborted }
 
 /** Until clients are let in, whatever brings a restored cluster to its size is part of the restore. */
 function asRestore(decision: Decision | undefined, { cluster }: Observation): Decision | undefined {
-  if (decision?.kind !== 'operate' || cluster.deleting || restoreUnderWay(cluster) === undefined)
-    return decision;
-  return { ...decision, operation: 'restoreCluster' };
+  const under = restoreUnderWay(cluster);
+  if (decision?.kind !== 'operate' || cluster.deleting || under === undefined) return decision;
+  return about(under.uid, { ...decision, operation: 'restoreCluster' });
 }
 
 /** Work that people stopped is shown, not done. */
@@ -102,7 +102,7 @@ function unlessStopped(decision: Decision, observation: Observation, actor: Acto
 }
 
 function stopOf(
-  { operation, undo }: Extract<Decision, { kind: 'operate' }>,
+  { operation, undo, subject }: Extract<Decision, { kind: 'operate' }>,
   { cluster }: Observation,
   actor: Actor,
 ): { reason: string; message: string } | undefined {
@@ -114,7 +114,8 @@ function stopOf(
     return { reason: 'Paused', message: 'spec.paused is true; set it to false to go on' };
   }
   const { aborted } = actor;
-  if (undo === undefined && aborted?.operation === operation && aborted.generation === cluster.generation) {
+  const isAborted = aborted?.operation === operation && aborted.subject === subject;
+  if (undo === undefined && isAborted && aborted.generation === cluster.generation) {
     return {
       reason: 'Aborted',
       message: `${operation} was aborted by ${said(aborted)}; it starts again when the specification changes or the signal resync arrives`,

@@ -85,7 +85,8 @@ type RestoreStep = Extract<
       | 'disarmAlarms'
       | 'requestRestore'
       | 'concludeRestore'
-      | 'abandonRestore';
+      | 'abandonRestore'
+      | 'revertRestore';
   }
 >;
 
@@ -94,7 +95,7 @@ function restoreSummary(step: RestoreStep): string {
     case 'fenceMembers':
       return `close the client Service and stop ${list(step.pods.map(pod => pod.name)) || 'nobody'}`;
     case 'switchIncarnation':
-      return `record incarnation ${step.incarnation.token}, and keep ${list(step.keep) || 'no claims'}`;
+      return `record incarnation ${step.incarnation.token}, and keep ${list(step.keep.map(({ name }) => name)) || 'no claims'}`;
     case 'fillVolume':
       return `bring the backup onto the volume of ${step.member}`;
     case 'unpackBackup':
@@ -108,7 +109,9 @@ function restoreSummary(step: RestoreStep): string {
     case 'concludeRestore':
       return `record that EtcdRestore ${step.restore.name} is done`;
     case 'abandonRestore':
-      return `give EtcdRestore ${step.restore.name} up${step.revert ? ' and bring back what was before' : ''}`;
+      return `record that EtcdRestore ${step.restore.name} is given up: ${step.because}`;
+    case 'revertRestore':
+      return `bring back what was before EtcdRestore ${step.restore.name}`;
   }
 }
 

@@ -138,12 +138,12 @@ class ClusterEntity {
       const child = await this.#startOperation(decision);
       if (child === undefined) {
         await condition(() => state.ending !== undefined, ORPHAN_LOOK);
-        if (state.ending !== undefined) this.#conclude(state.ending, generation);
+        if (state.ending !== undefined) this.#conclude(state.ending, aimOf(decision, generation));
         return false;
       }
       const result = await resultOf(child, decision.operation);
       if (result.assessment !== undefined) this.#show(result.assessment);
-      this.#conclude(result, generation);
+      this.#conclude(result, aimOf(decision, generation));
       return result.assessment?.decision.kind === 'gone';
     } finally {
       state.operation = undefined;
@@ -151,10 +151,10 @@ class ClusterEntity {
     }
   }
 
-  #conclude({ operation, outcome, by, message }: Ending, generation: number): void {
+  #conclude({ operation, outcome, by, message }: Ending, aim: Aim): void {
     const state = this.#state;
     // What somebody asked for is taken back; what the specification asks for is kept from being done again.
-    if (outcome === 'aborted' && !this.#takeBack(operation)) state.aborted = { operation, generation, ...by };
+    if (outcome === 'aborted' && !this.#takeBack(operation)) state.aborted = { operation, ...aim, ...by };
     if (outcome !== 'failed') {
       state.failures = 0;
       return;
@@ -240,6 +240,13 @@ async function resultOf(
     const message = `the workflow of ${operation} ended without a result: ${why}`;
     return { operation, outcome: 'failed', message };
   }
+}
+
+/** What an abort of the operation holds for. */
+type Aim = Pick<NonNullable<EntityState['aborted']>, 'generation' | 'subject'>;
+
+function aimOf({ subject }: Operate, generation: number): Aim {
+  return { generation, ...(subject !== undefined && { subject }) };
 }
 
 /** The id of the one operation of an entity: Temporal's uniqueness of ids is the lock. */

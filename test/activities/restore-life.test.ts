@@ -63,6 +63,46 @@ describe('a restore in place', () => {
     expect(seed?.alarms).toEqual([]);
   });
 
+  it('ends pods that an operator that was killed has left', async () => {
+    const world = await asked();
+    await world.settleUntil('startSeed');
+    world.leavePod('claim');
+    world.leavePod('volume');
+    await world.settle();
+    expectRestored(world);
+  });
+
+  it('marks no claim that has taken the place of the one that it has seen', async () => {
+    const world = await asked();
+    await world.settleUntil('switchIncarnation');
+    const claim = world.claim('example-0');
+    let seen = '';
+    world.kube.intercept(({ verb, kind }) => {
+      if (verb !== 'patch' || kind !== 'PersistentVolumeClaim' || seen !== '') return;
+      seen = world.kube.peek(claim)?.metadata.uid ?? '';
+      world.kube.mutate(claim, object => void (object.metadata.uid = 'another'));
+    });
+    await expect(world.step()).rejects.toThrow();
+    expect(world.kube.peek(claim)?.metadata).toMatchObject({ uid: 'another' });
+    expect(JSON.stringify(world.kube.peek(claim)?.metadata.annotations)).not.toContain('kept-by-restore');
+  });
+
+  it.each(['fillVolume', 'unpackBackup', 'startSeed'])(
+    'looks once more right before %s: a cluster that was paused meanwhile is left alone',
+    async kind => {
+      const world = await asked();
+      await world.settleUntil(kind);
+      const { decision } = await world.look();
+      world.kube.mutate(world.resource, object => {
+        object['spec'] = { ...(object['spec'] as object), paused: true };
+      });
+      const before = world.snapshot();
+      if (decision.kind !== 'operate') throw new Error(decision.kind);
+      await expect(world.perform(decision.step)).rejects.toThrow('spec.paused');
+      expect(world.snapshot()).toBe(before);
+    },
+  );
+
   it('leaves the old claims when the cluster is deleted later', async () => {
     const world = await asked();
     await world.settle();
@@ -140,6 +180,15 @@ describe('a restore that may not begin', () => {
     world.seedBackup({ sha256: 'ab'.repeat(32) });
     await world.settle();
     expect(world.restore.reason).toContain('SHA-256');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
+  it('of a backup that was found bad when it was verified', async () => {
+    const world = await asked();
+    world.seedBackup({ verified: '' });
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+    expect(world.restore.reason).toContain('was not found good');
     expect(world.names('Pod')).toEqual(OLD);
   });
 
@@ -238,13 +287,14 @@ describe('a restore that is aborted', () => {
       const world = await asked();
       const before = world.cluster.status.clusterID;
       await world.settleUntil(kind);
-      const { generation = 0 } = world.cluster.metadata;
-      await world.settle({ aborted: { operation: 'restoreCluster', generation, by: 'ada' } });
+      await world.settle(world.abort());
       await world.settle();
       expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+      expect(world.restore.reason).toContain('aborted by ada');
       expect(world.cluster.status.clusterID).toBe(before);
       expect(world.cluster.status.members?.ready).toEqual(OLD);
       expect(world.names('Pod')).toEqual(OLD);
+      expect(world.names('PersistentVolumeClaim')).toEqual(OLD);
       expect(world.names('Service')).toEqual(['example', 'example-client']);
     },
   );
@@ -257,5 +307,36 @@ describe('a restore that is aborted', () => {
     await world.runCluster();
     expect(world.cluster.status.clusterID).toBe(before);
     expect(world.cluster.status.members?.ready).toEqual(OLD);
+    expect(world.names('PersistentVolumeClaim')).toEqual(OLD);
+    const told = world.events.find(({ reason }) => reason === 'RestoreAbandoned');
+    expect(told?.message).toBe(
+      'back was given up, its EtcdRestore was deleted; what was before is brought back',
+    );
   });
+
+  it('and no other: the next one is not aborted', async () => {
+    const world = await asked();
+    await world.settleUntil('fillVolume');
+    const aborted = world.abort();
+    await world.settle(aborted);
+    await world.runCluster(aborted);
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' }, 'again');
+    await world.settle(aborted);
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', succeeded: true });
+  });
+
+  it.each(['fenceMembers', 'unpackBackup'])(
+    'before %s, and the abort is forgotten right after it was heard: it ends all the same',
+    async kind => {
+      const world = await asked();
+      const before = world.cluster.status.clusterID;
+      await world.settleUntil(kind);
+      await world.step(world.abort());
+      await world.settle();
+      await world.runCluster();
+      expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+      expect(world.cluster.status.clusterID).toBe(before);
+      expect(world.cluster.status.members?.ready).toEqual(OLD);
+    },
+  );
 });

@@ -41,7 +41,9 @@ export class RestoreWorld extends OperatorWorld {
     bytes = snapshotBytes(Buffer.alloc(4096, 7)),
     sha256 = createHash('sha256').update(bytes).digest('hex'),
     etcdVersion = '3.6.16',
+    verified = 'Checksum',
   }: {
+    readonly verified?: string;
     readonly bytes?: Buffer;
     readonly sha256?: string;
     readonly etcdVersion?: string;
@@ -57,7 +59,7 @@ export class RestoreWorld extends OperatorWorld {
         size: bytes.length,
         sha256,
         etcdVersion,
-        verified: 'Checksum',
+        verified,
       },
       compression: 'none',
       snapshot: { size: bytes.length, sha256: '', storageVersion: '' },
@@ -131,6 +133,26 @@ export class RestoreWorld extends OperatorWorld {
     const { namespace, name = '' } = this.#restore ?? {};
     const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name });
     return (object?.['status'] ?? {}) as EtcdRestoreStatus;
+  }
+
+  /** What the cluster's workflow remembers when somebody aborts this restore. */
+  abort(by = 'ada'): Actor {
+    const { generation = 0 } = this.cluster.metadata;
+    const { uid: subject = '' } = this.#restore ?? {};
+    return { aborted: { operation: 'restoreCluster', generation, subject, by } };
+  }
+
+  /** A pod that an operator has made for this restore, and left when it was killed. */
+  leavePod(suffix: 'claim' | 'volume'): void {
+    const { namespace, name = '', uid = '' } = this.#restore ?? {};
+    const owner = { apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true };
+    this.kube.seed({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace, name: `${name}-restore-${suffix}`, ownerReferences: [owner] },
+      spec: { containers: [{ args: [], image: 'operator:test' }], volumes: [] },
+      status: { phase: 'Running', podIP: '10.9.9.9', conditions: [{ type: 'Ready', status: 'True' }] },
+    } as unknown as WritableObject);
   }
 
   /** One pass of the EtcdRestore and its step. */

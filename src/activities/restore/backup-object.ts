@@ -37,6 +37,12 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
   const compression = manifest?.compression ?? 'none';
   const proof = await proven(store, key, { ...options, compression });
   const entry = manifest?.entry;
+  if (entry !== undefined && (entry.verified ?? '') === '') {
+    throw new EtcdError(
+      'corrupt',
+      `${manifestKey(key)} says that it was not found good when it was verified: restore another backup`,
+    );
+  }
   if (entry?.sha256 !== undefined && entry.sha256 !== proof.sha256) {
     throw new EtcdError(
       'corrupt',

@@ -17,6 +17,7 @@ import { isControlledBy } from '../pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
 import { stillPlanned } from '../steps/still-planned.ts';
+import { endRestorePods } from './pods.ts';
 import { recordFailure } from './resource.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
@@ -53,7 +54,9 @@ export async function switchIncarnation(
   step: StepOf<'switchIncarnation'>,
 ): Promise<void> {
   const seen = await stillPlanned(deps, ref, step);
-  await Promise.all(step.keep.map(name => mark(deps, ref, { name, restore: step.restore.name })));
+  await Promise.all(
+    step.keep.map(({ name, uid }) => mark(deps, ref, { name, uid, restore: step.restore.name })),
+  );
   let { cluster } = seen;
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
@@ -72,7 +75,7 @@ export async function switchIncarnation(
             incarnation,
             ...(clusterID !== undefined && { clusterID }),
             members: step.members,
-            claims: step.keep,
+            claims: step.keep.map(({ name }) => name),
           },
     ...FORGOTTEN,
   });
@@ -92,10 +95,10 @@ const FORGOTTEN = {
 async function mark(
   { kube }: Dependencies,
   { namespace }: ClusterRef,
-  { name, restore }: { readonly name: string; readonly restore: string },
+  { name, uid, restore }: { readonly name: string; readonly uid: string; readonly restore: string },
 ): Promise<void> {
   const annotations = { [ANNOTATION_KEPT_BY_RESTORE]: restore };
-  await kube.patch({ ...CLAIM, namespace, name }, { metadata: { annotations } }, { type: 'merge' });
+  await kube.patch({ ...CLAIM, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
 }
 
 /** From now on the cluster is one like any other. */
@@ -114,18 +117,40 @@ export async function concludeRestore(
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'RestoreSucceeded', message });
 }
 
-/** Ends a restore that was aborted or deleted: first it is not to begin again, then what was before is recorded again. */
+/** Ends a restore that was aborted: it is not to begin again. What it has begun is undone by the steps that follow. */
 export async function abandonRestore(
   deps: Dependencies,
   ref: ClusterRef,
   step: StepOf<'abandonRestore'>,
 ): Promise<void> {
   const { cluster } = await stillPlanned(deps, ref, step);
-  if (step.revert) await revert(deps, cluster);
-  const target = { ...step.restore, namespace: ref.namespace };
-  const what = step.revert ? 'what was before is brought back' : 'nothing was changed';
-  await recordFailure(deps, target, `aborted by a person; ${what}`);
-  const message = `${step.restore.name} was given up; ${what}`;
+  const isUnder = cluster.status?.incarnation?.restore?.uid === step.restore.uid;
+  const what = isUnder ? 'what was before is brought back' : 'nothing was changed';
+  await recordFailure(deps, { ...step.restore, namespace: ref.namespace }, `${step.because}; ${what}`);
+  if (!isUnder) recordAbandoned(deps, ref, step);
+}
+
+/** Records again what was before a restore that was aborted or deleted, and clears away what it has made. */
+export async function revertRestore(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: StepOf<'revertRestore'>,
+): Promise<void> {
+  const { cluster } = await stillPlanned(deps, ref, step);
+  const { namespace } = ref;
+  await endRestorePods(deps, { ...step.restore, namespace }, cluster);
+  for (const { name, uid } of step.claims) await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
+  await revert(deps, cluster);
+  recordAbandoned(deps, ref, step);
+}
+
+function recordAbandoned(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { kind, restore, because }: StepOf<'abandonRestore' | 'revertRestore'>,
+): void {
+  const what = kind === 'revertRestore' ? 'what was before is brought back' : 'nothing was changed';
+  const message = `${restore.name} was given up, ${because}; ${what}`;
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Warning', reason: 'RestoreAbandoned', message });
 }
 

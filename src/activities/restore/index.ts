@@ -8,7 +8,13 @@ import { passFailure, stepFailure } from '../failures.ts';
 import type { ClusterRef } from '../resource.ts';
 import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
-import { abandonRestore, concludeRestore, fenceMembers, switchIncarnation } from './incarnation.ts';
+import {
+  abandonRestore,
+  concludeRestore,
+  fenceMembers,
+  revertRestore,
+  switchIncarnation,
+} from './incarnation.ts';
 import { requestRestore } from './request.ts';
 import type { RestoreRef } from './resource.ts';
 import { disarmAlarms, fillVolume, startSeed, unpackBackup } from './seeding.ts';
@@ -42,5 +48,6 @@ export function restoreActivities(deps: Dependencies) {
     startSeed: step<'startSeed', void>(startSeed),
     concludeRestore: step<'concludeRestore', void>(concludeRestore),
     abandonRestore: step<'abandonRestore', void>(abandonRestore),
+    revertRestore: step<'revertRestore', void>(revertRestore),
   };
 }

@@ -91,9 +91,11 @@ export async function recordRestore(
   }
 }
 
-/** Nothing is tried for this restore any more. */
+/** Nothing is tried for this restore any more. One that has ended stays as it ended. */
 export async function recordFailure(deps: Dependencies, ref: RestoreRef, message: string): Promise<void> {
-  await recordRestore(deps, ref, restore => failedRestore(restore, message, deps.now()));
+  await recordRestore(deps, ref, restore =>
+    hasEnded(restore.status ?? {}) ? (restore.status ?? {}) : failedRestore(restore, message, deps.now()),
+  );
 }
 
 /** The status without what the watcher writes. */

@@ -26,6 +26,7 @@ import { onLeader } from '../leader.ts';
 import { stillPlanned } from '../steps/still-planned.ts';
 import { createOwned } from '../steps/create-owned.ts';
 import { openObject, snapshotIn } from './backup-object.ts';
+import { endRestorePods } from './pods.ts';
 import { readRestore } from './resource.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
@@ -103,7 +104,6 @@ export async function unpackBackup(
   step: StepOf<'unpackBackup'>,
 ): Promise<WaitOutcome> {
   const { cluster, restore } = await readBoth(deps, ref, step);
-  if (cluster.status?.incarnation?.restore?.seeded === true) return 'done';
   const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
   await createPod(deps, await podOf(deps, { cluster, restore, step }));
   let end: SeedEnd | undefined;
@@ -217,17 +217,12 @@ export async function startSeed(
   step: StepOf<'startSeed'>,
 ): Promise<void> {
   const { cluster } = await readBoth(deps, ref, step);
-  if (cluster.status?.incarnation?.restore?.seeded !== true)
-    throw preconditionChanged(`${step.member} has no data yet`);
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
   if (claim === undefined || (step.claimUid !== '' && claim.metadata.uid !== step.claimUid)) {
     throw preconditionChanged(`claim ${step.member} is not the one that was restored onto`);
   }
-  // An attempt that was cut short may have left it.
-  await deps.kube.delete(
-    { ...POD, namespace: ref.namespace, name: seedPodName(step.member) },
-    { gracePeriodSeconds: 1 },
-  );
+  // Attempts that were cut short may have left some.
+  await endRestorePods(deps, { ...step.restore, namespace: ref.namespace }, cluster);
   const pod = memberPod(cluster, {
     name: step.member,
     token: step.token,
@@ -250,16 +245,13 @@ export async function disarmAlarms(
   });
 }
 
-/** The cluster and the restore that the step was planned for. */
+/** The cluster and the restore that the step was planned for, when it would be planned again. */
 async function readBoth(
   deps: Dependencies,
   ref: ClusterRef,
-  step: { readonly restore: { readonly name: string; readonly uid: string }; readonly token: string },
+  step: StepOf<'fillVolume' | 'unpackBackup' | 'startSeed'>,
 ): Promise<{ readonly cluster: EtcdCluster; readonly restore: EtcdRestore }> {
-  const cluster = await readLivingCluster(deps.kube, ref);
-  const { incarnation, clusterID } = cluster.status ?? {};
-  if (incarnation?.token !== step.token || clusterID !== undefined)
-    throw preconditionChanged(`incarnation ${step.token} is not the one that is being restored`);
+  const { cluster } = await stillPlanned(deps, ref, step);
   const restore = await readRestore(deps.kube, { ...step.restore, namespace: ref.namespace });
   if (restore === undefined) throw preconditionChanged(`EtcdRestore ${step.restore.name} is gone`);
   return { cluster, restore };

@@ -5,12 +5,13 @@
  */
 import { memberName, serialOf } from '../../api/names.ts';
 import type { Incarnation } from '../../api/types.ts';
-import { blocked, operate, undoing } from '../answers.ts';
-import type { Decision, StaleAlarm, Step } from '../decision.ts';
+import { about, blocked, operate, undoing } from '../answers.ts';
+import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../decision.ts';
 import { lastSerialOf, memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import { isHealthy, seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
+import { said } from '../said.ts';
 import { storageFor } from '../storage.ts';
 import { admission, inOrder } from './admission.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
@@ -22,15 +23,12 @@ export function planRestore(observation: Observation): Decision | undefined {
   if (under !== undefined) {
     if (cluster.status.clusterID !== undefined) return undefined;
     const restore = restores.find(({ uid }) => uid === under.uid);
-    return restore === undefined || isAborted(observation)
-      ? undo(observation, { name: under.name, uid: under.uid, revert: true })
-      : seeding(observation, restore);
+    if (restore === undefined) return undo(observation, under);
+    return abandoning(observation, restore) ?? about(restore.uid, seeding(observation, restore));
   }
   const [next] = inOrder(restores.filter(({ source }) => source !== undefined));
   if (next?.source === undefined || admission(observation, next) !== undefined) return undefined;
-  return isAborted(observation)
-    ? undo(observation, { name: next.name, uid: next.uid, revert: false })
-    : beginning(observation, next);
+  return abandoning(observation, next) ?? about(next.uid, beginning(observation, next));
 }
 
 /** What ends a restore: clients are let in when every member is there, serves, and has the revision. */
@@ -65,17 +63,13 @@ function hasRevision(
   return probe?.read.ok === true && Number(probe.read.revision ?? 0) >= (revision ?? 0);
 }
 
-function isAborted({ actor }: Observation): boolean {
-  return actor?.aborted?.operation === 'restoreCluster';
-}
-
 /** The old members are stopped, and the new incarnation is recorded. */
 function beginning(observation: Observation, restore: RestoreOfCluster): Decision {
   const { cluster } = observation;
   const { name, uid } = restore;
   const incarnation = nextIncarnation(observation, restore);
   const from = cluster.status.incarnation?.token;
-  const keep = observation.claims.filter(claim => claim.owned).map(claim => claim.name);
+  const keep = observation.claims.filter(claim => claim.owned).map(({ name, uid }) => ({ name, uid }));
   const change: Step = {
     kind: 'switchIncarnation',
     restore: { name, uid },
@@ -182,14 +176,43 @@ function recordStep({ membership }: Observation, token: string): Step {
   return { kind: 'recordClusterId', token, clusterId: membership.clusterId, members };
 }
 
-/** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
-function undo(
-  observation: Observation,
-  { name, uid, revert }: { readonly name: string; readonly uid: string; readonly revert: boolean },
-): Decision {
-  const steps: Step[] = [
-    ...(revert ? fence(observation) : []),
-    { kind: 'abandonRestore', restore: { name, uid }, revert },
+/**
+ * What a person aborted is first recorded as failed, so that nothing begins it again, not even when Temporal forgets the abort;
+ * what it has begun is then undone, as that of a restore that was deleted. Undefined when nobody aborted it.
+ */
+function abandoning({ actor, ...observation }: Observation, restore: RestoreOfCluster): Decision | undefined {
+  const { name, uid } = restore;
+  const { aborted } = actor ?? {};
+  if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
+  const because = `aborted by ${said(aborted)}`;
+  const isUnder = restoreUnderWay(observation.cluster)?.uid === uid;
+  const steps: readonly Step[] = [
+    { kind: 'abandonRestore', restore: { name, uid }, because },
+    ...(isUnder ? undoingSteps(observation, { name, uid }) : []),
   ];
-  return undoing(operate('restoreCluster', steps));
+  return about(uid, undoing(operate('restoreCluster', steps)));
+}
+
+/** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
+function undo(observation: Observation, { name, uid }: RestoreIdentity): Decision {
+  return about(uid, undoing(operate('restoreCluster', undoingSteps(observation, { name, uid }))));
+}
+
+/** The volume that was restored onto goes: no client ever wrote to it, and all that is on it comes from the backup. */
+function undoingSteps(observation: Observation, restore: RestoreIdentity): readonly Step[] {
+  const { cluster, claims, restoresEnded = [] } = observation;
+  const { token } = cluster.status.incarnation ?? {};
+  const restored = claims.filter(
+    claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
+  );
+  const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
+  return [
+    ...fence(observation),
+    {
+      kind: 'revertRestore',
+      restore,
+      because,
+      claims: restored.map(({ name, uid }) => ({ name, uid })),
+    },
+  ];
 }

@@ -54,6 +54,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   disarmAlarms: [],
   concludeRestore: [],
   abandonRestore: [],
+  revertRestore: [],
 };
 
 interface Swept {
