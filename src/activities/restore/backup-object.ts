@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { BackupCompression } from '../../api/backup-defaults.ts';
 import { manifestKey } from '../../api/backup-names.ts';
-import type { EtcdRestore } from '../../api/types.ts';
+import type { BackupEntry, EtcdRestore } from '../../api/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
 import type { RestoreSource } from '../../planner/restore/of-cluster.ts';
@@ -37,18 +37,8 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
   const compression = manifest?.compression ?? 'none';
   const proof = await proven(store, key, { ...options, compression });
   const entry = manifest?.entry;
-  if (entry !== undefined && (entry.verified ?? '') === '') {
-    throw new EtcdError(
-      'corrupt',
-      `${manifestKey(key)} says that it was not found good when it was verified: restore another backup`,
-    );
-  }
-  if (entry?.sha256 !== undefined && entry.sha256 !== proof.sha256) {
-    throw new EtcdError(
-      'corrupt',
-      `${location} has the SHA-256 ${proof.sha256}, and ${manifestKey(key)} says ${entry.sha256}`,
-    );
-  }
+  if (entry !== undefined)
+    refuseUnlike(entry, { sha256: proof.sha256, location, manifest: manifestKey(key) });
   const { revision, etcdVersion, clusterID, time } = entry ?? {};
   return {
     location,
@@ -61,6 +51,21 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
     ...(clusterID !== undefined && { clusterID }),
     ...(time !== undefined && { time }),
   };
+}
+
+/** A backup that is not what its manifest tells of, or that was found bad. */
+function refuseUnlike(
+  { verified = '', sha256 }: BackupEntry,
+  object: { readonly sha256: string; readonly location: string; readonly manifest: string },
+): void {
+  if (verified === '') {
+    const message = `${object.manifest} says that it was not found good when it was verified: restore another backup`;
+    throw new EtcdError('corrupt', message);
+  }
+  if (sha256 !== undefined && sha256 !== object.sha256) {
+    const message = `${object.location} has the SHA-256 ${object.sha256}, and ${object.manifest} says ${sha256}`;
+    throw new EtcdError('corrupt', message);
+  }
 }
 
 /** A damaged compressed object is as bad as a damaged plain one. */
