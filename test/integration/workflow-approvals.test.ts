@@ -1,6 +1,13 @@
 /** A person's consent on its way through the real workflows on a real Temporal server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CREATION, REPAIR, refused, Script } from '../support/scripted-activities.ts';
+import {
+  approvedRepair,
+  CONSENT,
+  CREATION,
+  REPAIR,
+  refused,
+  Script,
+} from '../support/scripted-activities.ts';
 import { until, WorkflowBench } from '../support/workflow-bench.ts';
 
 let bench: WorkflowBench;
@@ -9,19 +16,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => bench.stop());
 
-const CONSENT = { operation: 'repairCluster', ids: ['8e9e05c5'] } as const;
 const APPROVAL = { ...CONSENT, by: 'ana', reason: 'the disk was swapped' };
-
-function waiting(): Script {
-  const script = new Script();
-  script.plan('repairCluster', REPAIR);
-  script.consent = CONSENT;
-  return script;
-}
 
 describe('approve', () => {
   it('lets exactly one step go on, and the next one waits again', async () => {
-    const script = waiting();
+    const script = approvedRepair();
     const entity = await bench.follow(script);
     await until(async () => (await entity.plan()).approve !== undefined);
     expect(await entity.plan()).toMatchObject({
@@ -42,7 +41,7 @@ describe('approve', () => {
   });
 
   it('is used up also by a step that failed: what came of it is not certain', async () => {
-    const script = waiting();
+    const script = approvedRepair();
     script.fail('restartMember', [refused('the connection broke')]);
     const entity = await bench.follow(script);
     await entity.handle.signal('approve', APPROVAL);
@@ -51,7 +50,7 @@ describe('approve', () => {
   });
 
   it('is refused when nothing waits for it, or for something else', async () => {
-    const script = waiting();
+    const script = approvedRepair();
     const entity = await bench.follow(script);
     await expect(entity.update('approve', { ...APPROVAL, ids: ['another'] })).rejects.toThrow(
       `nothing waits for this approval: the plan asks for ${JSON.stringify(CONSENT)}`,

@@ -2,7 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { CREATION, Script, scriptedActivities } from '../support/scripted-activities.ts';
+import {
+  approvedRepair,
+  CONSENT,
+  CREATION,
+  Script,
+  scriptedActivities,
+} from '../support/scripted-activities.ts';
+import { poll } from '../support/poll.ts';
 import { until, WorkflowBench } from '../support/workflow-bench.ts';
 
 let bench: WorkflowBench;
@@ -25,7 +32,7 @@ function spawnWorker(args: readonly string[]): { child: ChildProcess; hangs: Pro
 
 it('killed with -9 in the middle of a step, another process finishes within ten seconds', async () => {
   const entity = bench.entity();
-  const { child, hangs } = spawnWorker([bench.server.address, entity.taskQueue, '2']);
+  const { child, hangs } = spawnWorker([bench.server.address, entity.taskQueue, 'creation', '2']);
   onTestFinished(() => void child.kill('SIGKILL'));
   await entity.changed();
   await hangs;
@@ -42,4 +49,24 @@ it('killed with -9 in the middle of a step, another process finishes within ten 
   // It is the same operation that went on, at the very step.
   expect((await entity.operation.describe()).runId).toBe(runId);
   expect((await entity.operation.result()) as object).toMatchObject({ outcome: 'ended' });
+});
+
+it('killed with -9 between an approval and what was approved of, another process does that once and asks again', async () => {
+  const entity = bench.entity();
+  const { child, hangs } = spawnWorker([bench.server.address, entity.taskQueue, 'approvedRepair', '0']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await entity.changed();
+  // The process is to start first, which takes its time on a busy machine.
+  await poll(async () => (await entity.plan()).approve !== undefined, { timeoutMs: 60_000 });
+  await entity.update('approve', { ...CONSENT, by: 'ana' });
+  await hangs;
+  const script = approvedRepair();
+  await bench.serve(entity, scriptedActivities(script));
+  child.kill('SIGKILL');
+  await until(() => script.performed.length === 1);
+  // The next step asks for the very same; the approval that there was does not count for it.
+  await until(async () => (await entity.status()).approvals === undefined);
+  await until(async () => (await entity.plan()).approve !== undefined);
+  await entity.quiet();
+  expect(script.performed).toEqual(['restartMember']);
 });

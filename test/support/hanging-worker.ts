@@ -1,16 +1,16 @@
 /**
  * A worker in a process of its own, to be killed: it performs steps until one at which it hangs, heartbeating.
- * Usage: hanging-worker.ts <address> <task queue> <steps to perform before it hangs>. Prints a line when it hangs.
+ * Usage: hanging-worker.ts <address> <task queue> <creation or approvedRepair> <steps to perform before it hangs>. Prints a
+ * line when it hangs.
  */
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { CREATION, Script, scriptedActivities } from './scripted-activities.ts';
+import { approvedRepair, creation, scriptedActivities } from './scripted-activities.ts';
 import { beQuiet, bundleOfWorkflows } from './workflow-bench.ts';
 
-const [address = '', taskQueue = '', before = '0'] = process.argv.slice(2);
-const script = new Script();
-script.plan('createCluster', CREATION);
-const hangsAt = CREATION[Number(before)]?.kind;
-if (hangsAt === undefined) throw new RangeError(`creation has no step ${before}`);
+const [address = '', taskQueue = '', story = '', before = '0'] = process.argv.slice(2);
+const script = story === 'approvedRepair' ? approvedRepair() : creation();
+const hangsAt = script.remaining[Number(before)]?.kind;
+if (hangsAt === undefined) throw new RangeError(`${script.operation} has no step ${before}`);
 script.behaviours.set(hangsAt, () => {
   console.log(`hangs at ${hangsAt}`);
   return new Promise<never>(() => {});

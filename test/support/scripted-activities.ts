@@ -153,6 +153,24 @@ export class Script {
   }
 }
 
+/** What the next step of `approvedRepair` waits for. */
+export const CONSENT = { operation: 'repairCluster', ids: ['8e9e05c5'] } as const;
+
+/** A creation, from its first step on. */
+export function creation(): Script {
+  const script = new Script();
+  script.plan('createCluster', CREATION);
+  return script;
+}
+
+/** A repair of which each step waits for a person. */
+export function approvedRepair(): Script {
+  const script = new Script();
+  script.plan('repairCluster', REPAIR);
+  script.consent = CONSENT;
+  return script;
+}
+
 /** A failure as activities throw it when the world has moved. */
 export const moved = (message: string) => ApplicationFailure.nonRetryable(message, 'PreconditionChanged');
 /** A failure as activities throw it when the API server says no. */
