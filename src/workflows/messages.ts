@@ -1,6 +1,6 @@
 /**
  * The messages that workflows understand: names, arguments and answers. The watcher, the operator's workflows and
- * people (temporal, tctl, the UI) all speak these. Signals reach a workflow also while no operator runs; the updates
+ * people (temporal, the UI) all speak these. Signals reach a workflow also while no operator runs; the updates
  * of the same name answer, and need one.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';

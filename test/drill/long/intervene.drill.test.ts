@@ -1,0 +1,137 @@
+/** docs/operations/intervene.md as it is written: each of its lines is typed, and what is said beside it comes about. */
+import { beforeAll, expect, test } from 'vitest';
+import { leaderOf, runDrill } from '../../support/drill/drill.ts';
+import { Handbook } from '../../support/drill/handbook.ts';
+import {
+  awaitCondition,
+  awaitRunning,
+  manifest,
+  podsOf,
+  readCluster,
+  type World,
+} from '../../support/e2e.ts';
+import { useNamespace } from '../../support/e2e-namespace.ts';
+import { freshOperators, killOperators } from '../../support/operator-processes.ts';
+import { poll } from '../../support/poll.ts';
+
+/** The page calls its cluster so. */
+const at = { namespace: 'drill-intervene', name: 'example' };
+const WAIT = { timeoutMs: 180_000 };
+let world: World;
+let handbook: Handbook;
+
+useNamespace(at.namespace, opened => void (world = opened));
+
+beforeAll(async () => {
+  // Nothing is replaced without a person.
+  const repair = { replaceAfterSeconds: 20, maxReplacementsPerHour: 0 };
+  await world.kube.apply(manifest(at.namespace, at.name, { size: 3, version: '3.6.16', repair }));
+  await awaitRunning(world, at);
+  handbook = new Handbook(world, at.namespace, 'operations/intervene.md');
+});
+
+async function condition(type: string) {
+  const { status } = (await readCluster(world, at.namespace, at.name)) ?? {};
+  return status?.conditions?.find(one => one.type === type);
+}
+
+async function pods(): Promise<{ readonly name: string; readonly uid: string }[]> {
+  const found = await podsOf(world, at.namespace, at.name);
+  return found.map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+}
+
+const leader = async (): Promise<string> => (await leaderOf(world, at)).member;
+const whatIs = (): Promise<string> => handbook.type('--name status');
+
+/** Until the workflow says that nobody waits for anything that was asked for. */
+async function answered(): Promise<void> {
+  await poll(async () => !(await whatIs()).includes('"requests"'), { ...WAIT, otherwise: whatIs });
+  await awaitCondition(world, at, { type: 'Healthy' });
+}
+
+test('what is, and what comes next', async () => {
+  expect(await whatIs()).toContain('"membersReady": 3');
+  await poll(async () => (await handbook.type('query -w $W --name plan')).includes('nothing is to be done'));
+});
+
+test('a pause holds what is asked for, an abort takes that back, and it goes on', async () => {
+  const before = await pods();
+  await handbook.type('signal -w $W --name pause');
+  const paused = await awaitCondition(world, at, { type: 'Paused' });
+  expect(paused.status?.conditions?.find(({ type }) => type === 'Paused')?.message).toContain('ana');
+  await handbook.type('--name restart');
+  await poll(async () => (await whatIs()).includes('"requests"'), { otherwise: whatIs });
+  await handbook.type('--name abort');
+  await poll(async () => !(await whatIs()).includes('"requests"'), { otherwise: whatIs });
+  await handbook.type('--name resume');
+  await poll(async () => (await condition('Paused'))?.status !== 'True');
+  await handbook.type('--name resync');
+  await poll(async () => (await condition('Progressing'))?.reason === 'AsSpecified');
+  expect(await handbook.type('update execute -w $W --name pause')).toMatch(/paused/i);
+  await awaitCondition(world, at, { type: 'Paused' });
+  await handbook.type('--name resume');
+  await poll(async () => (await condition('Paused'))?.status !== 'True');
+  expect(await pods()).toEqual(before);
+});
+
+test('another member leads', async () => {
+  const elsewhere = (line: string) => line.replace('example-2', 'example-0');
+  if ((await leader()) === 'example-2') await handbook.type('--name moveLeader', elsewhere);
+  await poll(async () => (await leader()) !== 'example-2', WAIT);
+  await handbook.type('--name moveLeader');
+  await poll(async () => (await leader()) === 'example-2', WAIT);
+});
+
+test('every member is restarted', async () => {
+  const before = (await pods()).map(({ uid }) => uid);
+  await handbook.type('--name restart');
+  await poll(async () => (await pods()).every(({ uid }) => !before.includes(uid)), WAIT);
+  await answered();
+});
+
+test('a member is replaced', async () => {
+  await handbook.type('--name replaceMember');
+  await poll(async () => !(await pods()).some(({ name }) => name === 'example-1'), WAIT);
+  await answered();
+  expect(await pods()).toHaveLength(3);
+});
+
+/** What the plan asks a person for, as the query prints it. */
+async function waitsFor(): Promise<string> {
+  await awaitCondition(world, at, { type: 'Progressing', status: 'False' });
+  return poll(
+    async () =>
+      /"approve": \{\s*"operation": "replaceMember",\s*"ids": \[\s*"([0-9a-f]+)"/.exec(
+        (await handbook.type('query -w $W --name plan')).replace(/\s+/g, ' '),
+      )?.[1],
+    { ...WAIT, otherwise: () => handbook.type('query -w $W --name plan') },
+  );
+}
+
+test.each([
+  { how: 'approved of, and the operators killed before it is replaced', kill: true },
+  { how: 'approved of by a signal', kill: false },
+])('a member that is lost is $how', async ({ how, kill }) => {
+  await freshOperators(world, 2);
+  const member = await leader();
+  await runDrill({ world, at, size: 3, lost: 1, silent: kill, title: `a lost member, ${how}` }, async () => {
+    for (const kind of ['pvc', 'pod'])
+      await world.stack.kubectl('-n', at.namespace, 'delete', kind, member, '--wait=false');
+    const id = await waitsFor();
+    expect((await condition('Progressing'))?.reason).toBe('AwaitingApproval');
+    await poll(async () => (await handbook.type('workflow list')).includes(at.name));
+    const approve = (commands: string) => commands.replaceAll('8e9e05c5', id);
+    if (!kill) return void (await handbook.type('signal -w $W --name approve', approve));
+    const told = await handbook.typeBlock('update execute -w $W --name approve', approve);
+    expect(told).toContain(`replaceMember of ${id} is approved of`);
+    expect(killOperators(world)).toBeGreaterThan(0);
+  });
+  const { status } = (await readCluster(world, at.namespace, at.name)) ?? {};
+  expect(status?.replacements?.map(replaced => replaced.member)).toContain(member);
+  // Used up: a second loss would have to be approved of anew.
+  await poll(async () => !(await whatIs()).includes('"approvals"'), { otherwise: whatIs });
+});
+
+test('no line of the page is left out', () => {
+  expect([...handbook.untried]).toEqual([]);
+});

@@ -1,0 +1,78 @@
+/** The commands of a page of the handbook, typed into a shell as a person would who reads it. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { World } from '../e2e.ts';
+
+const execute = promisify(execFile);
+
+/** A page, and who sits before it: in one namespace, with the tools that the page names. */
+export class Handbook {
+  /** Lines of the page's tables that nobody has typed yet. */
+  readonly untried: Set<string>;
+  readonly #page: string;
+  readonly #prepare: string;
+  readonly #environment: Promise<NodeJS.ProcessEnv>;
+
+  /** @param page its path from the folder of the documentation */
+  constructor(world: World, namespace: string, page: string) {
+    this.#page = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');
+    this.#prepare = this.#blocks()[0] ?? '';
+    this.untried = new Set(this.#lines());
+    this.#environment = environmentOf(world, namespace);
+  }
+
+  /**
+   * Types the one line of a table that has all of these words in it, and gives what it printed.
+   * @param change what a reader would put in the place of the page's examples
+   * @throws when there is no such line, or more than one, and when it fails, with what it printed
+   */
+  async type(words: string, change: (line: string) => string = line => line): Promise<string> {
+    const lines = this.#lines().filter(line => line.includes(words));
+    const [line] = lines;
+    if (line === undefined || lines.length > 1)
+      throw new Error(`${lines.length} lines of the page have "${words}" in them`);
+    this.untried.delete(line);
+    return this.#run(change(line));
+  }
+
+  /** Types the whole block of commands that has these words in it. */
+  async typeBlock(words: string, change: (block: string) => string): Promise<string> {
+    const block = this.#blocks().find(one => one.includes(words));
+    if (block === undefined) throw new Error(`no block of the page has "${words}" in it`);
+    return this.#run(change(block));
+  }
+
+  #lines(): string[] {
+    return [...this.#page.matchAll(/^\|.*\| `(temporal .*)` \|$/gm)].map(([, command = '']) => command);
+  }
+
+  #blocks(): string[] {
+    return [...this.#page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  }
+
+  /** Every shell is a new one: what the page begins with is typed first. */
+  async #run(commands: string): Promise<string> {
+    const env = await this.#environment;
+    const script = `set -eu -o pipefail\n${this.#prepare}\n${commands}`;
+    const { stdout, stderr } = await execute('bash', ['-c', script], { env });
+    return stdout + stderr;
+  }
+}
+
+async function environmentOf({ stack }: World, namespace: string): Promise<NodeJS.ProcessEnv> {
+  const kubeconfig = join(mkdtempSync(join(tmpdir(), 'handbook-')), 'kubeconfig');
+  await copyFile(stack.kubeconfig, kubeconfig);
+  const folders = (['kubectl', 'temporal'] as const).map(tool => dirname(stack.toolchain.path(tool)));
+  const env = {
+    ...process.env,
+    KUBECONFIG: kubeconfig,
+    TEMPORAL_ADDRESS: stack.temporalAddress,
+    PATH: [...folders, process.env['PATH'] ?? ''].join(delimiter),
+  };
+  await execute('kubectl', ['config', 'set-context', '--current', `--namespace=${namespace}`], { env });
+  return env;
+}
