@@ -73,7 +73,7 @@ async function twoSickOnes(): Promise<void> {
     for (const pid of pids) process.kill(pid, 'SIGCONT');
   };
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
-  await awaitCondition(world, at('sick-frozen'), { type: 'Available', status: 'False' });
+  await awaitCondition(world, at('sick-frozen'), { type: 'Available', status: 'Unknown' });
   await awaitCondition(world, at('sick-unborn'), { type: 'Progressing', status: 'False' });
 }
 
