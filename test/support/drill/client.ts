@@ -29,7 +29,7 @@ const KEYS_PER_CONNECTION = 8;
  * for beyond a few writes, and no more than a second's writes wait for their answers.
  */
 const CATCH_UP = 10;
-const MOST_UNDER_WAY = 200;
+const WRITES_PER_SECOND = 200;
 /** An application tries a write again for so long (issue 6); as often as the connection may have changed by then. */
 const TRY_AGAIN_FOR_MS = 1_000;
 const TRY_AGAIN_EVERY_MS = 100;
@@ -97,12 +97,13 @@ class RunningLoad implements Load {
 
   /** The pace does not depend on answers: a cluster that stalls is written to all the same. */
   async #write(): Promise<void> {
-    const everyMs = 1000 / (this.#options.writesPerSecond ?? 200);
+    const { writesPerSecond = WRITES_PER_SECOND } = this.#options;
+    const everyMs = 1000 / writesPerSecond;
     while (!this.#stopping) {
       const due = Math.floor((performance.now() - this.#begin) / everyMs);
       this.#next = Math.max(this.#next, due - CATCH_UP);
       for (; this.#next < due; this.#next += 1) {
-        if (this.#underWay.size < MOST_UNDER_WAY) this.#track(this.#put(this.#next));
+        if (this.#underWay.size < writesPerSecond) this.#track(this.#put(this.#next));
       }
       await delay(everyMs);
     }

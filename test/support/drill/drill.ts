@@ -27,6 +27,7 @@ export interface Drill {
 
 export interface DrillResult {
   readonly verdict: Verdict;
+  readonly history: History;
   readonly status: StatusWatch;
 }
 
@@ -43,6 +44,8 @@ export interface Target {
   readonly lost?: number | 'any';
   /** Nobody is there to write a status for a while, so what it says may be old. */
   readonly silent?: boolean;
+  /** Of the load; that of `startLoad` otherwise. */
+  readonly writesPerSecond?: number;
 }
 
 /**
@@ -61,6 +64,7 @@ export async function runDrill(
   const load = await startLoad({
     endpoints: () => readyEndpoints(world, at.namespace, at.name),
     prefix: `drill-${process.pid}-${++count}`,
+    ...(target.writesPerSecond === undefined ? {} : { writesPerSecond: target.writesPerSecond }),
   });
   try {
     await poll(async () => load.acknowledged() >= WRITES_BEFORE);
@@ -87,7 +91,7 @@ export async function runDrill(
     const { lost = 0 } = target;
     if (lost !== 'any') expect(disks.filter(disk => !kept.includes(disk))).toHaveLength(lost);
     if (target.silent !== true) expect(dishonest(status.seen, history)).toEqual([]);
-    return { verdict, status };
+    return { verdict, history, status };
   } finally {
     await Promise.all([load.stop(), status.stop()]);
   }

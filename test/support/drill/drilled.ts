@@ -21,7 +21,7 @@ const DRILLED = {
 } as const;
 
 /** What a drill may say of itself; without a size there are as many members as the file began with. */
-type About = Partial<Pick<Target, 'size' | 'lost' | 'silent'>>;
+type About = Partial<Pick<Target, 'size' | 'lost' | 'silent' | 'writesPerSecond'>>;
 
 export interface Drilled {
   readonly at: Place;

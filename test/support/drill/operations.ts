@@ -14,6 +14,17 @@ export interface OperationRun {
   readonly operation: string;
   /** In the order in which they were completed. */
   readonly completed: readonly ActivityName[];
+  /** The same with their times. */
+  readonly timed: readonly TimedActivity[];
+}
+
+/** A completed activity: from when it was asked for until its result was recorded, in milliseconds since the epoch. */
+export interface TimedActivity {
+  readonly name: ActivityName;
+  /** Its one-line summary. */
+  readonly about: string;
+  readonly begun: number;
+  readonly ended: number;
 }
 
 export interface Operations {
@@ -27,8 +38,8 @@ export interface Operations {
   ): Promise<OperationRun>;
   /** Ends or restarts a workflow the way the `temporal` CLI does. */
   act(verb: 'terminate' | 'cancel' | 'reset', on: 'operation' | 'entity'): Promise<void>;
-  /** Sends the entity a signal. */
-  signal(name: string): Promise<void>;
+  /** Sends the entity a signal, with what it is to say besides who sends it. */
+  signal(name: string, content?: object): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,16 +56,9 @@ export async function openOperations(world: World, at: Place): Promise<Operation
     const described = await handle.describe().catch(() => undefined);
     if (described === undefined) return undefined;
     const { events } = await client.workflow.getHandle(slot, described.runId).fetchHistory();
-    const names = new Map(
-      (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
-        scheduled ? [[String(eventId), scheduled.activityType?.name as ActivityName]] : [],
-      ),
-    );
-    const completed = (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) => {
-      const name = done && names.get(String(done.scheduledEventId));
-      return name ? [name] : [];
-    });
-    return { runId: described.runId, operation: described.type, completed };
+    const timed = timedActivities(events ?? []);
+    const completed = timed.map(({ name }) => name);
+    return { runId: described.runId, operation: described.type, completed, timed };
   };
   return {
     newest,
@@ -81,9 +85,28 @@ export async function openOperations(world: World, at: Place): Promise<Operation
         timeoutMs: 5_000,
       });
     },
-    async signal(name) {
-      await client.workflow.getHandle(entity).signal(name, { by: 'drill' });
+    async signal(name, content = {}) {
+      await client.workflow.getHandle(entity).signal(name, { by: 'drill', ...content });
     },
     close: () => connection.close(),
   };
+}
+
+type HistoryEvent = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>[number];
+
+function timedActivities(events: readonly HistoryEvent[]): TimedActivity[] {
+  const scheduled = new Map(events.map(event => [String(event.eventId), event]));
+  return events.flatMap(({ activityTaskCompletedEventAttributes: done, eventTime }) => {
+    const asked = done && scheduled.get(String(done.scheduledEventId));
+    const name = asked?.activityTaskScheduledEventAttributes?.activityType?.name as ActivityName | undefined;
+    if (asked === undefined || asked === null || name === undefined) return [];
+    const about = Buffer.from(asked.userMetadata?.summary?.data ?? []).toString();
+    return [{ name, about, begun: millisecondsOf(asked.eventTime), ended: millisecondsOf(eventTime) }];
+  });
+}
+
+function millisecondsOf(time: HistoryEvent['eventTime']): number {
+  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }

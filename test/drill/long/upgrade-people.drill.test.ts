@@ -1,0 +1,90 @@
+/** Upgrades that people go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
+import { expect, test } from 'vitest';
+import { drilledCluster } from '../../support/drill/drilled.ts';
+import { openOperations } from '../../support/drill/operations.ts';
+import { upgradesOf } from '../../support/drill/versions.ts';
+import { podsOf } from '../../support/e2e.ts';
+import { memberProcesses } from '../../support/operator-processes.ts';
+import { poll } from '../../support/poll.ts';
+
+const cluster = drilledCluster('drill-upgrade-people', 3, { version: '3.6.16' });
+const { at, drill, world } = cluster;
+const { arrive, blocked, condition, edit, reached, versions } = upgradesOf(cluster);
+
+test('to an older release of the minor', async () => {
+  await drill('3.6.16 → 3.6.5', async () => {
+    await edit({ version: '3.6.5' });
+    await arrive('3.6.5');
+  });
+});
+
+test('a member that never gets ready is taken back after five minutes', async () => {
+  const members = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
+  const processes = () => members.flatMap(member => memberProcesses(world(), at, member));
+  await drill('3.6.5 → 3.6.16, frozen as soon as it starts', async () => {
+    const before = processes();
+    await edit({ version: '3.6.16' });
+    const [started = 0] = await poll(
+      async () => {
+        const found = processes().filter(pid => !before.includes(pid));
+        return found.length > 0 && found;
+      },
+      { timeoutMs: 60_000, intervalMs: 10 },
+    );
+    process.kill(started, 'SIGSTOP');
+    const message = await blocked('RolledBack', 500_000);
+    expect(message).toMatch(/was not ready in five minutes/);
+    expect(await versions()).not.toContain('3.6.16');
+    await edit({ version: '3.6.5' });
+    await arrive('3.6.5');
+  });
+}, 900_000);
+
+test('a target that changes midway, within the minor', async () => {
+  await drill('3.6.5 → 3.6.16, back when one member runs it, and on again', async () => {
+    await edit({ version: '3.6.16' });
+    await reached('3.6.16', 1);
+    await edit({ version: '3.6.5' });
+    await arrive('3.6.5');
+    await edit({ version: '3.6.16' });
+    await arrive('3.6.16');
+  });
+});
+
+test('a target that changes midway, across a minor and before the point of no return', async () => {
+  await drill('3.6.16 → 3.7.3, back when one member runs it', async () => {
+    await edit({ version: '3.7.3' });
+    await reached('3.7.3', 1);
+    await edit({ version: '3.6.16' });
+    await arrive('3.6.16');
+  });
+});
+
+test('a supervised upgrade asks before the first member and before the last', async () => {
+  const operations = await openOperations(world(), at);
+  const approve = async (ids: readonly string[]) => {
+    const consent = JSON.stringify({ operation: 'upgradeCluster', ids, by: 'your name' });
+    const said = await poll(
+      async () => {
+        const found = await condition('Upgrading');
+        return found?.reason === 'AwaitingApproval' && found.message?.includes(consent) ? found : undefined;
+      },
+      { timeoutMs: 240_000, otherwise: async () => JSON.stringify(await condition('Upgrading')) },
+    );
+    console.log(said.message);
+    await operations.signal('approve', { operation: 'upgradeCluster', ids });
+  };
+  await drill('3.6.16 → 3.7.3, supervised', async () => {
+    const pods = await cluster.pods();
+    await edit({ version: '3.7.3', upgrade: { strategy: 'Supervised' } });
+    await poll(async () => (await condition('Upgrading'))?.reason === 'AwaitingApproval', {
+      timeoutMs: 60_000,
+    });
+    expect(await cluster.pods()).toEqual(pods);
+    await approve(['begin', '3.6.16', '3.7.3']);
+    await reached('3.7.3', 2);
+    await approve(['finish', '3.6.16', '3.7.3']);
+    await arrive('3.7.3');
+  });
+  await operations.close();
+});

@@ -1,0 +1,69 @@
+/**
+ * The operators killed with -9 after each activity of an upgrade. What the activities are is learned from a run without a kill:
+ * in new pods (3.5.3 ↔ 3.5.35, whose probes differ), in place (3.6.5 ↔ 3.6.16), and across minors.
+ */
+import { describe, expect, test } from 'vitest';
+import { drilledCluster } from '../../support/drill/drilled.ts';
+import { type ActivityName, openOperations, type Operations } from '../../support/drill/operations.ts';
+import { upgradesOf } from '../../support/drill/versions.ts';
+import { freshOperators, killOperators } from '../../support/operator-processes.ts';
+
+const REPLICAS = 2;
+
+/** Upgrades, and kills every operator as soon as `after` was completed; gives what was completed. */
+type Run = (
+  version: string,
+  after: ActivityName | undefined,
+  operations: Operations,
+) => Promise<readonly ActivityName[]>;
+
+function sweepOf(cluster: ReturnType<typeof drilledCluster>): Run {
+  const { world } = cluster;
+  const { arrive, edit } = upgradesOf(cluster);
+  return async (version, after, operations) => {
+    await freshOperators(world(), REPLICAS);
+    const before = await operations.newest();
+    const title = after === undefined ? 'nobody killed' : `operators killed after ${after}`;
+    await cluster.drill(
+      `to ${version}, ${title}`,
+      async () => {
+        await edit({ version });
+        if (after !== undefined) {
+          await operations.await('upgradeCluster', before, ({ completed }) => completed.includes(after));
+          expect(killOperators(world())).toBeGreaterThan(0);
+        }
+        await arrive(version);
+      },
+      { silent: after !== undefined },
+    );
+    return (await operations.newest())?.completed ?? [];
+  };
+}
+
+describe.each([
+  { name: 'pods', older: '3.5.3', newer: '3.5.35', met: ['stopMember', 'restartMember'] },
+  { name: 'place', older: '3.6.5', newer: '3.6.16', met: ['replaceImage'] },
+] as const)('$older ↔ $newer', ({ name, older, newer, met }) => {
+  const cluster = drilledCluster(`drill-upgrade-sweep-${name}`, 3, { version: older });
+  test('every activity', async () => {
+    const run = sweepOf(cluster);
+    const operations = await openOperations(cluster.world(), cluster.at);
+    const activities = [...new Set(await run(newer, undefined, operations))];
+    expect(activities).toEqual(expect.arrayContaining([...met, 'awaitVersion', 'awaitQuiet', 'moveLeader']));
+    for (const [turn, after] of activities.entries()) {
+      await run(turn % 2 === 0 ? older : newer, after, operations);
+    }
+    await operations.close();
+  }, 1_800_000);
+});
+
+describe('3.5.35 → 3.6.16 → 3.7.3', () => {
+  const cluster = drilledCluster('drill-upgrade-sweep-minors', 3, { version: '3.5.35' });
+  test('the wait for cluster and data to arrive, and the start before the next minor', async () => {
+    const run = sweepOf(cluster);
+    const operations = await openOperations(cluster.world(), cluster.at);
+    await run('3.6.16', 'awaitAgreement', operations);
+    await run('3.7.3', 'restartMember', operations);
+    await operations.close();
+  }, 900_000);
+});
