@@ -42,7 +42,8 @@ export const FLOORS: readonly Floor[] = [
     minor: '3.5',
     version: '3.5.3',
     kind: 'dataLoss',
-    reason: 'a member that is killed under load can come back with data that differs from the others',
+    reason:
+      'a member that is killed under load can come back with data that differs from the others (etcd issue 13766)',
     forbidden: true,
   },
   {
@@ -73,6 +74,8 @@ export type Departure = {
   readonly reason: string;
   /** Where upstream says so. */
   readonly reference: string;
+  /** Where upstream says which flags are gone. */
+  readonly flagsReference: string;
   /** What the log says of users and roles cannot be read by the next minor. */
   readonly notWithAuth: boolean;
   /**
@@ -89,6 +92,7 @@ export const DEPARTURES: readonly Departure[] = [
     floor: '3.4.0',
     reason: '3.5 reads the log of every 3.4',
     reference: 'https://etcd.io/docs/v3.5/upgrades/upgrade_3_5/',
+    flagsReference: 'https://etcd.io/docs/v3.5/upgrades/upgrade_3_5/',
     notWithAuth: true,
     settles: false,
   },
@@ -99,6 +103,7 @@ export const DEPARTURES: readonly Departure[] = [
     reason:
       '3.6 takes its member list from where 3.5 before 3.5.26 kept removed and half-promoted members, and etcd advises the newest 3.5 first',
     reference: 'https://etcd.io/blog/2025/zombie_members_upgrade/',
+    flagsReference: 'https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/',
     notWithAuth: false,
     settles: false,
   },
@@ -108,6 +113,7 @@ export const DEPARTURES: readonly Departure[] = [
     floor: '3.6.11',
     reason: 'earlier releases of 3.6 may not get along with members of 3.7',
     reference: 'https://etcd.io/docs/v3.7/upgrades/upgrade_3_7/',
+    flagsReference: 'https://etcd.io/docs/v3.7/upgrades/upgrade_3_7/',
     notWithAuth: false,
     settles: true,
   },
@@ -115,6 +121,8 @@ export const DEPARTURES: readonly Departure[] = [
 
 /** Where etcd says that minors are taken one at a time, and that it does not check it. */
 export const ONE_MINOR_REFERENCE = 'https://etcd.io/docs/v3.7/upgrades/upgrading-etcd/';
+/** Where etcd says which minors it maintains. */
+export const SUPPORT_REFERENCE = 'https://etcd.io/docs/v3.6/op-guide/versioning/';
 /** Where etcd describes how a minor is gone back. */
 export const DOWNGRADE_REFERENCE = 'https://etcd.io/docs/v3.6/downgrades/downgrading-etcd/';
 
@@ -129,4 +137,36 @@ export const FLAGS_GONE: Readonly<Record<SupportedMinor, readonly RegExp[]>> = {
   ],
   '3.6': [/^enable-v2$/, /^experimental-enable-v2v3$/, /^proxy(-.+)?$/],
   '3.7': [/^experimental-/, /^discovery$/, /^discovery-proxy$/],
+};
+
+/** What lost the beginning `experimental-` in 3.6, and is known by the rest of its name since. */
+export const FLAGS_RENAMED: readonly string[] = [
+  'bootstrap-defrag-threshold-megabytes',
+  'compact-hash-check-time',
+  'compaction-batch-limit',
+  'compaction-sleep-interval',
+  'corrupt-check-time',
+  'distributed-tracing-address',
+  'distributed-tracing-instance-id',
+  'distributed-tracing-sampling-rate',
+  'distributed-tracing-service-name',
+  'downgrade-check-time',
+  'enable-distributed-tracing',
+  'max-learners',
+  'memory-mlock',
+  'peer-skip-client-san-verification',
+  'snapshot-catchup-entries',
+  'warning-apply-duration',
+  'warning-unary-request-duration',
+  'watch-progress-notify-interval',
+];
+
+/** What became a feature gate in 3.6 (https://etcd.io/docs/v3.6/feature-gates): name after `experimental-` to gate. */
+export const FLAGS_THAT_BECAME_GATES: Readonly<Record<string, string>> = {
+  'compact-hash-check-enabled': 'CompactHashCheck',
+  'enable-lease-checkpoint': 'LeaseCheckpoint',
+  'enable-lease-checkpoint-persist': 'LeaseCheckpointPersist',
+  'initial-corrupt-check': 'InitialCorruptCheck',
+  'stop-grpc-service-on-defrag': 'StopGRPCServiceOnDefrag',
+  'txn-mode-write-with-shared-buffer': 'TxnModeWriteWithSharedBuffer',
 };

@@ -2,6 +2,7 @@
 import {
   FLOORS,
   NEWEST_KNOWN,
+  SUPPORT_REFERENCE,
   SUPPORTED_MINORS,
   type SupportedMinor,
   VERSIONS_KNOWN_ON,
@@ -22,6 +23,8 @@ export type VersionCheck = {
   readonly supported: boolean;
   readonly reason: 'Supported' | 'NewerThanKnown' | 'TooOld' | 'TooNew' | 'Malformed';
   readonly message: string;
+  /** Why it is not run, without what to write instead; empty when it is. */
+  readonly fault: string;
   readonly outdated?: Outdated;
 };
 
@@ -69,6 +72,7 @@ export function checkVersion(version: string): VersionCheck {
   const newer = compareVersions(plain, NEWEST_KNOWN[supported]) > 0;
   return {
     supported: true,
+    fault: '',
     reason: newer ? 'NewerThanKnown' : 'Supported',
     message: newer
       ? `etcd ${plain} is newer than ${NEWEST_KNOWN[supported]}, the newest ${supported} known to this operator on ${VERSIONS_KNOWN_ON}`
@@ -78,28 +82,21 @@ export function checkVersion(version: string): VersionCheck {
 }
 
 function unsupported(version: string): VersionCheck {
-  const parsed = parseVersion(version);
+  const [reason, fault] = faultOf(version);
   const offer = `write one of ${SUPPORTED_MINORS.map(minor => NEWEST_KNOWN[minor]).join(', ')}`;
-  if (parsed === undefined) {
-    return {
-      supported: false,
-      reason: 'Malformed',
-      message: `${JSON.stringify(version.slice(0, 64))} is not an etcd release of the form x.y.z; ${offer}`,
-    };
-  }
+  return { supported: false, reason, fault, message: `${fault}; ${offer}` };
+}
+
+function faultOf(version: string): readonly ['Malformed' | 'TooOld' | 'TooNew', string] {
+  if (parseVersion(version) === undefined)
+    return ['Malformed', `${JSON.stringify(version.slice(0, 64))} is not an etcd release of the form x.y.z`];
   const plain = trimVersion(version);
-  const tooOld = compareVersions(plain, `${SUPPORTED_MINORS[0]}.0`) < 0;
-  return tooOld
-    ? {
-        supported: false,
-        reason: 'TooOld',
-        message: `etcd ${plain} is out of support upstream and is not run by this operator; ${offer}`,
-      }
-    : {
-        supported: false,
-        reason: 'TooNew',
-        message: `etcd ${plain} is of a minor that this operator was not tested with; ${offer}`,
-      };
+  return compareVersions(plain, `${SUPPORTED_MINORS[0]}.0`) < 0
+    ? [
+        'TooOld',
+        `etcd ${plain} is out of support upstream (${SUPPORT_REFERENCE}) and is not run by this operator`,
+      ]
+    : ['TooNew', `etcd ${plain} is of a minor that this operator was not tested with`];
 }
 
 function checkFloors(version: string, minor: SupportedMinor): Outdated | undefined {

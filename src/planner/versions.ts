@@ -7,14 +7,15 @@ import {
   type Departure,
   DEPARTURES,
   DOWNGRADE_REFERENCE,
-  FLAGS_GONE,
   FLOORS,
   NEWEST_KNOWN,
   ONE_MINOR_REFERENCE,
+  SUPPORT_REFERENCE,
   SUPPORTED_MINORS,
   type SupportedMinor,
 } from '../api/version-table.ts';
 import { checkVersion, compareVersions, isAtLeast, minorOf } from '../api/versions.ts';
+import { settingsGone } from './upgrade/settings.ts';
 
 /** What one member says of versions (`/version`). */
 export interface MemberVersions {
@@ -66,13 +67,20 @@ export type UpgradeAnswer =
 /** The path to the target. Never throws; what is no version is refused. */
 export function upgradePath(question: UpgradeQuestion): UpgradeAnswer {
   const { members, target } = question;
-  const fault = unusable(target);
-  if (fault !== undefined) return fault;
   const versions = [...new Set(members.map(({ server }) => server))];
+  const fault = unusable(target, versions);
+  if (fault !== undefined) return fault;
   const odd = versions.find(version => minorOf(version) === undefined);
   const [from] = versions;
   if (odd !== undefined || from === undefined) {
-    return refused('VersionsDiffer', `the versions of the members are not known (${odd ?? 'none answers'})`);
+    const what =
+      odd === undefined
+        ? 'no member says which version it runs'
+        : `a member runs ${odd}, which is no release of etcd`;
+    return refused(
+      'VersionsDiffer',
+      `${what}, so no way to ${target} is known; let spec.version be what they ran until they answer`,
+    );
   }
   if (versions.length > 1) return mixedPath(question, versions);
   if (from === target) return { kind: 'there' };
@@ -80,19 +88,35 @@ export function upgradePath(question: UpgradeQuestion): UpgradeAnswer {
 }
 
 /** A version that no living cluster may be moved to. */
-function unusable(target: string): UpgradeAnswer | undefined {
+function unusable(target: string, versions: readonly string[]): UpgradeAnswer | undefined {
   const check = checkVersion(target);
-  if (!check.supported) return refused('VersionUnsupported', check.message);
+  if (!check.supported) return refused('VersionUnsupported', `${check.fault}. ${offer(versions)}`);
   const floor = FLOORS.find(
     ({ minor, version, forbidden }) =>
       forbidden === true && minor === minorOf(target) && !isAtLeast(target, version),
   );
   if (floor === undefined) return undefined;
-  const newest = NEWEST_KNOWN[floor.minor];
   return refused(
     'ForbiddenVersion',
-    `no cluster is moved to etcd ${target}: before ${floor.version} ${floor.reason}. Set spec.version to ${newest}`,
+    `no cluster is moved to etcd ${target}: before ${floor.version} ${floor.reason}. ${offer(versions)}`,
   );
+}
+
+/** Where members of these versions can be brought: within their minor, and to the next one. */
+function offer(versions: readonly string[]): string {
+  const minors = new Set(versions.map(minorOf));
+  const here = SUPPORTED_MINORS.filter(minor => minors.has(minor));
+  const there = SUPPORTED_MINORS.filter(
+    minor => versions.length > 0 && versions.every(version => leavesFor(version, minor)),
+  );
+  const offered = new Set([...here, ...there].map(minor => NEWEST_KNOWN[minor]));
+  const choices = offered.size === 0 ? Object.values(NEWEST_KNOWN) : [...offered];
+  return `Set spec.version to ${choices.join(' or ')} (docs/reference/versions.md)`;
+}
+
+function leavesFor(version: string, minor: string): boolean {
+  const departure = departureFrom(version);
+  return departure?.to === minor && isAtLeast(version, departure.floor);
 }
 
 function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
@@ -101,7 +125,7 @@ function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
   if (here !== there && compareVersions(target, from) < 0) return downgrade(from, target);
   const hops = hopsBetween(from, target);
   if (hops === undefined) {
-    const message = `etcd ${from} is too old to be brought to ${target}. Make a new cluster and restore a backup into it`;
+    const message = `etcd ${from} is too old to be brought to ${target}: there is no way from it to a minor that is maintained (${SUPPORT_REFERENCE}). Make a new cluster and restore a backup into it`;
     return refused('SkipsMinor', message);
   }
   if (hops.length > 1 && !allowIntermediate) return needsIntermediate(from, target, hops);
@@ -187,18 +211,9 @@ function authObstacle({ authEnabled }: UpgradeQuestion, departure: Departure): U
   );
 }
 
-/** etcd ignores a variable of a flag that it does not know: the setting would be lost without a word. */
-function settingsObstacle({ environment }: UpgradeQuestion, { to }: Departure): UpgradeAnswer | undefined {
-  const flagOf = (variable: string): string =>
-    variable.slice('ETCD_'.length).toLowerCase().replaceAll('_', '-');
-  const gone = environment.filter(
-    name => name.startsWith('ETCD_') && FLAGS_GONE[to].some(pattern => pattern.test(flagOf(name))),
-  );
-  if (gone.length === 0) return undefined;
-  return refused(
-    'SettingsGone',
-    `etcd ${to} ignores ${gone.join(', ')}, which spec.pod.etcdEnv sets: the flag is gone in ${to}. Remove it there, or write the variable that took its place, first`,
-  );
+function settingsObstacle({ environment }: UpgradeQuestion, departure: Departure): UpgradeAnswer | undefined {
+  const message = settingsGone(environment, departure);
+  return message === undefined ? undefined : refused('SettingsGone', message);
 }
 
 /**
@@ -214,7 +229,7 @@ function agreementObstacle({ members }: UpgradeQuestion, minor: string): Upgrade
   );
   return refused(
     'ClusterVersionBehind',
-    `the cluster has not arrived in ${minor} yet: ${said.join(', ')}. etcd raises both by itself when every member answers; nothing is to be written`,
+    `the cluster has not arrived in ${minor} yet: ${said.join(', ')}. etcd raises both by itself within seconds when every member answers (${ONE_MINOR_REFERENCE}); nothing is to be written, but members that do not answer are to be looked after`,
   );
 }
 
@@ -240,9 +255,20 @@ function mixedPath(question: UpgradeQuestion, versions: readonly string[]): Upgr
     return { kind: 'path', hops: [target], notes: [`found on ${sorted.join(' and ')}`] };
   }
   const found = members.map(({ name, server }) => `${name} ${server}`).join(', ');
+  const open = sorted.filter(version =>
+    versions.every(other => other === version || isOneStep(other, { ...question, target: version })),
+  );
+  const newest = sorted.at(-1);
+  const choices = open.map(
+    version => `${version} to ${version === newest ? 'finish what was begun' : 'go back'}`,
+  );
+  const advice =
+    choices.length > 0
+      ? `Set spec.version to ${choices.join(', or to ')}`
+      : `No release is one step from all of them: set spec.version to ${sorted[0]} and bring the others back to it by hand, or make a new cluster and restore a backup into it`;
   return refused(
     'VersionsDiffer',
-    `the members run different versions (${found}), and none of them is one step from ${target}. Set spec.version to ${sorted.at(-1)} to finish what was begun${sorted.length === 2 ? `, or to ${sorted[0]} to go back` : ''}`,
+    `the members run different versions (${found}), and they are not brought to ${target}: etcd supports two neighbouring minors side by side, and no others (${ONE_MINOR_REFERENCE}). ${advice}`,
   );
 }
 
@@ -250,8 +276,7 @@ function mixedPath(question: UpgradeQuestion, versions: readonly string[]): Upgr
 function isOneStep(version: string, { target, members }: UpgradeQuestion): boolean {
   const [here, there] = [minorOf(version), minorOf(target)];
   if (here === there) return true;
-  const departure = departureFrom(version);
-  if (departure !== undefined && departure.to === there) return isAtLeast(version, departure.floor);
+  if (departureFrom(version)?.to === there) return leavesFor(version, there ?? '');
   // Back is possible for as long as the cluster has not agreed on the newer minor.
   return (
     departureFrom(target)?.to === here && members.every(({ cluster }) => minorOf(cluster ?? '') === there)

@@ -12,6 +12,7 @@ test.each(SUPPORTED_MINORS)('the newest %s known is of its minor and above every
   expect(checkVersion(newest)).toEqual({
     supported: true,
     reason: 'Supported',
+    fault: '',
     message: `etcd ${newest} is supported`,
   });
 });

@@ -84,17 +84,30 @@ describe('refused', () => {
   it.each([
     ['3.6.16', { target: '3.5.35' }, 'AcrossMinorDown', 'Set spec.version to a release of 3.6'],
     ['3.5.35', { target: '3.5.2' }, 'ForbiddenVersion', 'Set spec.version to 3.5.35'],
-    ['3.6.16', { target: '3.8.0' }, 'VersionUnsupported', 'write one of'],
-    ['3.6.16', { target: 'latest' }, 'VersionUnsupported', 'write one of'],
+    ['3.6.16', { target: '3.8.0' }, 'VersionUnsupported', 'Set spec.version to 3.6.16 or 3.7.3'],
+    ['3.6.5', { target: '3.8.0' }, 'VersionUnsupported', 'Set spec.version to 3.6.16 ('],
+    ['3.7.3', { target: '3.4.45' }, 'VersionUnsupported', 'Set spec.version to 3.7.3 ('],
+    ['3.6.16', { target: 'latest' }, 'VersionUnsupported', '"latest" is not an etcd release'],
     ['3.4.45', { target: '3.5.35', authEnabled: true }, 'AuthEnabled', 'Disable authentication'],
     ['3.4.45', { target: '3.5.35', authEnabled: undefined }, 'AuthEnabled', 'not known'],
     [
       '3.6.16',
       { target: '3.7.3', environment: ['GOGC', 'ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT'] },
       'SettingsGone',
-      'ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT',
+      'write ETCD_COMPACTION_BATCH_LIMIT instead of ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT',
     ],
-    ['3.5.35', { target: '3.6.16', environment: ['ETCD_ENABLE_V2'] }, 'SettingsGone', 'ETCD_ENABLE_V2'],
+    [
+      '3.6.16',
+      { target: '3.7.3', environment: ['ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK'] },
+      'SettingsGone',
+      'let ETCD_FEATURE_GATES contain InitialCorruptCheck=true',
+    ],
+    [
+      '3.5.35',
+      { target: '3.6.16', environment: ['ETCD_ENABLE_V2'] },
+      'SettingsGone',
+      'remove ETCD_ENABLE_V2',
+    ],
     ['3.3.27', { target: '3.5.35' }, 'SkipsMinor', 'too old'],
   ] as const)('%s → %j: %s', (from, given, reason, words) => {
     const answer = upgradePath(asked(from, given));
@@ -137,18 +150,24 @@ describe('members that were found on different versions', () => {
     expect(upgradePath(asked(members, { target }))).toMatchObject({ kind: 'path', hops: [target] });
   });
   it.each([
-    ['to a third version', half, '3.6.15'],
+    ['to a third version', half, '3.6.15', ['3.5.35', '3.6.16']],
     [
       'back after the cluster has agreed',
       [settled('3.5.35', 0, { cluster: '3.6.0' }), settled('3.6.16', 1)],
       '3.5.35',
+      ['3.6.16'],
     ],
-    ['from below the floor', [settled('3.5.21', 0), settled('3.6.16', 1, { cluster })], '3.6.16'],
-    ['when one skipped a minor', [settled('3.5.35', 0), settled('3.7.3', 1, { cluster })], '3.7.3'],
-  ])('are not guessed about: %s', (_, members, target) => {
+    ['from below the floor', [settled('3.5.21', 0), settled('3.6.16', 1, { cluster })], '3.6.16', ['3.5.21']],
+    ['when one skipped a minor', [settled('3.5.35', 0), settled('3.7.3', 1, { cluster })], '3.7.3', []],
+  ])('are not guessed about: %s', (_, members, target, advised) => {
     const answer = upgradePath(asked(members, { target }));
     expect(answer).toMatchObject({ kind: 'refused', reason: 'VersionsDiffer' });
-    expect(answer.kind === 'refused' && answer.message).toContain('Set spec.version to');
+    const message = answer.kind === 'refused' ? answer.message : '';
+    const [, advice = ''] = message.split(/Set spec\.version to /);
+    expect(advice.match(/3\.\d\.\d+/g) ?? []).toEqual(advised);
+    if (advised.length === 0) expect(message).toContain('by hand, or make a new cluster');
+    for (const version of advised)
+      expect(upgradePath(asked(members, { target: version }))).toMatchObject({ kind: 'path' });
   });
 });
 
@@ -200,6 +219,7 @@ describe('for all versions', () => {
         expect(answer.message).toMatch(
           /spec\.version|write one of|Disable authentication|Make a new cluster/,
         );
+        expect(answer.message).toMatch(/https:\/\/etcd\.io\/|etcd issue|docs\/reference/);
       }),
       { numRuns: 500 },
     );
