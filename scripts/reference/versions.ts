@@ -4,6 +4,8 @@ import {
   DEPARTURES,
   DOWNGRADE_REFERENCE,
   FLAGS_GONE,
+  FLAGS_RENAMED,
+  FLAGS_THAT_BECAME_GATES,
   FLOORS,
   NEWEST_KNOWN,
   ONE_MINOR_REFERENCE,
@@ -39,6 +41,9 @@ export function versionsReference(): string {
     `A member does not start with a flag that its version does not know. The operator writes flags for each version; variables in
 \`spec.pod.etcdEnv\` that stand for a flag that is gone keep a cluster from going to that minor.\n`,
     `${flags()}\n`,
+    `From 3.6 on these are known without \`experimental-\`: ${FLAGS_RENAMED.map(code).join(' ')}.\n`,
+    `These became feature gates (\`ETCD_FEATURE_GATES\`), and 3.6 refuses both side by side:\n`,
+    `${gates()}\n`,
   ].join('\n');
 }
 
@@ -81,4 +86,12 @@ function flags(): string {
     );
   const rows = SUPPORTED_MINORS.map(minor => [minor, FLAGS_GONE[minor].map(readable).join(' ')]);
   return markdownTable(['gone in', 'flags'], rows);
+}
+
+function gates(): string {
+  const rows = Object.entries(FLAGS_THAT_BECAME_GATES).map(([flag, gate]) => [
+    code(`experimental-${flag}`),
+    code(gate),
+  ]);
+  return markdownTable(['flag', 'gate'], rows);
 }

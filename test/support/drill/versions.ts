@@ -6,12 +6,12 @@ import { poll } from '../poll.ts';
 import type { Drilled } from './drilled.ts';
 
 /** What the cluster says of one of its conditions. */
-export interface Said {
+interface Said {
   readonly reason?: string;
   readonly message?: string;
 }
 
-export interface Upgrades {
+interface Upgrades {
   /** Changes the named fields of the specification and leaves the others. */
   readonly edit: (spec: EtcdClusterSpec) => Promise<void>;
   readonly cluster: () => Promise<EtcdCluster | undefined>;
