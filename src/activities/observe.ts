@@ -42,8 +42,10 @@ export async function observe(
   const cluster = await readCluster(deps.kube, ref);
   if (cluster === undefined) return undefined;
   const facts = clusterFacts(cluster);
-  const undecided = cluster.status?.incarnation === undefined && !facts.deleting;
-  const names = undecided ? findNames(deps.kube, facts) : Promise.resolve([]);
+  const { incarnation } = facts.status;
+  const undecided = incarnation === undefined && !facts.deleting;
+  const names =
+    undecided || incarnation?.rebuilt === true ? findNames(deps.kube, facts) : Promise.resolve([]);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
     ownedObjects(deps.kube, facts, names),
     facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),

@@ -52,9 +52,17 @@ const incarnation = z.object({
         peerURL: text(2048, 'The URL that the other members use.'),
       }),
     )
-    .max(7)
-    .describe('The members that bootstrap together.'),
+    .max(64)
+    .describe(
+      'The members that bootstrap together; after a lost status, all of whom a claim or a pod is left.',
+    ),
   createdAt: time('When it was recorded, which is before anything was created.').optional(),
+  rebuilt: z
+    .boolean()
+    .describe(
+      'Read back from claims and pods after a lost status, and no quorum has listed the members since.',
+    )
+    .optional(),
   restore: z
     .object({
       name: name('The EtcdRestore.'),

@@ -17,7 +17,7 @@ import {
 } from './checks.ts';
 import { operate, blocked } from './answers.ts';
 import type { Decision, Step } from './decision.ts';
-import { firstIncarnation, rebuiltIdentity, rebuiltStorage } from './identity.ts';
+import { firstIncarnation, rebuiltIdentity, rebuiltStorage, stampThem, unstampedClaims } from './identity.ts';
 import { lossOf } from './membership/evidence.ts';
 import { seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
@@ -81,10 +81,13 @@ function planRebuild(
   incarnation: Incarnation,
   clusterId: string | undefined,
 ): Decision {
-  const storage = rebuiltStorage(observation, incarnation.token);
-  if (incarnation.members.length === 0) return blocked(everythingLost(observation, clusterId));
+  const storage = rebuiltStorage(observation, incarnation);
+  if (incarnation.members.length === 0) return blocked(nothingStamped(observation, incarnation, clusterId));
   if (clusterId !== undefined) {
-    return operate('repairCluster', [{ kind: 'recordIncarnation', incarnation, storage, clusterId }]);
+    const rebuilt = { ...incarnation, rebuilt: true };
+    return operate('repairCluster', [
+      { kind: 'recordIncarnation', incarnation: rebuilt, storage, clusterId },
+    ]);
   }
   return blocked(
     {
@@ -93,6 +96,18 @@ function planRebuild(
     },
     [],
   );
+}
+
+/** Nothing is left of it, or what is left does not say that it belongs to it. */
+function nothingStamped(
+  observation: Observation,
+  { token }: Incarnation,
+  clusterId: string | undefined,
+): Obstacle {
+  const unstamped = unstampedClaims(observation);
+  return unstamped.length === 0
+    ? everythingLost(observation, clusterId)
+    : { reason: 'IdentityUnknown', message: stampThem(observation.cluster, unstamped, token) };
 }
 
 /** An empty cluster is never made in place of one that lived: its clients would take it for the old one, emptied. */

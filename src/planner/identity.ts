@@ -6,13 +6,14 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
+  LABEL_CLUSTER,
   memberName,
   peerUrl,
   serialOf,
 } from '../api/names.ts';
 import { securityOf } from '../api/tls.ts';
 import type { Incarnation, StorageStatus } from '../api/types.ts';
-import type { ClusterFacts, Observation } from './observation.ts';
+import type { ClaimFacts, ClusterFacts, Observation } from './observation.ts';
 
 /** What every token of one cluster begins with: a resource made later under the same name has another uid. */
 export function tokenPrefix(cluster: { readonly name: string; readonly uid: string }): string {
@@ -83,10 +84,31 @@ export function rebuiltIdentity(observation: Observation): RebuiltIdentity | und
   };
 }
 
-/** The storage that the claims tell of, when status was lost: claims exist or they do not. */
-export function rebuiltStorage(observation: Observation, token: string): StorageStatus {
-  const hasClaims = observation.claims.some(claim => claim.owned && claim.token === token);
+/**
+ * The storage that the claims tell of, when status was lost: claims exist or they do not. One that lost its stamps counts
+ * too: taken for none, a member whose pod goes would be taken for lost.
+ */
+export function rebuiltStorage(
+  observation: Observation,
+  { token, members }: Pick<Incarnation, 'token' | 'members'>,
+): StorageStatus {
+  const hasClaims =
+    observation.claims.some(claim => claim.owned && claim.token === token) ||
+    unstampedClaims(observation).some(({ name }) => members.some(member => member.name === name));
   return { kind: hasClaims ? 'PersistentVolumeClaim' : 'EmptyDir' };
+}
+
+/** Claims that bear a name such as members of this cluster have, and no stamp of any cluster: somebody may have taken it off. */
+export function unstampedClaims({ cluster, claims }: Pick<Observation, 'cluster' | 'claims'>): ClaimFacts[] {
+  return claims.filter(
+    ({ token, name }) => token === undefined && memberName(cluster.name, serialOf(name) ?? -1) === name,
+  );
+}
+
+/** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */
+export function stampThem({ name }: ClusterFacts, claims: readonly ClaimFacts[], token: string): string {
+  const which = claims.map(claim => claim.name).join(', ');
+  return `claim ${which} bears the name of a member and no stamp of this cluster: if it holds a member's data, put the label ${LABEL_CLUSTER}=${name} and the annotation ${ANNOTATION_INCARNATION}=${token} back on it; if not, delete it`;
 }
 
 /** A member of an incarnation, as it is recorded. */

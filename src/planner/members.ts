@@ -12,6 +12,8 @@ export function memberNames(observation: Observation): string[] {
 function namesKnown({ membership, cluster }: Observation): string[] {
   if (membership.known) return membership.members.map(member => member.name).filter(name => name !== '');
   const observed = cluster.status.members?.details?.map(member => member.name) ?? [];
-  if (observed.length > 0) return observed;
-  return (cluster.status.incarnation?.members ?? []).map(member => member.name);
+  const { members = [], rebuilt = false } = cluster.status.incarnation ?? {};
+  const recorded = members.map(member => member.name);
+  if (rebuilt) return [...new Set([...observed, ...recorded])];
+  return observed.length > 0 ? observed : recorded;
 }

@@ -226,7 +226,8 @@ export interface Observation {
   readonly defaultStorageClass: string | undefined;
   /**
    * Names of all pods and claims of the namespace that look like members of this cluster, whoever made them.
-   * Looked up only while no incarnation is recorded: serials are chosen above all of them.
+   * Looked up while no incarnation is recorded, for serials are chosen above all of them, and while the recorded one was
+   * read back from stamps, for there may be members that nobody remembers.
    */
   readonly namesSeen: readonly string[];
   /** By pod name; only pods that have an address are asked. */

@@ -15,6 +15,7 @@ import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
 import { planTotalLoss } from './restore/total-loss.ts';
 import { planOpening, planRestore } from './restore/plan.ts';
+import { planRediscovery } from './rediscovery.ts';
 import { planRepair, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
@@ -28,6 +29,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planDeletion,
   planCertificates,
   planRestore,
+  planRediscovery,
   planCreation,
   planSecurity,
   planHibernation,

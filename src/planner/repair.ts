@@ -6,6 +6,7 @@
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
+import { stampThem, unstampedClaims } from './identity.ts';
 import { isTotalLoss, totalLoss } from './membership/total-loss.ts';
 import { memberNames } from './members.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
@@ -106,8 +107,22 @@ function podsAreNotEnding(observation: Observation): Obstacle | undefined {
   };
 }
 
+/** Claims without stamps that may be what a quorum waits for: of members that lack one, or of nobody knows whom. */
+function claimsInQuestion(observation: Observation, lost: readonly string[]): ClaimFacts[] {
+  const { membership, namesSeen } = observation;
+  return unstampedClaims(observation).filter(
+    ({ name }) => lost.includes(name) || (!membership.known && namesSeen.includes(name)),
+  );
+}
+
 function membersHaveTheirData(observation: Observation): Obstacle | undefined {
   const lost = membersWithoutPod(observation).filter(name => usableClaim(observation, name) === undefined);
+  const unstamped = claimsInQuestion(observation, lost);
+  if (unstamped.length > 0) {
+    const { cluster } = observation;
+    const token = cluster.status.incarnation?.token ?? '';
+    return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
+  }
   if (lost.length === 0) return undefined;
   if (isTotalLoss(observation)) return totalLoss(observation);
   return {

@@ -44,6 +44,19 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     world.kube.mutate(world.resource, object => void delete object['status']);
     return until('recordIncarnation', world);
   },
+  'recordIncarnation of a member whose claim was stamped again': async () => {
+    const world = await living();
+    const kubectl = world.kube.as('kubectl');
+    for (const { name } of [0, 1, 2].map(serial => world.pod(`example-${serial}`)))
+      await kubectl.delete(world.pod(name));
+    const claim = { ...world.pod('example-1'), kind: 'PersistentVolumeClaim' };
+    const { annotations = {} } = world.kube.peek(claim)?.metadata ?? {};
+    world.kube.mutate(claim, object => void (object.metadata.annotations = {}));
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    await world.perform((await until('recordIncarnation', world)).step);
+    world.kube.mutate(claim, object => void (object.metadata.annotations = annotations));
+    return until('recordIncarnation', world);
+  },
   bootstrapMembers: async () => until('bootstrapMembers', new OperatorWorld({ spec: SPEC })),
   recordClusterId: async () => until('recordClusterId', new OperatorWorld({ spec: SPEC })),
   'ensureObjects of the client Service': async () =>

@@ -13,16 +13,27 @@ import {
   rebuiltStorage,
   tokenPrefix,
 } from '../../src/planner/identity.ts';
+import type { Decision } from '../../src/planner/decision.ts';
+import { isTotalLoss } from '../../src/planner/membership/total-loss.ts';
+import { planRediscovery } from '../../src/planner/rediscovery.ts';
+import { observedMembers } from '../../src/planner/report/members.ts';
+import { statusOf } from '../../src/planner/report/status.ts';
 import {
   aClaim,
   aCluster,
   aMembership,
+  anIncarnation,
   anObservation,
   aPod,
   CLUSTER_ID,
+  NOW,
+  OURS,
   TOKEN,
   UID,
 } from '../support/builders.ts';
+
+/** As a claim is seen whose labels and annotations somebody took off. */
+const UNSTAMPED = { owned: false, token: undefined, clusterId: undefined };
 
 describe('the first incarnation', () => {
   const names = (seen: readonly string[], size = 3) =>
@@ -108,11 +119,118 @@ describe('an identity that is read back from stamps', () => {
   });
 
   it('has the storage that its claims tell of', () => {
-    expect(rebuiltStorage(anObservation({ claims: [aClaim()] }), TOKEN)).toEqual({
+    const identity = anIncarnation(1);
+    expect(rebuiltStorage(anObservation({ claims: [aClaim()] }), identity)).toEqual({
       kind: 'PersistentVolumeClaim',
     });
     const others = [aClaim({ owned: false }), aClaim({ token: 'example-0b7e6e34-0' })];
-    expect(rebuiltStorage(anObservation({ claims: others }), TOKEN)).toEqual({ kind: 'EmptyDir' });
+    expect(rebuiltStorage(anObservation({ claims: others }), identity)).toEqual({ kind: 'EmptyDir' });
+  });
+
+  it('has claims also when those of its members lost their stamps: their data is not in their pods', () => {
+    const claims = [aClaim(UNSTAMPED)];
+    expect(rebuiltStorage(anObservation({ claims }), anIncarnation(1))).toEqual({
+      kind: 'PersistentVolumeClaim',
+    });
+    const strangers = [
+      aClaim({ ...UNSTAMPED, name: 'example-data' }),
+      aClaim({ ...UNSTAMPED, name: 'other-0' }),
+    ];
+    expect(rebuiltStorage(anObservation({ claims: strangers }), anIncarnation(1))).toEqual({
+      kind: 'EmptyDir',
+    });
+  });
+});
+
+describe('claims that lost their stamps together with the status', () => {
+  const rebuiltFrom = (names: readonly string[]) => {
+    const { members, ...incarnation } = anIncarnation(3);
+    const seen = members.filter(({ name }) => names.includes(name));
+    return aCluster({
+      status: {
+        incarnation: { ...incarnation, members: seen, rebuilt: true },
+        clusterID: CLUSTER_ID,
+        storage: { kind: 'PersistentVolumeClaim' },
+        members: { details: seen.map(({ name }) => ({ name, health: 'Unhealthy' })) },
+      },
+    });
+  };
+  const claims = ['example-0', 'example-1', 'example-2'].map(name => aClaim({ name }));
+  const shared = { peerService: OURS, clientService: OURS, disruptionBudget: OURS };
+  const unknown = { membership: { known: false, message: 'nobody answers' } as const, ...shared };
+
+  it('are remembered when the stamps are back, and their members started', () => {
+    const cluster = rebuiltFrom(['example-0', 'example-2']);
+    const decision = plan(anObservation({ cluster, claims, ...unknown }), {});
+    expect(decision).toMatchObject({
+      operation: 'repairCluster',
+      step: { kind: 'recordIncarnation', incarnation: { rebuilt: true }, clusterId: CLUSTER_ID },
+    });
+    const { step } = decision as Extract<Decision, { kind: 'operate' }>;
+    expect(
+      step.kind === 'recordIncarnation' && step.incarnation.members.map(({ name }) => name).sort(),
+    ).toEqual(['example-0', 'example-1', 'example-2']);
+    const whole = rebuiltFrom(['example-0', 'example-1', 'example-2']);
+    const details = { details: [{ name: 'example-0', health: 'Unhealthy' as const }] };
+    const recorded = { ...whole, status: { ...whole.status, members: details } };
+    expect(plan(anObservation({ cluster: recorded, claims, ...unknown }), {})).toMatchObject({
+      plan: ['example-0', 'example-1', 'example-2'].map(name => ({
+        kind: 'restartMember',
+        summary: `start ${name} again on its volume`,
+      })),
+    });
+  });
+
+  it('are not members once a quorum has listed who is', () => {
+    const cluster = rebuiltFrom(['example-0', 'example-2']);
+    const seen = anObservation({
+      cluster,
+      claims,
+      ...shared,
+      membership: aMembership(['example-0', 'example-2']),
+    });
+    expect(planRediscovery(seen)).toBeUndefined();
+    const findings = {
+      observation: seen,
+      decision: plan(seen, {}),
+      actor: {},
+      members: observedMembers(seen),
+    };
+    expect(statusOf(findings, { workflowId: 'w', now: NOW }).incarnation?.rebuilt).toBeUndefined();
+    const unsure = { ...seen, membership: unknown.membership };
+    expect(statusOf({ ...findings, observation: unsure }, { workflowId: 'w', now: NOW }).incarnation).toEqual(
+      cluster.status.incarnation,
+    );
+  });
+
+  it('are asked about while they are not back, and nothing counts as lost for good', () => {
+    const cluster = rebuiltFrom(['example-0']);
+    const left = [aClaim({ name: 'example-0', phase: 'Lost' }), aClaim({ name: 'example-1', ...UNSTAMPED })];
+    const observation = anObservation({
+      cluster,
+      claims: left,
+      namesSeen: ['example-0', 'example-1'],
+      ...unknown,
+    });
+    expect(plan(observation, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'ClaimsUnstamped',
+      message: expect.stringContaining(`the annotation ${ANNOTATION_INCARNATION}=${TOKEN} back on it`),
+    });
+    expect(isTotalLoss(observation)).toBe(false);
+    expect(isTotalLoss({ ...observation, claims: left.slice(0, 1), namesSeen: [] })).toBe(true);
+  });
+
+  it('are asked about when nothing else is left of the cluster', () => {
+    const { object, ...cluster } = aCluster();
+    const annotations = { [ANNOTATION_INCARNATION]: TOKEN, [ANNOTATION_CLUSTER_ID]: CLUSTER_ID };
+    const stamped = { ...cluster, object: { ...object, metadata: { ...object.metadata, annotations } } };
+    const observation = anObservation({ cluster: stamped, claims: [aClaim(UNSTAMPED)] });
+    expect(plan(observation, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'IdentityUnknown',
+      message: expect.stringContaining('claim example-0 bears the name of a member'),
+    });
   });
 });
 

@@ -183,6 +183,16 @@ export const MUTATIONS: readonly Mutation[] = [
     at('activities/steps/stop-member.ts', 'await stillPlanned(deps, ref, step)', 'undefined'),
   ),
   without(
+    'a claim that was stamped again after the status was lost is not remembered',
+    'stampsComeBackAfterTheStatusWasLost',
+    at('planner/rediscovery.ts', 'more.length === 0', 'true'),
+  ),
+  without(
+    'claims that lost their stamps with the status count as none',
+    'everyClaimLosesItsStampsWithTheStatus',
+    at('planner/identity.ts', 'members.some(member => member.name === name)', 'false'),
+  ),
+  without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
     at('activities/observe.ts', '[...recorded.map(({ name }) => name), ...namesSeen]', '[]'),

@@ -19,7 +19,41 @@ async function unlabelled(stage: Stage, { stamped }: { readonly stamped: boolean
   else await stage.pass(A_WHILE);
 }
 
+/** Again and again: a pass that is under way writes down what it still knows. */
+async function statusIsWiped(stage: Stage): Promise<void> {
+  for (let tick = 0; tick < 50; tick += 1) {
+    const { resource } = stage.world;
+    if (resource !== undefined) stage.world.kube.change(resource, { status: {} });
+    await stage.pass(1);
+  }
+}
+
 export const volumeScenes = {
+  /** Of the two that make the quorum one is not known while its claim says nothing of itself. */
+  async stampsComeBackAfterTheStatusWasLost(stage: Stage) {
+    await stage.create({ size: 3 });
+    const names = stage.voters().map(({ name }) => name);
+    for (const name of names) stage.takePod(name);
+    stage.takeClaim('example-0');
+    const stamps = stage.takeStamps('example-1');
+    await statusIsWiped(stage);
+    await stage.pass(A_WHILE);
+    stage.putBack(stamps);
+    await stage.rest();
+  },
+
+  /** Only the pods tell which cluster it is; whether they hold the data is for the claims to say. */
+  async everyClaimLosesItsStampsWithTheStatus(stage: Stage) {
+    await stage.create({ size: 3 });
+    const stamps = stage.voters().map(({ name }) => stage.takeStamps(name));
+    await statusIsWiped(stage);
+    await stage.pass(100);
+    stage.takePod(stage.follower().name);
+    await stage.pass(A_WHILE);
+    for (const each of stamps) stage.putBack(each);
+    await stage.rest();
+  },
+
   claimWithoutLabels: (stage: Stage) => unlabelled(stage, { stamped: true }),
 
   claimWithoutLabelsAndStamps: (stage: Stage) => unlabelled(stage, { stamped: false }),

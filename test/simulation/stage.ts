@@ -130,6 +130,20 @@ export class Stage {
     this.world.etcd.destroy(claim.metadata.uid ?? '');
   }
 
+  /** Takes everything off a claim that tells whose it is; what it said. */
+  takeStamps(name: string): KubeObject {
+    const claim = this.claim(name);
+    this.world.kube.change(claim, { metadata: { ...claim.metadata, labels: {}, annotations: {} } });
+    return claim;
+  }
+
+  /** Puts back what {@link takeStamps} took. */
+  putBack({ kind, metadata }: KubeObject): void {
+    const { labels = {}, annotations = {} } = metadata;
+    this.world.kube.merge(kind, metadata.name, { metadata: { labels, annotations } });
+    this.world.wake();
+  }
+
   #object(kind: string, name: string): KubeObject {
     const found = this.world.kube.peek(kind, name);
     if (found === undefined) throw new Breach(`there is no ${kind} ${name}`);

@@ -1,4 +1,5 @@
 import { FINALIZER, serialOf } from '../../api/names.ts';
+import type { Incarnation } from '../../api/types.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
@@ -26,15 +27,22 @@ export async function recordIncarnation(
   if (!finalizers.includes(FINALIZER)) {
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
   }
-  if (recorded !== undefined) return;
+  if (recorded !== undefined && !isMore(step.incarnation, recorded)) return;
   const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
   await recordStatus(deps.kube, cluster, {
     incarnation: {
       ...step.incarnation,
-      createdAt: timestamp(deps.now()),
+      createdAt: recorded?.createdAt ?? timestamp(deps.now()),
     },
     storage: step.storage,
     lastSerial: Math.max(lastSerialOf(clusterFacts(cluster)), ...serials),
     ...(step.clusterId === undefined ? {} : { clusterID: step.clusterId }),
   });
+}
+
+/** Members that turned up after a lost status was recorded again; a bootstrap's members never change. */
+function isMore(planned: Incarnation, recorded: Incarnation): boolean {
+  const known = recorded.members.map(({ name }) => name);
+  const isWhole = known.every(name => planned.members.some(member => member.name === name));
+  return recorded.rebuilt === true && isWhole && planned.members.length > known.length;
 }

@@ -3,6 +3,7 @@
  * be taken for the old one by its clients.
  */
 import type { Obstacle } from '../checks.ts';
+import { unstampedClaims } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import type { Observation } from '../observation.ts';
 import { lossOf } from './evidence.ts';
@@ -12,6 +13,8 @@ import { lastKnownSeat } from './seats.ts';
 export function isTotalLoss(observation: Observation): boolean {
   const { cluster, membership } = observation;
   if (cluster.status.clusterID === undefined || membership.known) return false;
+  // After a lost status it may be that of a member that nobody remembers.
+  if (unstampedClaims(observation).length > 0) return false;
   const names = memberNames(observation);
   return (
     names.length > 0 &&

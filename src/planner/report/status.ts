@@ -2,7 +2,13 @@
 import type { Condition, ConditionFinding } from '../../api/conditions.ts';
 import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
 import { timestamp } from '../../api/time.ts';
-import type { ClusterPhase, EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/types.ts';
+import type {
+  ClusterPhase,
+  EtcdClusterStatus,
+  Incarnation,
+  LastOperation,
+  OperationStatus,
+} from '../../api/types.ts';
 import type { Decision } from '../decision.ts';
 import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
@@ -48,7 +54,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
     ...leadershipOf(findings.observation),
     ...operationsOf(previous, findings.decision, context),
-    incarnation,
+    incarnation: remembered(incarnation, findings.observation),
     clusterID,
     previousIncarnation,
     tls: tlsStatus(findings.observation),
@@ -58,6 +64,16 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     givenUp,
     ...lastBackup(findings.observation.backups ?? []),
   });
+}
+
+/** What was read back from stamps is certain as soon as a quorum has listed the members. */
+function remembered(
+  incarnation: Incarnation | undefined,
+  { membership }: Observation,
+): Incarnation | undefined {
+  if (incarnation?.rebuilt === undefined || !membership.known) return incarnation;
+  const { rebuilt: _, ...certain } = incarnation;
+  return certain;
 }
 
 /** Running once it was available; Failed only while nothing goes on without a person. Never terminal. */
