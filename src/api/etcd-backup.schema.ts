@@ -175,10 +175,12 @@ const backupStatus = z
         rule: text(256, 'The schedule that is followed.').optional(),
         since: time('Since when. Earlier times are not made up for.').optional(),
         lastTime: time('The last time of the schedule that a backup was begun for.').optional(),
+        failures: int64('How many backups of the schedule failed in a row.').optional(),
+        retryAt: time('When the one that failed is tried again.').optional(),
       })
       .describe('What is known of the schedule, so that a missed backup is made up for once.')
       .optional(),
-    nextRun: time('When the next backup is due.').optional(),
+    nextRun: time('When the next backup is due, or the one that failed is tried again.').optional(),
   })
   .describe('What was done; written by the operator only.');
 

@@ -12,6 +12,7 @@ import type {
   BackupStep,
 } from './observation.ts';
 import { toDelete } from './retention.ts';
+import { type Retry, retryOf } from './retry.ts';
 import { nextBackup, type NextBackup } from './schedule.ts';
 
 /** A resource with nothing to do is looked at this often, in case a timer of ours and its clock disagree. */
@@ -123,9 +124,16 @@ function beginning(observation: BackupObservation, { requested }: BackupActor): 
     return isOnceDue(backup) ? { kind: 'beginBackup', startedAt } : undefined;
   }
   const next = scheduled(observation);
-  return next.kind === 'due'
-    ? { kind: 'beginBackup', startedAt, scheduledFor: timestamp(next.at) }
-    : undefined;
+  if (next.kind === 'due') return { kind: 'beginBackup', startedAt, scheduledFor: timestamp(next.at) };
+  const retry = pendingRetry(backup);
+  if (retry === undefined || retry.at > now) return undefined;
+  return { kind: 'beginBackup', startedAt, scheduledFor: retry.scheduledFor };
+}
+
+/** The next try of what failed; a schedule that is another one by now has nothing to try again. */
+function pendingRetry(backup: BackupFacts): Retry | undefined {
+  const { status, generation } = backup;
+  return status.schedule?.rule === ruleOf(backup) ? retryOf(status, generation) : undefined;
 }
 
 /** A run is named by its second, so no two begin in the same one. */
@@ -168,9 +176,10 @@ export function ruleOf({ config }: Pick<BackupFacts, 'config'>): string {
 
 /** When the next backup is due, for people; undefined when none is. */
 export function nextRunOf(observation: BackupObservation): number | undefined {
-  const { config } = observation.backup;
-  if (config.suspended || config.schedule.kind === 'once') return undefined;
-  return scheduled(observation).at;
+  const { backup } = observation;
+  if (backup.config.suspended || backup.config.schedule.kind === 'once') return undefined;
+  const times = [scheduled(observation).at, pendingRetry(backup)?.at].filter(at => at !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 function needsTidying({ status, config }: BackupFacts, { tidied }: BackupActor): boolean {

@@ -7,6 +7,7 @@ import { said } from '../said.ts';
 import type { Transition } from '../report/events.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
+import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
 /** As many entries as the schema lets status hold. */
 const MOST_ENTRIES = 256;
@@ -25,20 +26,22 @@ export function backupStatus(
       ? unfinished(observation, actor, recorded.startedAt)
       : undefined;
   const lastRun = ended ?? before.lastRun;
-  const next = nextRunOf(observation);
+  const schedule = scheduleOf(observation, ended ?? progress);
+  const known = { ...before, ...(lastRun && { lastRun }), schedule };
+  const next = nextRunOf({ ...observation, backup: { ...backup, status: known } });
   const written: EtcdBackupStatus = {
     ...before,
     ...resultOf(lastRun),
     phase: phaseOf(observation, { progress, lastRun }),
     observedGeneration: backup.generation,
     workflowID: workflowId,
-    schedule: scheduleOf(observation),
+    schedule,
     ...(progress && { progress }),
     ...(lastRun && { lastRun }),
     ...(history && { history }),
     ...(next !== undefined && { nextRun: timestamp(next) }),
   };
-  const conditions = conditionsOf(observation, actor, lastRun).map(condition =>
+  const conditions = conditionsOf(observation, actor, written).map(condition =>
     stamped(condition, observation, timestamp(now)),
   );
   return { ...written, conditions };
@@ -46,9 +49,10 @@ export function backupStatus(
 
 /** What the status says of a run that has succeeded: `entry` is what it wrote. */
 export function withSuccess(status: EtcdBackupStatus, entry: BackupEntry, run: BackupRun): EtcdBackupStatus {
-  const { progress: _, Reason: __, ...kept } = withEntry(status, entry);
+  const { progress: _, Reason: __, schedule, ...kept } = withEntry(status, entry);
   return {
     ...kept,
+    ...(schedule && { schedule: withoutFailures(schedule) }),
     succeeded: true,
     lastRun: { ...run, outcome: 'Succeeded' },
     ...(run.completedAt !== undefined && { lastSuccessDate: run.completedAt }),
@@ -62,7 +66,7 @@ export function settled(observation: BackupObservation, status: EtcdBackupStatus
   const { backup, now } = observation;
   const after = { now, backup: { ...backup, status } };
   const runs = { progress: status.progress, lastRun: status.lastRun };
-  const news = stamped(success(status, status.lastRun), after, timestamp(now));
+  const news = stamped(success(status), after, timestamp(now));
   const others = (status.conditions ?? []).filter(({ type }) => type !== news.type);
   return { ...status, phase: phaseOf(after, runs), conditions: [...others, news] };
 }
@@ -122,20 +126,28 @@ function phaseOf(
   return lastRun.outcome === 'Succeeded' ? 'Succeeded' : 'Failed';
 }
 
-function scheduleOf(observation: BackupObservation): NonNullable<EtcdBackupStatus['schedule']> {
+function scheduleOf(
+  observation: BackupObservation,
+  run: RunOfSchedule | undefined,
+): NonNullable<EtcdBackupStatus['schedule']> {
   const { backup, now } = observation;
   const { schedule } = backup.status;
   const rule = ruleOf(backup);
   const lastTime = schedule?.lastTime;
   const begun = schedule === undefined ? Math.min(backup.createdAt, now) : now;
-  const since = schedule?.rule === rule ? (schedule.since ?? timestamp(begun)) : timestamp(begun);
-  return { rule, since, ...(lastTime !== undefined && { lastTime }) };
+  const known = schedule?.rule === rule ? schedule : undefined;
+  return {
+    rule,
+    since: known?.since ?? timestamp(begun),
+    ...(lastTime !== undefined && { lastTime }),
+    ...failuresOf(known ?? {}, run, now),
+  };
 }
 
 function conditionsOf(
   observation: BackupObservation,
   actor: BackupActor,
-  lastRun: BackupRun | undefined,
+  status: EtcdBackupStatus,
 ): readonly ConditionFinding[] {
   const { backup } = observation;
   const judged = validateBackup(backup.object).conditions;
@@ -146,13 +158,15 @@ function conditionsOf(
       : condition,
   );
   const paused = actor.paused && finding('Paused', 'PausedByPerson', `paused by ${said(actor.paused)}`);
-  return [...conditions, ...(paused === undefined ? [] : [paused]), success(backup.status, lastRun)];
+  return [...conditions, ...(paused === undefined ? [] : [paused]), success(status)];
 }
 
-function success({ history, succeeded }: EtcdBackupStatus, lastRun: BackupRun | undefined): ConditionFinding {
+function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupStatus): ConditionFinding {
   if (lastRun === undefined && succeeded !== true) return finding('Succeeded', 'Pending');
   if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
-    return finding('Succeeded', 'Failed', lastRun.message);
+    const isTriedAgain = schedule?.retryAt !== undefined && nextRun !== undefined;
+    const again = isTriedAgain ? `; it is tried again at ${nextRun}` : '';
+    return finding('Succeeded', 'Failed', `${lastRun.message ?? 'no reason was given'}${again}`);
   }
   const [newest] = history ?? [];
   return finding(

@@ -289,6 +289,73 @@ describe('trouble', () => {
     expect(world.status).not.toHaveProperty('Reason');
   });
 
+  it('of a schedule is tried again sooner than its next time, more and more rarely, and status tells when', async () => {
+    const world = aWorld({ backupPolicy: { schedule: '0 3 * * *' } });
+    world.now = Date.parse('2026-11-22T02:59:00Z');
+    await world.run();
+    world.now = Date.parse('2026-11-22T03:00:00Z');
+    let broken = true;
+    world.store.beforeCall = () => {
+      if (broken) throw new StoreError('denied', 'the key is not accepted');
+    };
+    const pauses: number[] = [];
+    for (let failures = 1; failures <= 9; failures += 1) {
+      await world.run();
+      const { lastRun, nextRun = '', schedule, Reason, conditions } = world.status;
+      expect({ lastRun, failures: schedule?.failures, Reason }).toMatchObject({
+        lastRun: { outcome: 'Failed', scheduledFor: '2026-11-22T03:00:00Z' },
+        failures,
+        Reason: 'the key is not accepted',
+      });
+      expect(conditions?.find(({ type }) => type === 'Succeeded')?.message).toBe(
+        `the key is not accepted; it is tried again at ${nextRun}`,
+      );
+      pauses.push((Date.parse(nextRun) - Date.parse(lastRun?.completedAt ?? '')) / 60_000);
+      world.now = Date.parse(nextRun);
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    broken = false;
+    await world.run();
+    expect(world.objects).toHaveLength(1);
+    expect(world.status).toMatchObject({ succeeded: true, nextRun: '2026-11-23T03:00:00Z' });
+    expect(world.status.schedule).toEqual({
+      rule: 'cron 0 3 * * * in UTC',
+      since: '2026-11-21T09:59:00Z',
+      lastTime: '2026-11-22T03:00:00Z',
+    });
+  });
+
+  it('of a schedule is over when a person has one made, and when the specification is mended', async () => {
+    for (const mend of ['ask', 'edit'] as const) {
+      const world = aWorld(hourly);
+      world.store.beforeCall = () => {
+        throw new StoreError('denied', 'the key is not accepted');
+      };
+      await world.run();
+      expect(world.status.schedule).toMatchObject({ failures: 1 });
+      world.store.beforeCall = () => {};
+      if (mend === 'ask') world.actor = { requested: { by: 'ana' } };
+      else await world.edit({ ...SPEC, ...hourly, s3: { path: 'backups/mended' } });
+      await world.run();
+      await world.run();
+      expect(world.objects, `to ${mend}`).toHaveLength(1);
+      expect(world.status.schedule, `to ${mend}`).not.toHaveProperty('retryAt');
+      expect(world.status.nextRun, `to ${mend}`).toMatch(/^2026-11-21T11:00/);
+    }
+  });
+
+  it('of a schedule that a person aborts is not tried again before its next time', async () => {
+    const world = aWorld(hourly);
+    world.store.beforeCall = () => {
+      const { startedAt } = world.status.progress ?? {};
+      if (startedAt !== undefined) world.actor = { aborted: { by: 'ana', startedAt } };
+      throw new StoreError('unavailable', 'connect ECONNREFUSED');
+    };
+    await world.run();
+    expect(world.status).toMatchObject({ lastRun: { outcome: 'Aborted' } });
+    expect(world.status.nextRun).toMatch(/^2026-11-21T11:00/);
+  });
+
   it('of an operator that never came back within the time of the run is a failure', async () => {
     const world = aWorld({ backupPolicy: { timeoutInSecond: 60 } });
     world.kill(6, false);

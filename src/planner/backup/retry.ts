@@ -1,0 +1,65 @@
+/** When a backup of a schedule that failed is tried again, before the schedule asks for the next one. Pure. */
+import { parseTimestamp, timestamp } from '../../api/time.ts';
+import type { BackupRun, EtcdBackupStatus } from '../../api/types.ts';
+import { HOUR, MINUTE } from './calendar.ts';
+
+const FIRST_PAUSE_MS = MINUTE;
+/** What is not mended within an hour is not mended sooner by asking more often. */
+const LONGEST_PAUSE_MS = HOUR;
+
+type Schedule = NonNullable<EtcdBackupStatus['schedule']>;
+/** What a schedule knows of its failures: how many in a row, and when the next try is due. */
+type Failures = Pick<Schedule, 'failures' | 'retryAt'>;
+
+/** What of the last pass is known of the run that goes on, or that has just ended without a backup. */
+export interface RunOfSchedule {
+  readonly scheduledFor?: string | undefined;
+  /** Undefined: it goes on. */
+  readonly outcome?: BackupRun['outcome'];
+}
+
+/** What the schedule knows after a pass. A success forgets the failures: {@link withoutFailures}. */
+export function failuresOf(
+  { failures, retryAt }: Failures,
+  run: RunOfSchedule | undefined,
+  now: number,
+): Failures {
+  const count = failures === undefined ? {} : { failures };
+  const kept = { ...count, ...(retryAt !== undefined && { retryAt }) };
+  // What a person asked for beside the schedule changes nothing about it, unless it succeeds.
+  if (run?.scheduledFor === undefined) return kept;
+  if (run.outcome === undefined) return count;
+  if (run.outcome !== 'Failed') return {};
+  const inARow = (failures ?? 0) + 1;
+  return { failures: inARow, retryAt: timestamp(now + pauseAfter(inARow)) };
+}
+
+/** How long is waited after so many failures in a row, in milliseconds. */
+function pauseAfter(failures: number): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+}
+
+/** The schedule after a backup that succeeded, whoever asked for it. */
+export function withoutFailures(schedule: Schedule): Schedule {
+  const { failures: _, retryAt: __, ...rest } = schedule;
+  return rest;
+}
+
+/** A try that is due at `at`, for that time of the schedule. */
+export interface Retry {
+  readonly at: number;
+  readonly scheduledFor: string;
+}
+
+/**
+ * The next try of a backup that failed; undefined when none did. It is due at once when the specification has changed since: that
+ * may have mended it.
+ */
+export function retryOf(status: EtcdBackupStatus, generation: number): Retry | undefined {
+  const { schedule, lastRun } = status;
+  const at = parseTimestamp(schedule?.retryAt);
+  if (at === undefined) return undefined;
+  const isEdited = lastRun?.generation !== undefined && lastRun.generation !== generation;
+  const ended = parseTimestamp(lastRun?.completedAt) ?? at;
+  return { at: isEdited ? Math.min(ended, at) : at, scheduledFor: schedule?.lastTime ?? timestamp(at) };
+}
