@@ -36,6 +36,8 @@ export interface Config {
   readonly pod: { readonly name: string; readonly namespace: string };
   /** Of pods that help the operator; undefined: the image of its own pod. */
   readonly image: string | undefined;
+  /** Whose backups may reach stores with the identity of the operator's pod; `*`: everybody's. */
+  readonly identityNamespaces: readonly string[];
   /** Without election every replica with the watcher role watches; only for one that runs alone. */
   readonly leaderElection: boolean;
   readonly leaseName: string;
@@ -123,6 +125,7 @@ export function parseConfig(environment: Environment): Config {
       namespace: env.text('POD_NAMESPACE'),
     },
     image: env.optional('OPERATOR_IMAGE'),
+    identityNamespaces: env.list('IDENTITY_NAMESPACES'),
     leaderElection: env.flag('LEADER_ELECTION'),
     leaseName: env.text('LEASE_NAME'),
     kubeconfig: env.optional('KUBECONFIG'),

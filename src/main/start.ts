@@ -161,7 +161,7 @@ async function makeWorker(
   const activities = {
     kube: kubernetes.client,
     etcd: createEtcdPort(),
-    openStore: storeOpener(claims),
+    openStore: storeOpener({ ...claims, identityNamespaces: config.identityNamespaces }),
     openVolume: (owner: Parameters<typeof openClaim>[1], of: Parameters<typeof openClaim>[2]) =>
       openClaim(claims, owner, of),
     ownImage: claims.image,

@@ -154,6 +154,12 @@ export const VARIABLES = {
     otherwise: "the image of the operator's own pod",
     meaning: 'The image of the pods that help the operator, such as those that lend it a claim for backups.',
   },
+  IDENTITY_NAMESPACES: {
+    type: 'list',
+    otherwise: 'nobody',
+    meaning:
+      "The namespaces whose backups and restores may reach their store as the operator's pod when they name no Secret: names, or * for all.",
+  },
   LEADER_ELECTION: {
     type: 'flag',
     default: true,

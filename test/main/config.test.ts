@@ -27,6 +27,7 @@ test('an empty environment gives the defaults of the deployment', () => {
     watchNamespace: undefined,
     pod: { name: 'etcd-operator-0', namespace: 'etcd-operator' },
     image: undefined,
+    identityNamespaces: [],
     leaderElection: true,
     leaseName: 'etcd-operator-watcher',
     kubeconfig: undefined,

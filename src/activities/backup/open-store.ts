@@ -15,8 +15,13 @@ export interface StoreOwner {
   readonly spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>;
 }
 
+export interface StoreDeps extends ClaimStoreDeps {
+  /** Whose resources may reach a store with the identity of the operator's pod; `*`: everybody's. */
+  readonly identityNamespaces: readonly string[];
+}
+
 /** The opener of all storage types. */
-export function storeOpener(deps: ClaimStoreDeps): (owner: StoreOwner) => Promise<Store> {
+export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Store> {
   return async ({ kind: asked, metadata, spec }) => {
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
@@ -24,9 +29,33 @@ export function storeOpener(deps: ClaimStoreDeps): (owner: StoreOwner) => Promis
       return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim });
     }
     const secret = secretOf(spec);
+    if (secret === undefined) checkIdentity(deps, namespace, spec);
     const data = secret === undefined ? undefined : await readSecret(deps.kube, namespace, secret);
     return openStore(storeSpec(spec), data);
   };
+}
+
+const SECRET_FIELDS: Partial<Record<StoreOwner['spec']['storageType'], string>> = {
+  S3: 's3.awsSecret',
+  ABS: 'abs.absSecret',
+  GCS: 'gcs.gcpSecret',
+};
+
+/**
+ * The operator's identity reads and deletes whatever its buckets hold, of whichever namespace: it is lent only to those whom
+ * somebody who runs the operator has named (docs/decisions/0021).
+ */
+function checkIdentity(
+  { identityNamespaces }: StoreDeps,
+  namespace: string,
+  { storageType }: StoreOwner['spec'],
+): void {
+  const field = SECRET_FIELDS[storageType];
+  if (field === undefined || identityNamespaces.some(name => name === '*' || name === namespace)) return;
+  throw new StoreError(
+    'invalid',
+    `${field} names no Secret: name one, or have namespace ${namespace} added to IDENTITY_NAMESPACES of the operator, whose own identity is used then`,
+  );
 }
 
 /** The Secret that the store's block names; undefined: the identity of the operator's pod. */
