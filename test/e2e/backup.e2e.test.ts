@@ -1,7 +1,7 @@
 /** Backups of a living cluster by the deployed operator: into a claim, and what a deletion leaves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdBackup, EtcdBackupSpec } from '../../src/api/types.ts';
+import type { EtcdBackup, EtcdBackupSpec, EtcdRestoreSpec } from '../../src/api/types.ts';
 import {
   awaitCondition,
   createNamespace,
@@ -11,9 +11,11 @@ import {
   sample,
   type World,
 } from '../support/e2e.ts';
-import { forward } from '../support/forward.ts';
+import { BackupStory } from '../support/backup-story.ts';
+import { formsOf } from '../support/leaks.ts';
 import { poll } from '../support/poll.ts';
-import { S3_KEYS, startGoogle, startVersity } from '../support/store-servers.ts';
+import { live } from '../support/stack-keys.ts';
+import { blockOf, startStackStore } from '../support/stack-store.ts';
 
 const NAMESPACE = 'backup';
 const CLUSTER = 'example';
@@ -70,26 +72,14 @@ async function apply(name: string, spec: EtcdBackupSpec): Promise<void> {
   } as Parameters<World['kube']['apply']>[0]);
 }
 
-/** Where pods reach this machine: the first address of the stack's network. */
-function bridgeAddress(): string {
-  return world.stack.temporalAddress.replace(/\.\d+:\d+$/, '.1');
-}
-
-function secret(name: string, stringData: Readonly<Record<string, string>>) {
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: NAMESPACE, name }, stringData };
-}
-
 describe('into object stores', () => {
   it('S3: by schedule of a person, compressed, with a Secret in the form of the AWS tools', async () => {
-    const server = await startVersity();
-    const { url, stop } = await forward(bridgeAddress(), server.front.url);
+    const store = await startStackStore(world, NAMESPACE, 'S3');
     try {
-      const credentials = `[default]\naws_access_key_id = ${S3_KEYS.access}\naws_secret_access_key = ${S3_KEYS.secret}\n`;
-      await world.kube.apply(secret('aws', { credentials, config: '[default]\nregion = us-east-1\n' }));
       await apply('to-s3', {
         clusterRef: { name: CLUSTER },
         storageType: 'S3',
-        s3: { path: 'bucket/etcd/example', awsSecret: 'aws', endpoint: url, forcePathStyle: true },
+        ...blockOf(store, 'bucket/etcd/example'),
         backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3 },
         compression: 'gzip',
       });
@@ -104,34 +94,48 @@ describe('into object stores', () => {
         await readBackup('to-s3'),
         await historyOf(status?.workflowID ?? ''),
       ]);
-      expect(everything).not.toContain(S3_KEYS.secret);
+      for (const form of store.canaries.flatMap(formsOf)) expect(everything).not.toContain(form);
     } finally {
-      stop();
-      await server.stop();
+      await store.stop();
     }
   }, 180_000);
 
-  it('Google: the published sample with the endpoint of the stand-in, of a cluster with TLS', async () => {
-    const server = await startGoogle();
-    const { url, stop } = await forward(bridgeAddress(), server.front.url);
+  it('Google: the published samples, with the endpoint of the stand-in: a lost cluster comes back key by key', async () => {
+    const store = await startStackStore(world, NAMESPACE, 'GCS');
+    const story = new BackupStory(world, NAMESPACE);
+    const published = (file: string) => {
+      const { metadata, ...rest } = sample(NAMESPACE, file);
+      const spec = rest['spec'] as EtcdBackupSpec & EtcdRestoreSpec;
+      const gcs = { path: '', ...spec.gcs, endpoint: store.endpoint };
+      return { name: metadata.name, spec: { ...spec, gcs } };
+    };
     try {
+      const cluster = 'etcd-cluster';
       const spec = { size: 1, version: '3.6.16', TLS: { auto: {} } };
-      await world.kube.apply(manifest(NAMESPACE, 'etcd-cluster', spec));
-      await world.kube.apply(secret('gcp-secret', { 'access-token': server.accessToken }));
-      await awaitCondition(world, { namespace: NAMESPACE, name: 'etcd-cluster' }, { type: 'Available' });
-      const published = sample(NAMESPACE, 'etcd-gcs-backup.yaml');
-      const asked = published['spec'] as EtcdBackupSpec;
-      await apply(published.metadata.name, {
-        ...asked,
-        gcs: { ...asked.gcs, path: 'bucket/etcd', endpoint: url },
+      await world.kube.apply(manifest(NAMESPACE, cluster, spec));
+      await awaitCondition(world, { namespace: NAMESPACE, name: cluster }, { type: 'Available' });
+      await story.through(cluster, live);
+      const before = await story.keysOf(cluster);
+      const backup = published('etcd-gcs-backup.yaml');
+      await apply(backup.name, backup.spec);
+      const { status } = await ended(backup.name, 'Succeeded');
+      expect(status?.history?.[0]).toMatchObject({
+        location: 'gs://gcsbucket/etcd',
+        member: 'etcd-cluster-0',
+        revision: before.revision,
       });
-      const { status } = await ended(published.metadata.name, 'Succeeded');
-      expect(status?.history?.[0]).toMatchObject({ location: 'gs://bucket/etcd', member: 'etcd-cluster-0' });
+      await story.loseAll(cluster);
+      const restore = published('etcd-gcs-restore.yaml');
+      await story.apply('EtcdRestore', restore.name, { ...restore.spec, etcdCluster: { name: cluster } });
+      expect((await story.restored(restore.name)).status).toMatchObject({
+        phase: 'Succeeded',
+        succeeded: true,
+      });
+      expect(await story.contentAfterRestore(cluster, before)).toEqual({ keys: before.keys, isRaised: true });
     } finally {
-      stop();
-      await server.stop();
+      await store.stop();
     }
-  }, 240_000);
+  }, 400_000);
 });
 
 /** Everything that Temporal keeps of a workflow. */

@@ -79,12 +79,15 @@ export async function startGoogle(): Promise<GoogleServer> {
   const front = await Front.start(port);
   const command = [await tool('fake-gcs-server'), '-port', `${port}`, '-external-url', front.url];
   const server = await startServer({ command, env: {}, port, folder, front });
-  const made = await fetch(`http://127.0.0.1:${port}/storage/v1/b`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'bucket' }),
-  });
-  if (!made.ok) throw new Error(`the bucket was not made: HTTP ${made.status}`);
+  // The second is that of the published samples.
+  for (const name of ['bucket', 'gcsbucket']) {
+    const made = await fetch(`http://127.0.0.1:${port}/storage/v1/b`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
+    });
+    if (!made.ok) throw new Error(`the bucket ${name} was not made: HTTP ${made.status}`);
+  }
   const accessToken = `canary-gcs-${randomBytes(8).toString('hex')}`;
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const tokens = await serveTokens(
