@@ -3,6 +3,7 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { issueLeaf } from '../../src/tls/issue.ts';
+import { type Access, runApplication } from '../support/application.ts';
 import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../support/certificates.ts';
 import {
   awaitCondition,
@@ -69,55 +70,9 @@ async function shownBy(name: string): Promise<string[]> {
   );
 }
 
-/** Runs etcdctl in a pod that mounts a Secret with these keys, against the client Service; gives its output. */
-async function application(
-  cluster: string,
-  { secretName, keys }: { secretName: string; keys: { ca: string; cert: string; key: string } },
-): Promise<string> {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: NAMESPACE, name: `${cluster}-application` },
-    spec: {
-      restartPolicy: 'Never',
-      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [
-        {
-          name: 'application',
-          image: 'gcr.io/etcd-development/etcd:v3.6.16',
-          command: ['/usr/local/bin/etcdctl'],
-          args: [
-            `--endpoints=https://${cluster}-client.${NAMESPACE}.svc:2379`,
-            `--cacert=/tls/${keys.ca}`,
-            `--cert=/tls/${keys.cert}`,
-            `--key=/tls/${keys.key}`,
-            // More than its 5 s: on a busy machine the Service's rules may reach the node after the pod has started.
-            '--command-timeout=30s',
-            '--dial-timeout=20s',
-            'put',
-            'through/the/service',
-            'yes',
-          ],
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-          volumeMounts: [{ name: 'tls', mountPath: '/tls', readOnly: true }],
-        },
-      ],
-      volumes: [{ name: 'tls', secret: { secretName } }],
-    },
-  };
-  await world.kube.create(pod);
-  const done = await poll(
-    async () => {
-      const found = await world.kube.get({ ...pod, name: pod.metadata.name, namespace: NAMESPACE });
-      const { phase } = (found?.['status'] ?? {}) as { phase?: string };
-      return phase === 'Succeeded' || phase === 'Failed' ? phase : undefined;
-    },
-    { timeoutMs: 60_000 },
-  );
-  const output = await world.stack.kubectl('-n', NAMESPACE, 'logs', pod.metadata.name);
-  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', pod.metadata.name);
-  return `${done}: ${output.trim()}`;
-}
+/** A write through the client Service by whoever has what is in the Secret. */
+const application = (cluster: string, access: Access): Promise<string> =>
+  runApplication(world, { namespace: NAMESPACE, name: cluster }, access, 'put', 'through/the/service', 'yes');
 
 async function readSecret(name: string): Promise<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>> {
   const found = await world.kube.get({ apiVersion: 'v1', kind: 'Secret', namespace: NAMESPACE, name });
