@@ -47,7 +47,7 @@ export const ANNOTATION_INITIAL_CLUSTER_STATE = `${GROUP}/initial-cluster-state`
 export const ANNOTATION_MADE_FROM = `${GROUP}/made-from`;
 /** Of a pod whose image was replaced in place: when, RFC 3339. */
 export const ANNOTATION_IMAGE_REPLACED = `${GROUP}/image-replaced`;
-/** Of a pod that was made after the cluster had arrived in this minor, so that the member can leave it. */
+/** Of a pod that was made after the cluster had arrived in this minor, or begun in it, so that the member can leave it. */
 export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;

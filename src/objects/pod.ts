@@ -1,6 +1,7 @@
 /** The pod of one member. Pure. */
 import type { ClusterConfig } from '../api/defaults.ts';
 import {
+  ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
   CLIENT_PORT,
   CLIENTS_ADMITTED,
@@ -159,4 +160,11 @@ function peerUrlOf(cluster: EtcdCluster, config: ClusterConfig, member: string):
 function address(cluster: EtcdCluster, config: ClusterConfig, member: string) {
   const { name, namespace } = cluster.metadata;
   return { member, cluster: name, namespace, domain: config.pod.ClusterDomain };
+}
+
+/** The same pod with the minor noted that its member can leave as it is; without one it is the pod itself. */
+export function settledIn(pod: ManifestObject, minor: string | undefined): ManifestObject {
+  if (minor === undefined) return pod;
+  const annotations = { ...pod.metadata.annotations, [ANNOTATION_SETTLED]: minor };
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
 }

@@ -25,6 +25,7 @@ import { restoreUnderWay } from './restore/of-cluster.ts';
 import { unsealed } from './seal.ts';
 import { storageFor } from './storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from './tls.ts';
+import { bornSettled } from './upgrade/settling.ts';
 
 const BEFORE_RECORDING: readonly Check[] = [
   specificationIsUsable,
@@ -158,12 +159,21 @@ function bootstrapSteps(observation: Observation, incarnation: Incarnation): Ste
       { kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities },
     ];
   }
-  const bootstrap: Step = { kind: 'bootstrapMembers', token, members };
+  const bootstrap: Step = { kind: 'bootstrapMembers', token, members, ...bornIn(observation) };
   const afterwards: Step[] = [
     { kind: 'awaitQuorum', token, members },
     { kind: 'recordClusterId', token, clusterId: 'as elected', members: [] },
   ];
   return everythingMade(observation, members) ? afterwards : [bootstrap, ...afterwards];
+}
+
+/**
+ * A cluster of which all members begin in one minor has nothing of an older one in its log, and can leave the minor without
+ * one more start. Said only before any pod is there: who was made before may be of another minor.
+ */
+function bornIn({ cluster, pods }: Observation): { readonly settledIn?: string } {
+  const minor = bornSettled(cluster.config.version);
+  return minor === undefined || pods.length > 0 ? {} : { settledIn: minor };
 }
 
 /**

@@ -35,7 +35,13 @@ type Deed =
       /** Given when the identity is rebuilt from stamps: then no member may bootstrap any more. */
       readonly clusterId?: string;
     }
-  | { readonly kind: 'bootstrapMembers'; readonly token: string; readonly members: readonly string[] }
+  | {
+      readonly kind: 'bootstrapMembers';
+      readonly token: string;
+      readonly members: readonly string[];
+      /** The minor that all of them are born in: noted on pods that are made for it. */
+      readonly settledIn?: string | undefined;
+    }
   | { readonly kind: 'awaitQuorum'; readonly token: string; readonly members: readonly string[] }
   | {
       readonly kind: 'recordClusterId';

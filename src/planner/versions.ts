@@ -239,13 +239,6 @@ export function hasArrived({ cluster, storage }: Omit<MemberVersions, 'name'>, m
   return minorOf(cluster ?? '') === minor && (!knowsStorage || minorOf(storage ?? '') === minor);
 }
 
-/** Whether members must be started once more in the minor of `from` before they are started with `to`. */
-export function mustSettle(from: string, to: string): boolean {
-  return DEPARTURES.some(
-    departure => departure.settles && departure.from === minorOf(from) && departure.to === minorOf(to),
-  );
-}
-
 /** Members that were found on different versions: brought to one that some of them run already, or nothing is guessed. */
 function mixedPath(question: UpgradeQuestion, versions: readonly string[]): UpgradeAnswer {
   const { target, members } = question;

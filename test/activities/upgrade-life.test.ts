@@ -104,6 +104,33 @@ describe('a newer patch', LONG, () => {
   });
 });
 
+describe('the next minor of a cluster that began in 3.6', LONG, () => {
+  it('is brought to the pods in place: nothing of 3.5 is in their logs', async () => {
+    const world = await created('3.6.15');
+    const before = uids(world);
+    await ask(world, { version: '3.6.16' });
+    await settled(world);
+    await ask(world, { version: '3.7.3' });
+    const { fewest, failures } = await watched(world, () => settled(world));
+    expect({ fewest, failures }).toEqual({ fewest: 2, failures: [] });
+    expect(versions(world)).toEqual(['3.7.3', '3.7.3', '3.7.3']);
+    expect(uids(world)).toEqual(before);
+  });
+
+  it('takes one more start of a member whose pod is another one by now', async () => {
+    const world = await created('3.6.16');
+    const { namespace } = world.resource;
+    await world.kube.as('kubectl').delete({ apiVersion: 'v1', kind: 'Pod', namespace, name: 'example-1' });
+    await settled(world);
+    world.now += 60_000;
+    const before = uids(world);
+    await ask(world, { version: '3.7.3' });
+    await settled(world);
+    expect(versions(world)).toEqual(['3.7.3', '3.7.3', '3.7.3']);
+    expect(uids(world).filter(uid => !before.includes(uid))).toHaveLength(1);
+  });
+});
+
 describe('several minors', LONG, () => {
   it('are refused and nothing is touched, until that is allowed', async () => {
     const world = await created('3.5.35');

@@ -5,7 +5,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
-import { hasArrived, mustSettle, upgradePath } from '../../src/planner/versions.ts';
+import { bornSettled, mustSettle } from '../../src/planner/upgrade/settling.ts';
+import { hasArrived, upgradePath } from '../../src/planner/versions.ts';
 import { etcdBinary, EtcdProcessCluster } from '../support/etcd-process.ts';
 
 const port = createEtcdPort();
@@ -73,6 +74,15 @@ test('3.5 to 3.6, once more, and to 3.7 is clean', async () => {
   expect(mustSettle('3.6.16', '3.7.3')).toBe(true);
   await roll(three, '3.7.3', '3.7');
   expect(three.members.filter(({ log }) => log.includes(PANIC))).toEqual([]);
+});
+
+test('a cluster that began in 3.6 goes to 3.7 as it is', async () => {
+  cluster = await EtcdProcessCluster.start({ version: '3.6.5', size: 3 });
+  await cluster.put('key', 'kept');
+  await roll(cluster, '3.6.16', '3.6');
+  expect(bornSettled('3.6.5')).toBe('3.6');
+  await roll(cluster, '3.7.3', '3.7');
+  expect(cluster.members.filter(({ log }) => log.includes(PANIC))).toEqual([]);
 });
 
 test('a minor is not left while the cluster has not arrived in it', async () => {

@@ -149,6 +149,21 @@ describe('the steps of a creation', () => {
     });
   });
 
+  it.each([
+    ['3.6.16', [], '3.6'],
+    ['3.5.35', [], undefined],
+    ['3.6.16', [aPod()], undefined],
+  ])('say of %s in which minor all begin, while no pod is there', (version, pods, settledIn) => {
+    const cluster = aCluster({ spec: { version }, status: RECORDED });
+    const decision = planCreation(anObservation({ cluster, pods }));
+    expect(decision?.kind === 'operate' && decision.step).toEqual({
+      kind: 'bootstrapMembers',
+      token: TOKEN,
+      members: namesOf(3),
+      ...(settledIn === undefined ? {} : { settledIn }),
+    });
+  });
+
   it('name the cluster id and the members that a quorum answered with', () => {
     expect(planCreation(begun({ ...MADE, membership: aMembership() }))).toMatchObject({
       step: {

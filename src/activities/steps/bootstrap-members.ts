@@ -1,7 +1,9 @@
+import { withDefaults } from '../../api/defaults.ts';
 import type { EtcdCluster } from '../../api/types.ts';
+import { minorOf } from '../../api/versions.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
-import { memberPod } from '../../objects/pod.ts';
+import { memberPod, settledIn } from '../../objects/pod.ts';
 import { peerService } from '../../objects/services.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -45,8 +47,10 @@ export async function bootstrapMembers(
     ),
   ]);
   const start = { state: 'new', members: initial } as const;
+  // The specification may be another one than that which was planned for.
+  const minor = minorOf(withDefaults(cluster.spec).version) === step.settledIn ? step.settledIn : undefined;
   const pods = step.members.map(name =>
-    memberPod(cluster, { name, token: step.token, start, storage: kind }),
+    settledIn(memberPod(cluster, { name, token: step.token, start, storage: kind }), minor),
   );
   const created = await createAll(deps, cluster, pods);
   if (created > 0) {

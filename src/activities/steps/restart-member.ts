@@ -1,6 +1,4 @@
-import { ANNOTATION_SETTLED } from '../../api/names.ts';
-import type { ManifestObject } from '../../objects/manifest.ts';
-import { memberPod } from '../../objects/pod.ts';
+import { memberPod, settledIn } from '../../objects/pod.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
@@ -36,14 +34,8 @@ export async function restartMember(
     // A repair never upgrades: the member comes back in the version that the cluster runs.
     version: step.version ?? cluster.status.currentVersion,
   });
-  if ((await createOwned(deps.kube, annotated(pod, step.settledIn), ref.uid)) === 'created') {
+  if ((await createOwned(deps.kube, settledIn(pod, step.settledIn), ref.uid)) === 'created') {
     const message = `started ${step.member} again on its volume`;
     deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberRestarted', message });
   }
-}
-
-function annotated(pod: ManifestObject, settledIn: string | undefined): ManifestObject {
-  if (settledIn === undefined) return pod;
-  const annotations = { ...pod.metadata.annotations, [ANNOTATION_SETTLED]: settledIn };
-  return { ...pod, metadata: { ...pod.metadata, annotations } };
 }

@@ -13,7 +13,6 @@ import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { membersWithoutPod, usableClaim } from '../repair.ts';
 import { whenGatesOpen } from '../rolling.ts';
-import { mustSettle } from '../versions.ts';
 import { backedUpEnough } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
@@ -22,6 +21,7 @@ import { arrived, type Goal, runs, upgradeGoal } from './goal.ts';
 import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
 import { afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
+import { mustSettle } from './settling.ts';
 
 /** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
 const AGREEMENT_PATIENCE_MS = 300_000;
@@ -40,18 +40,17 @@ export function continueUpgrade(observation: Observation): Decision | undefined 
     return startAgain(observation, member, mustSettle(goal.from, goal.to) ? once : { version });
   });
   if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
-  const [coming] = comingPods(observation, goal);
+  const coming = comingPods(observation, goal).find(pod => pod.deleting || isYoung(observation, pod));
   if (coming === undefined) return undefined;
   if (coming.deleting) {
     const message = `waiting for ${coming.name} to be gone before it is started again`;
     return blocked({ reason: 'PodTerminating', message }, laterSteps(observation, goal));
   }
-  return isYoung(observation, coming)
-    ? operate('upgradeCluster', [
-        { kind: 'awaitVersion', member: coming.name, version: comingVersion(observation, goal, coming) },
-        ...laterSteps(observation, goal),
-      ])
-    : undefined;
+  const version = comingVersion(observation, goal, coming);
+  return operate('upgradeCluster', [
+    { kind: 'awaitVersion', member: coming.name, version },
+    ...laterSteps(observation, goal),
+  ]);
 }
 
 /** What an upgrade does next; undefined when every member runs what is asked for, or when that cannot be had. */

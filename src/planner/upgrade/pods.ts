@@ -5,8 +5,8 @@ import { memberNames } from '../members.ts';
 import type { Observation, PodFacts } from '../observation.ts';
 import { quorum } from '../quorum.ts';
 import { isLeader } from '../rolling.ts';
-import { mustSettle } from '../versions.ts';
 import { type Goal, runs } from './goal.ts';
+import { mustSettle } from './settling.ts';
 
 /** The member is to be started once more in the old minor before it may leave it. */
 export function isUnsettled(pod: PodFacts, from: string, to: string): boolean {
@@ -32,9 +32,8 @@ export function comingPods(observation: Observation, goal: Goal): PodFacts[] {
 
 /** What a pod that there is was made to run: a member that is started once more runs the old version first. */
 export function comingVersion(observation: Observation, goal: Goal, pod: PodFacts): string {
-  return pod.version === goal.from && pod.settledIn !== undefined
-    ? goal.from
-    : versionFor(observation, goal, pod.name);
+  const isSettled = mustSettle(goal.from, goal.to) && !isUnsettled(pod, goal.from, goal.to);
+  return pod.version === goal.from && isSettled ? goal.from : versionFor(observation, goal, pod.name);
 }
 
 /** What a member is to run: the target, or what it ran before when it has failed with that. */

@@ -6,9 +6,9 @@ import type { Observation, PodFacts } from '../observation.ts';
 import { changesBesidesImage } from '../rendering.ts';
 import { usableClaim } from '../repair.ts';
 import { handOver, restart } from '../rolling.ts';
-import { mustSettle } from '../versions.ts';
 import type { Goal } from './goal.ts';
 import { isUnsettled, waitingPods } from './pods.ts';
+import { mustSettle } from './settling.ts';
 
 /** Everything that is left of this hop, and a word on those that follow. */
 export function laterSteps(observation: Observation, goal: Goal): Step[] {
