@@ -1,7 +1,6 @@
 /** Upgrades that people go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
 import { expect, test } from 'vitest';
 import { drilledCluster } from '../../support/drill/drilled.ts';
-import { openOperations } from '../../support/drill/operations.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';
 import { podsOf } from '../../support/e2e.ts';
 import { memberProcesses } from '../../support/operator-processes.ts';
@@ -9,7 +8,7 @@ import { poll } from '../../support/poll.ts';
 
 const cluster = drilledCluster('drill-upgrade-people', 3, { version: '3.6.16' });
 const { at, drill, world } = cluster;
-const { arrive, blocked, condition, edit, reached, versions } = upgradesOf(cluster);
+const { arrive, blocked, cluster: upgraded, condition, edit, reached, versions } = upgradesOf(cluster);
 
 test('to an older release of the minor', async () => {
   await drill('3.6.16 → 3.6.5', async () => {
@@ -60,31 +59,34 @@ test('a target that changes midway, across a minor and before the point of no re
   });
 });
 
-test('a supervised upgrade asks before the first member and before the last', async () => {
-  const operations = await openOperations(world(), at);
-  const approve = async (ids: readonly string[]) => {
-    const consent = JSON.stringify({ operation: 'upgradeCluster', ids, by: 'your name' });
+test('a supervised upgrade asks before the first member and before the last, and is told as the runbook says', async () => {
+  const workflow = (await upgraded())?.status?.workflowID ?? '';
+  const temporal = (verb: string, ...args: string[]) =>
+    world().temporal('workflow', verb, '-w', workflow, ...args);
+  const approve = async (...ids: string[]) => {
     const said = await poll(
       async () => {
         const found = await condition('Upgrading');
-        return found?.reason === 'AwaitingApproval' && found.message?.includes(consent) ? found : undefined;
+        const isAsked = found?.reason === 'AwaitingApproval' && found.message?.includes(`"${ids[0]}"`);
+        return isAsked ? found.message : undefined;
       },
       { timeoutMs: 240_000, otherwise: async () => JSON.stringify(await condition('Upgrading')) },
     );
-    console.log(said.message);
-    await operations.signal('approve', { operation: 'upgradeCluster', ids });
+    console.log(said);
+    const [, consent = ''] = /send approve (\{.*?\})/.exec(said) ?? [];
+    expect(JSON.parse(consent)).toMatchObject({ operation: 'upgradeCluster', ids });
+    expect(await temporal('query', '--name', 'plan')).toContain(JSON.stringify(ids[0]));
+    await temporal('signal', '--name', 'approve', '-i', consent.replace('your name', 'ana'));
   };
   await drill('3.6.16 → 3.7.3, supervised', async () => {
     const pods = await cluster.pods();
     await edit({ version: '3.7.3', upgrade: { strategy: 'Supervised' } });
-    await poll(async () => (await condition('Upgrading'))?.reason === 'AwaitingApproval', {
-      timeoutMs: 60_000,
-    });
-    expect(await cluster.pods()).toEqual(pods);
-    await approve(['begin', '3.6.16', '3.7.3']);
+    await approve('begin', '3.6.16', '3.7.3');
     await reached('3.7.3', 2);
-    await approve(['finish', '3.6.16', '3.7.3']);
+    await approve('finish', '3.6.16', '3.7.3');
     await arrive('3.7.3');
+    expect(await cluster.pods()).toEqual(pods);
   });
-  await operations.close();
+  const events = await cluster.kubectl('get', 'events', '--field-selector', 'reason=MemberUpgraded');
+  expect(events).toMatch(/the point of no return/);
 });

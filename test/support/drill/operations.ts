@@ -38,8 +38,8 @@ export interface Operations {
   ): Promise<OperationRun>;
   /** Ends or restarts a workflow the way the `temporal` CLI does. */
   act(verb: 'terminate' | 'cancel' | 'reset', on: 'operation' | 'entity'): Promise<void>;
-  /** Sends the entity a signal, with what it is to say besides who sends it. */
-  signal(name: string, content?: object): Promise<void>;
+  /** Sends the entity a signal. */
+  signal(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -85,8 +85,8 @@ export async function openOperations(world: World, at: Place): Promise<Operation
         timeoutMs: 5_000,
       });
     },
-    async signal(name, content = {}) {
-      await client.workflow.getHandle(entity).signal(name, { by: 'drill', ...content });
+    async signal(name) {
+      await client.workflow.getHandle(entity).signal(name, { by: 'drill' });
     },
     close: () => connection.close(),
   };
