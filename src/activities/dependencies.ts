@@ -2,6 +2,7 @@ import type { EtcdPort } from '../etcd/port.ts';
 import type { KubeClient } from '../kube/port.ts';
 import type { ClaimStoreOwner, PodPlace } from '../objects/claim-store.ts';
 import type { Store } from '../store/port.ts';
+import type { ServedAddress } from '../store/served/client.ts';
 import type { StoreOwner } from './backup/open-store.ts';
 import type { BackupReport } from './backup/figures.ts';
 import type { PassReport } from './pass-report.ts';
@@ -37,6 +38,8 @@ export interface Dependencies {
     owner: ClaimStoreOwner,
     of: { readonly claim: string; readonly place: PodPlace },
   ) => Promise<Store>;
+  /** Opens what a pod of ours serves. Sends nothing yet; to be closed. */
+  readonly openServed: (address: ServedAddress) => Store;
   /** The image that holds this program. */
   readonly ownImage: () => Promise<string>;
   /** Records an event; never throws and never waits for the API server. */

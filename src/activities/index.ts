@@ -7,6 +7,7 @@ import { beginBackup, releaseBackup } from './backup/begin.ts';
 import { backupFailure } from './backup/failure.ts';
 import { pruneBackups } from './backup/prune.ts';
 import { takeSnapshot } from './backup/take-snapshot.ts';
+import { verifyBackup } from './backup/verify-backup.ts';
 import { beating, beatingWithPulse } from './beating.ts';
 import { decline } from './decline.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -81,6 +82,11 @@ export function createActivities(deps: Dependencies) {
     takeSnapshot: beatingWithPulse(
       (pulse, ref: ClusterRef, of: BackupStepOf<'takeSnapshot'>) =>
         takeSnapshot(deps, pulse, { ref, step: of }),
+      backupFailure,
+    ),
+    verifyBackup: beatingWithPulse(
+      (pulse, ref: ClusterRef, of: BackupStepOf<'verifyBackup'>) =>
+        verifyBackup(deps, pulse, { ref, step: of }),
       backupFailure,
     ),
     pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),

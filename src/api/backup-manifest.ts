@@ -26,6 +26,25 @@ export interface BackupManifest {
     /** etcd's storage version; empty before 3.6. */
     readonly storageVersion: string;
   };
+  /** What the cluster's data was when the snapshot was taken; absent where nobody wants to compare it. */
+  readonly live?: LiveHashes;
+  /** What etcd's tool has read out of the object; absent before it has. */
+  readonly structure?: SnapshotStructure;
+}
+
+/** Hashes of the member that a snapshot is of, at one revision: before the snapshot and after, since a compaction changes them. */
+export interface LiveHashes {
+  /** In decimal. */
+  readonly revision: string;
+  readonly hashes: readonly { readonly hash: string; readonly compactRevision: string }[];
+}
+
+/** What `etcdutl snapshot status` says. */
+export interface SnapshotStructure {
+  /** CRC-32 over all keys and values. */
+  readonly hash: number;
+  readonly revision: number;
+  readonly keys: number;
 }
 
 /** A manifest in the format of this release. */

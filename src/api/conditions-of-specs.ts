@@ -167,6 +167,11 @@ const SUCCEEDED = rows('Succeeded', {
     'Use a release that does.',
   ],
   BackupVerified: ['True', 'The last backup is in the store and verified.', ''],
+  BackupNotVerified: [
+    'False',
+    'The last backup is in the store, and its verification has shown that it is not to be trusted.',
+    'Read the message; do not restore it. Have another taken, and look at the store and the members if it happens again.',
+  ],
   RestoreVerified: [
     'True',
     'The restored cluster has quorum, its size and its revision, read through every member.',

@@ -49,7 +49,7 @@ const backupPolicy = cel(
           monthly: count('Months of which the newest backup is kept.'),
         })
         .describe(
-          'Which backups are kept, grandfather-father-son. The newest verified backup is never deleted.',
+          'Which backups are kept, grandfather-father-son. The newest backup of each verify is never deleted.',
         )
         .optional(),
     })
@@ -139,6 +139,9 @@ const backupStatus = z
     etcdRevision: int64('The revision of the last backup.').optional(),
     // The Go client of old writes a time that is not set as null.
     lastSuccessDate: time('When the last backup succeeded.').nullable().optional(),
+    lastVerifiedRestore: time(
+      'When a backup was last restored on the side and found to be what the cluster was.',
+    ).optional(),
     phase: statusValue(
       ['', 'Pending', 'Running', 'Scheduled', 'Suspended', 'Succeeded', 'Failed'],
       'What the backup does.',
@@ -157,6 +160,7 @@ const backupStatus = z
         bytes: int64('Bytes written.').optional(),
         total: int64('Bytes expected.').optional(),
         message: text(4096, 'Why it does not get on, when it is being tried again.').optional(),
+        written: z.boolean().describe('true: the object is in the store, and is being verified.').optional(),
       })
       .describe('How far the backup under way is.')
       .optional(),

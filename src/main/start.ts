@@ -11,6 +11,7 @@ import { healthPages, metricsPages, operatorChecks, servePages, temporalServing 
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../activities/backup/claim-store.ts';
 import { storeOpener } from '../activities/backup/open-store.ts';
+import { openServedStore } from '../store/served/client.ts';
 import { ownImage } from './own-image.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
 import { failure, retryUntilDone } from './retry.ts';
@@ -164,6 +165,7 @@ async function makeWorker(
     openStore: storeOpener({ ...claims, identityNamespaces: config.identityNamespaces }),
     openVolume: (owner: Parameters<typeof openClaim>[1], of: Parameters<typeof openClaim>[2]) =>
       openClaim(claims, owner, of),
+    openServed: openServedStore,
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     logger: logger.child({ component: 'activities' }),

@@ -19,8 +19,8 @@ export interface ClaimStoreOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Absent: the claim that a backup lies in. `volume`: the one that a restore fills. */
-  readonly role?: 'volume';
+  /** Absent: the claim that a backup lies in. `volume`: the one that a restore fills. `verify`: no claim, the scratch of a verification. */
+  readonly role?: 'volume' | 'verify';
 }
 
 /** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are told apart by their uids. */
@@ -29,7 +29,8 @@ export function claimStoreName({ kind, name, uid, role }: ClaimStoreOwner): stri
   return `${short}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-${role ?? 'claim'}`;
 }
 
-function metadataOf(owner: ClaimStoreOwner) {
+/** Of the pod and of its Secret. */
+export function metadataOf(owner: ClaimStoreOwner) {
   const { kind, namespace, name, uid } = owner;
   return {
     name: claimStoreName(owner),

@@ -63,7 +63,8 @@ export async function performBackup(
 
 function optionsOf(step: BackupStep) {
   switch (step.kind) {
-    case 'takeSnapshot': {
+    case 'takeSnapshot':
+    case 'verifyBackup': {
       // The activity gives up by itself at its deadline; this is for a worker that does not.
       const limit = `${step.secondsLeft + 20}s` as const;
       return {

@@ -311,6 +311,7 @@ export class SimWorld {
       etcd: () => ({ member: ({ host }) => ({ ...this.etcd.member(host), close: () => {} }) }),
       rest: {
         openStore: async () => new FakeStore(),
+        openServed: () => new FakeStore(),
         openVolume: async () => new FakeStore(),
         ownImage: async () => 'operator:test',
         recordEvent: () => {},

@@ -15,6 +15,8 @@ import type { WritableObject } from '../../src/kube/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
 import { FakeEtcd } from './fake-etcd.ts';
+import { hash } from './fake-etcd-cluster.ts';
+import { FakeVerifier } from './fake-verifier.ts';
 import { FakeKube } from './fake-kube.ts';
 import { FakeStore } from './fake-store.ts';
 
@@ -82,6 +84,18 @@ export class BackupWorld {
     this.#killAt = { call, arrives };
   }
 
+  /** Finds each backup to be what the cluster was, unless a test has it say otherwise. */
+  readonly verifier = new FakeVerifier(this.kube, ({ level, revision }) => {
+    const at = revision || `${this.etcd.process(HOSTS[0] ?? '').cluster.revision}`;
+    return {
+      kind: 'read',
+      structure: { hash: 7, revision: Number(at), keys: 3 },
+      ...(level === 'Restore' && {
+        restored: { revision: at, hash: hash(at), compactRevision: '-1' },
+      }),
+    };
+  });
+
   /** Snapshots that were begun. */
   snapshots = 0;
 
@@ -105,6 +119,7 @@ export class BackupWorld {
     etcd: this.etcd,
     openStore: async () => this.store,
     openVolume: async () => new FakeStore(),
+    openServed: () => this.verifier.scratch,
     ownImage: async () => 'operator:test',
     recordEvent: (_, event) => void this.events.push(event),
     logger: { info: () => {}, warn: () => {} },
@@ -136,6 +151,7 @@ export class BackupWorld {
       ...this.deps,
       kube: guarded(this.kube),
       openStore: async () => guarded<Store>(this.store),
+      openServed: () => guarded<Store>(this.verifier.scratch),
     };
     const activities = createActivities(deps);
     const run = <R>(call: () => Promise<R>): Promise<R | 'died'> =>
@@ -145,6 +161,7 @@ export class BackupWorld {
 
   async #admit(act: () => unknown, process: { alive: () => boolean; kill: () => void }): Promise<unknown> {
     this.calls += 1;
+    this.verifier.settle();
     const kill = this.#killAt;
     if (process.alive() && (kill === undefined || this.calls < kill.call)) return act();
     process.kill();

@@ -119,6 +119,7 @@ export class OperatorWorld {
       kube: this.kube,
       etcd: this.etcd,
       openStore: async () => this.store,
+      openServed: () => new FakeStore(),
       openVolume: async (_, { claim }) => this.volume(claim),
       ownImage: async () => 'operator:test',
       recordEvent: (_, event) => void this.events.push(event),

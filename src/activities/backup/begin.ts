@@ -2,7 +2,7 @@
 import { preconditionChanged } from '../failures.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { endLeftPod } from './claim-store.ts';
+import { endLeftPod } from './serving-pod.ts';
 import { type BackupRef, backupFacts, readBackup, reportBackup, setFinalizer } from './resource.ts';
 
 /** Records the run, so that whoever goes on after a crash makes the same one. Done twice it finds itself done. */
@@ -40,5 +40,6 @@ export async function releaseBackup(deps: Dependencies, ref: BackupRef): Promise
   const backup = await readBackup(deps.kube, ref);
   if (backup === undefined) return;
   if (backup.spec.storageType === 'File') await endLeftPod(deps.kube, { kind: 'EtcdBackup', ...ref });
+  await endLeftPod(deps.kube, { kind: 'EtcdBackup', ...ref, role: 'verify' });
   await setFinalizer(deps.kube, backup, false);
 }

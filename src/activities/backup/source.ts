@@ -86,7 +86,10 @@ function noSource(count: number, silent: readonly string[]): Error {
 }
 
 /** The cluster of the specification, or the one whose client Service its endpoints name. */
-async function managedCluster(deps: Dependencies, backup: EtcdBackup): Promise<EtcdCluster | undefined> {
+export async function managedCluster(
+  deps: Dependencies,
+  backup: EtcdBackup,
+): Promise<EtcdCluster | undefined> {
   const { namespace } = backup.metadata;
   const named = backup.spec.clusterRef?.name;
   const services = (backup.spec.etcdEndpoints ?? []).map(text => {

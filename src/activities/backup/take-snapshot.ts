@@ -4,14 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { newManifest, type BackupManifest } from '../../api/backup-manifest.ts';
+import { newManifest, type BackupManifest, type LiveHashes } from '../../api/backup-manifest.ts';
 import { backupWithDefaults } from '../../api/backup-defaults.ts';
 import { keysOf, periodicKey } from '../../api/backup-names.ts';
 import { timestamp } from '../../api/time.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
-import { settled, withSuccess } from '../../planner/backup/report.ts';
+import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
 import {
@@ -32,7 +32,8 @@ import { withMemberSlot } from '../member-slot.ts';
 
 type Step = Extract<BackupStep, { kind: 'takeSnapshot' }>;
 
-interface Run {
+/** A run under way, with its store opened. */
+export interface Run {
   readonly deps: Dependencies;
   readonly ref: BackupRef;
   readonly startedAt: string;
@@ -47,6 +48,21 @@ export async function takeSnapshot(
   pulse: Pulse,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
+  await withRun(deps, pulse, { ref, step }, async (run, backup) => {
+    const manifest = await obtain(run);
+    if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
+    else await recordRun(deps, run, status => withWritten(status, manifest.entry));
+    await tidy(run);
+  });
+}
+
+/** Has something done with a run, whose store is opened and closed again. */
+export async function withRun(
+  deps: Dependencies,
+  pulse: Pulse,
+  { ref, step }: { readonly ref: BackupRef; readonly step: Pick<Step, 'startedAt' | 'secondsLeft'> },
+  act: (run: Run, backup: EtcdBackup) => Promise<void>,
+): Promise<void> {
   const { startedAt } = step;
   const backup = await readRunning(deps.kube, ref, startedAt);
   const deadlineMs = step.secondsLeft * 1000;
@@ -57,10 +73,7 @@ export async function takeSnapshot(
     const isAsked = backup.status?.progress?.requestedBy !== undefined;
     const isPeriodic = isAsked || backupWithDefaults(backup.spec).schedule.kind !== 'once';
     const shelf = shelfOf(store, backup, isPeriodic);
-    const run: Run = { deps, ref, startedAt, shelf, bounds, pulse };
-    const manifest = await obtain(run);
-    await recordTaken(run, manifest.entry);
-    await tidy(run);
+    await act({ deps, ref, startedAt, shelf, bounds, pulse }, backup);
   } finally {
     await store.close();
   }
@@ -81,7 +94,7 @@ async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run):
 }
 
 /** The manifest of the run's object, which is in the store when this resolves. */
-async function obtain(run: Run): Promise<BackupManifest> {
+export async function obtain(run: Run): Promise<BackupManifest> {
   try {
     return await attempt(run);
   } catch (error) {
@@ -110,10 +123,11 @@ async function attempt(run: Run): Promise<BackupManifest> {
 async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest> {
   const { deps, shelf, bounds, startedAt, pulse } = run;
   const begun = deps.now();
-  const { compression } = backupWithDefaults(shelf.backup.spec);
+  const { compression, verify } = backupWithDefaults(shelf.backup.spec);
   // Read again through the member, now that nobody else works on it: everything up to here is in the snapshot.
   const { revision } = await source.member.linearizableRead();
   const key = shelf.isPeriodic ? periodicKey(shelf.place.key, revision, startedAt) : shelf.place.key;
+  const hashes = verify === 'Checksum' ? undefined : [await liveHash(run, source, revision)];
   const snapshot = verifiedSnapshot(source.member.snapshot(bounds));
   const object = createHash('sha256');
   async function* hashed(): AsyncGenerator<Uint8Array> {
@@ -129,12 +143,46 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
   const options = { ...bounds, writer: writerOf(shelf.backup, startedAt) };
   const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), options));
   const proof = snapshot.proof();
+  hashes?.push(await liveHash(run, source, revision));
   const sha256 = compression === 'none' ? proof.wholeSha256 : object.digest('hex');
   return finish(
     run,
     { ...source, revision },
-    { key, size, sha256, proof, seconds: (deps.now() - begun) / 1000 },
+    { key, size, sha256, proof, live: liveOf(revision, hashes), seconds: (deps.now() - begun) / 1000 },
   );
+}
+
+type Hash = LiveHashes['hashes'][number];
+
+/** What the member says of its data. A backup is a backup also where it says nothing: it is then compared with nothing. */
+async function liveHash(
+  { deps }: Pick<Run, 'deps'>,
+  { member }: Pick<SnapshotSource, 'member'>,
+  revision: string,
+): Promise<Hash | undefined> {
+  try {
+    const { hash, compactRevision } = await member.hashKv(revision);
+    return { hash, compactRevision };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    deps.logger.info('no hash of the data to compare the backup with', { error: message });
+    return undefined;
+  }
+}
+
+function liveOf(revision: string, hashes: readonly (Hash | undefined)[] | undefined): LiveHashes | undefined {
+  const known = (hashes ?? []).filter(hash => hash !== undefined);
+  return known.length === 0 ? undefined : { revision, hashes: known };
+}
+
+/** The hash of the cluster at a revision, asked for now; undefined where it has compacted it away, or nobody says. */
+export async function hashNow(run: Run, revision: string): Promise<LiveHashes | undefined> {
+  const source = await openSource(run.deps, run.shelf.backup);
+  try {
+    return liveOf(revision, [await liveHash(run, source, revision)]);
+  } finally {
+    source.member.close();
+  }
 }
 
 /**
@@ -161,12 +209,13 @@ interface Written {
   readonly sha256: string;
   readonly proof: Omit<SnapshotProof, 'wholeSha256'>;
   readonly seconds: number;
+  readonly live?: LiveHashes | undefined;
 }
 
 async function finish(
   { shelf, startedAt, bounds }: Run,
   source: Pick<SnapshotSource, 'clusterId' | 'version' | 'name' | 'revision'>,
-  { key, size, sha256, proof, seconds }: Written,
+  { key, size, sha256, proof, live, seconds }: Written,
 ): Promise<BackupManifest> {
   const { namespace, name, uid } = shelf.backup.metadata;
   const entry: BackupEntry = {
@@ -187,6 +236,7 @@ async function finish(
     entry,
     compression: backupWithDefaults(shelf.backup.spec).compression,
     snapshot: { size: proof.size, sha256: proof.sha256, storageVersion: proof.storageVersion },
+    ...(live && { live }),
   });
   return writeManifest(shelf.store, key, { manifest, options: bounds });
 }
@@ -201,7 +251,7 @@ async function recordTaken({ deps, ref, startedAt }: Run, entry: BackupEntry): P
 }
 
 /** The run of a progress, ended now. */
-function endedRun(
+export function endedRun(
   progress: NonNullable<EtcdBackup['status']>['progress'],
   { backup, now }: { readonly backup: EtcdBackup; readonly now: number },
 ) {

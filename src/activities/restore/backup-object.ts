@@ -88,8 +88,8 @@ const RESUMES = 5;
 
 /** The snapshot in the object, decompressed. Its last step throws `corrupt` when the object is not the one that was examined. */
 export function snapshotIn(
-  { store, object }: OpenedObject,
-  source: RestoreSource,
+  { store, object }: { readonly store: Store; readonly object: Pick<RestoreObject, 'key'> },
+  source: Pick<RestoreSource, 'location' | 'sha256' | 'compression'>,
   options: CallOptions,
 ): AsyncIterable<Uint8Array> {
   const hash = createHash('sha256');
@@ -99,7 +99,10 @@ export function snapshotIn(
       yield chunk;
     }
     if (hash.digest('hex') !== source.sha256) {
-      throw new EtcdError('corrupt', `${source.location} is not what it was when it was examined`);
+      throw new EtcdError(
+        'corrupt',
+        `${source.location} is not what it was: its SHA-256 is another than ${source.sha256}`,
+      );
     }
   }
   return decompressed(checked(), source.compression);

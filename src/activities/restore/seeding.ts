@@ -5,10 +5,7 @@ import type { EtcdCluster, EtcdRestore } from '../../api/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
-import type { PodPlace } from '../../objects/claim-store.ts';
-import { placement } from '../../objects/placement.ts';
 import { memberPod } from '../../objects/pod.ts';
-import { POD_SECURITY } from '../../objects/security.ts';
 import { DONE_BEFORE, seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
 import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
@@ -18,6 +15,7 @@ import { restoreOfCluster } from '../../planner/restore/of-cluster.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastWords } from '../last-words.ts';
+import { placeOf } from '../pod-place.ts';
 import { isControlledBy } from '../pod-facts.ts';
 import { CLAIM, POD } from '../observe.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
@@ -84,17 +82,6 @@ async function createVolume(
   for (const object of [peerService(cluster), disruptionBudget(cluster), claim]) {
     await createOwned(deps.kube, object, cluster.metadata.uid);
   }
-}
-
-/** A volume is made where its first pod may run, so that pod may run where the member may. */
-function placeOf(cluster: EtcdCluster): PodPlace {
-  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
-  const { securityContext, imagePullSecrets } = config.pod;
-  return {
-    ...placement(cluster.metadata.name, config),
-    securityContext: securityContext ?? POD_SECURITY,
-    ...(imagePullSecrets !== undefined && { imagePullSecrets }),
-  };
 }
 
 /** Has etcdutl make the member's data of the snapshot, and records that it is done. */

@@ -60,6 +60,8 @@ export type BackupStep =
       readonly requestedBy?: string;
     }
   | { readonly kind: 'takeSnapshot'; readonly startedAt: string; readonly secondsLeft: number }
+  /** Shows that the object that the run has written can be read, or restored. */
+  | { readonly kind: 'verifyBackup'; readonly startedAt: string; readonly secondsLeft: number }
   /** Deletes what retention does not keep, and reads anew what there is. */
   | { readonly kind: 'pruneBackups' }
   /** Lets the resource go, and takes the finalizer off one that stays. */

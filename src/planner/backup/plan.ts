@@ -1,5 +1,6 @@
 /** What to do next about one EtcdBackup. Pure: same observation, same answer. */
 import { parseTimestamp, timestamp } from '../../api/time.ts';
+import type { BackupVerification } from '../../api/backup-defaults.ts';
 import { objectLocation } from '../../api/backup-names.ts';
 import { validateBackup } from '../../api/validate.ts';
 import { said } from '../said.ts';
@@ -106,11 +107,12 @@ export function isOverdue({ backup, now }: BackupObservation, startedAt: string)
 
 function stepOf(
   { backup, now }: BackupObservation,
-  { startedAt }: { readonly startedAt: string },
+  { startedAt, written = false }: { readonly startedAt: string; readonly written?: boolean },
 ): BackupStep {
   const end = (parseTimestamp(startedAt) ?? now) + backup.config.timeoutSeconds * 1000;
   const secondsLeft = Math.max(1, Math.ceil((end - now) / 1000));
-  return { kind: 'takeSnapshot', startedAt, secondsLeft };
+  const kind = written && backup.config.verify !== 'Checksum' ? 'verifyBackup' : 'takeSnapshot';
+  return { kind, startedAt, secondsLeft };
 }
 
 /** The backup that is to be begun now, if one is. */
@@ -190,8 +192,17 @@ function needsTidying({ status, config }: BackupFacts, { tidied }: BackupActor):
 }
 
 /** An entry of the history, as retention looks at it. */
-export function asKept({ location, time, verified }: NonNullable<BackupFacts['status']['history']>[number]) {
-  return { location, time: parseTimestamp(time) ?? 0, verified: (verified ?? '') !== '' };
+export function asKept({
+  location,
+  time,
+  verified = '',
+}: NonNullable<BackupFacts['status']['history']>[number]) {
+  return { location, time: parseTimestamp(time) ?? 0, verified: levelOf(verified) };
+}
+
+/** A word of another release counts for the least. */
+function levelOf(verified: string): BackupVerification | '' {
+  return verified === '' || verified === 'Structure' || verified === 'Restore' ? verified : 'Checksum';
 }
 
 function secondsUntil(at: number | undefined, now: number): number {
@@ -212,6 +223,8 @@ function summaryOf(step: BackupStep): string {
         : `begin backup asked for by ${step.requestedBy}`;
     case 'takeSnapshot':
       return `stream a snapshot to the store (run of ${step.startedAt})`;
+    case 'verifyBackup':
+      return `verify the backup in the store (run of ${step.startedAt})`;
     case 'pruneBackups':
       return 'delete what retention does not keep';
     case 'releaseBackup':

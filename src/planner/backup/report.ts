@@ -61,6 +61,21 @@ export function withSuccess(status: EtcdBackupStatus, entry: BackupEntry, run: B
   };
 }
 
+/** What the status says of a run whose object is in the store and is still to be verified. */
+export function withWritten(status: EtcdBackupStatus, entry: BackupEntry): EtcdBackupStatus {
+  return { ...withEntry(status, entry), progress: { ...status.progress, written: true } };
+}
+
+/** What the status says of a run whose backup is not to be trusted: it stays in the history, not verified. */
+export function withFault(
+  status: EtcdBackupStatus,
+  entry: BackupEntry,
+  run: BackupRun & { readonly message: string },
+): EtcdBackupStatus {
+  const { progress: _, ...kept } = withEntry(status, { ...entry, verified: '' });
+  return { ...kept, succeeded: false, Reason: run.message, lastRun: { ...run, outcome: 'Failed' } };
+}
+
 /** The status of a run that was just recorded, as the next pass will write it. */
 export function settled(observation: BackupObservation, status: EtcdBackupStatus): EtcdBackupStatus {
   const { backup, now } = observation;
@@ -166,7 +181,8 @@ function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupS
   if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
     const isTriedAgain = schedule?.retryAt !== undefined && nextRun !== undefined;
     const again = isTriedAgain ? `; it is tried again at ${nextRun}` : '';
-    return finding('Succeeded', 'Failed', `${lastRun.message ?? 'no reason was given'}${again}`);
+    const reason = isDistrusted(lastRun, history?.[0]) ? 'BackupNotVerified' : 'Failed';
+    return finding('Succeeded', reason, `${lastRun.message ?? 'no reason was given'}${again}`);
   }
   const [newest] = history ?? [];
   return finding(
@@ -174,6 +190,11 @@ function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupS
     'BackupVerified',
     newest && `${newest.location}, revision ${newest.revision ?? '?'}, ${newest.verified ?? 'not'} verified`,
   );
+}
+
+/** Whether the run has left a backup that its verification found to be bad. */
+function isDistrusted({ startedAt, outcome }: BackupRun, newest: BackupEntry | undefined): boolean {
+  return outcome === 'Failed' && newest?.time === startedAt && newest?.verified === '';
 }
 
 function stamped(condition: ConditionFinding, { backup }: BackupObservation, now: string): Condition {
@@ -208,13 +229,16 @@ function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly 
   return [...(ended ? [endOf(lastRun, newest)] : []), ...(begun ? [beginningOf(progress)] : [])];
 }
 
-function endOf(
-  { outcome = 'Failed', message = 'no reason was given' }: BackupRun,
-  newest?: BackupEntry,
-): Transition {
+function endOf(run: BackupRun, newest?: BackupEntry): Transition {
+  const { outcome = 'Failed', message = 'no reason was given' } = run;
+  if (isDistrusted(run, newest)) return { type: 'Warning', reason: 'BackupNotVerified', message };
   const reason = `Backup${outcome}`;
   if (outcome !== 'Succeeded' || newest === undefined) return { type: 'Warning', reason, message };
   const { location, revision = '?', size = '?' } = newest;
+  if (run.message !== undefined) {
+    const less = `${location} written, ${newest.verified ?? 'not'} verified only: ${run.message}`;
+    return { type: 'Warning', reason, message: less };
+  }
   return { type: 'Normal', reason, message: `${location} written: revision ${revision}, ${size} bytes` };
 }
 

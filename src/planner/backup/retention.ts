@@ -1,5 +1,5 @@
-/** Which backups are kept. By time, never by name; the newest, and the newest that is verified, always stay. Pure. */
-import type { RetentionPolicy } from '../../api/backup-defaults.ts';
+/** Which backups are kept. By time, never by name; the newest, and the newest of each verification, always stay. Pure. */
+import type { BackupVerification, RetentionPolicy } from '../../api/backup-defaults.ts';
 import { DAY, dateOf, HOUR, wallClock } from './calendar.ts';
 
 /** One backup, as far as it matters here. */
@@ -7,7 +7,8 @@ export interface KeptBackup {
   readonly location: string;
   /** When it was taken, in milliseconds since the epoch. */
   readonly time: number;
-  readonly verified: boolean;
+  /** How; empty: not at all. */
+  readonly verified: BackupVerification | '';
 }
 
 /**
@@ -28,11 +29,18 @@ export function toDelete<Backup extends KeptBackup>(
       : TIERS.flatMap(tier => newestOfEach(newestFirst, at => tier.period(at, timeZone), policy[tier.name])),
   );
   const newest = newestFirst[0];
-  const newestVerified = newestFirst.find(backup => backup.verified);
   if (newest !== undefined) kept.add(newest);
-  if (newestVerified !== undefined) kept.add(newestVerified);
+  for (const level of LEVELS) {
+    const best = newestFirst.find(
+      ({ verified }) => verified !== '' && LEVELS.indexOf(verified) >= LEVELS.indexOf(level),
+    );
+    if (best !== undefined) kept.add(best);
+  }
   return newestFirst.filter(backup => !kept.has(backup)).toReversed();
 }
+
+/** Each shows what the ones before it show. */
+const LEVELS: readonly BackupVerification[] = ['Checksum', 'Structure', 'Restore'];
 
 interface Tier {
   readonly name: 'hourly' | 'daily' | 'weekly' | 'monthly';

@@ -7,7 +7,7 @@ import { type KeptBackup, toDelete } from '../../../src/planner/backup/retention
 const HOUR = 3_600_000;
 const START = Date.parse('2026-01-01T00:30:00Z');
 
-function backup(time: number, verified = true): KeptBackup {
+function backup(time: number, verified: KeptBackup['verified'] = 'Checksum'): KeptBackup {
   return { location: `s3://b/k_v${time}`, time, verified };
 }
 
@@ -32,14 +32,14 @@ const iso = (all: readonly KeptBackup[]) => all.map(({ time }) => new Date(time)
 describe('by count', () => {
   it('keeps the newest by time, also when the revision gains a digit', () => {
     const named = [
-      { location: 's3://b/k_v999_2026-01-01-00:00:00', time: START, verified: true },
-      { location: 's3://b/k_v1000_2026-01-01-01:00:00', time: START + HOUR, verified: true },
+      { location: 's3://b/k_v999_2026-01-01-00:00:00', time: START, verified: 'Checksum' as const },
+      { location: 's3://b/k_v1000_2026-01-01-01:00:00', time: START + HOUR, verified: 'Checksum' as const },
     ];
     expect(toDelete(named, { kind: 'count', count: 1 }, 'UTC')).toEqual([named[0]]);
   });
 
   it('never deletes the newest that is verified', () => {
-    const all = [backup(START), backup(START + HOUR, false), backup(START + 2 * HOUR, false)];
+    const all = [backup(START), backup(START + HOUR, ''), backup(START + 2 * HOUR, '')];
     expect(kept(all, { kind: 'count', count: 1 })).toEqual([all[0], all[2]]);
   });
 

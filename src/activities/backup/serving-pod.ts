@@ -1,0 +1,124 @@
+/** Pods that serve a store to the operator: made, waited for, and ended. */
+import type { KubeClient, KubeObject, WritableObject } from '../../kube/port.ts';
+import { isAlreadyExists, isConflict } from '../../kube/errors.ts';
+import { type ClaimStoreOwner, claimStoreName } from '../../objects/claim-store.ts';
+import type { Store } from '../../store/port.ts';
+import { POD } from '../observe.ts';
+import { isControlledBy, podFacts } from '../pod-facts.ts';
+import { waitUntil } from '../poll.ts';
+import { BackupFailure } from './failure.ts';
+
+/** Ends the pod that an earlier opening has left, whose process was killed. To be called when nobody uses the claim. */
+export async function endLeftPod(kube: KubeClient, owner: ClaimStoreOwner): Promise<void> {
+  const found = await kube.get({ ...POD, namespace: owner.namespace, name: claimStoreName(owner) });
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+  if (isControlledBy(found, owner.uid)) await endPod(kube, found);
+}
+
+/** Ends this very pod (by uid); one that took its name meanwhile serves somebody else. */
+export async function endPod(kube: KubeClient, { metadata }: KubeObject): Promise<void> {
+  const { namespace = '', name, uid } = metadata;
+  try {
+    await kube.delete({ ...POD, namespace, name }, { uid, gracePeriodSeconds: 1 });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+}
+
+/** A pod that has ended, is ending, or is not made as it must be now is of no use, and in the way of the next. */
+export async function removeUnfit(
+  kube: KubeClient,
+  owner: ClaimStoreOwner,
+  isFit: (pod: KubeObject) => boolean,
+): Promise<void> {
+  const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  const outcome = await waitUntil(async () => {
+    const found = await kube.get(ref);
+    if (found === undefined) return 'done';
+    if (!isControlledBy(found, owner.uid)) {
+      throw new BackupFailure(
+        'later',
+        `pod ${ref.namespace}/${ref.name} belongs to something else: remove it`,
+      );
+    }
+    const { phase, deleting } = podFacts(found, owner.uid);
+    if (!deleting && ['Pending', 'Running'].includes(phase) && isFit(found)) return 'done';
+    if (!deleting) await endPod(kube, found);
+    return 'notYet';
+  });
+  if (outcome !== 'done')
+    throw new BackupFailure('later', `pod ${ref.namespace}/${ref.name} does not go away`);
+}
+
+/** Makes the pod, or finds it made by an earlier try. */
+export async function ensurePod(
+  kube: KubeClient,
+  owner: ClaimStoreOwner,
+  wanted: WritableObject,
+): Promise<KubeObject> {
+  const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  const found = await kube.get(ref);
+  if (found !== undefined) return found;
+  try {
+    return await kube.create(wanted);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return (await kube.get(ref)) ?? Promise.reject(error);
+  }
+}
+
+/** Waits for the pod to run and answers its address. Throws a BackupFailure that says what keeps it from starting. */
+export async function addressOf(kube: KubeClient, owner: ClaimStoreOwner): Promise<string> {
+  const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  let ip: string | undefined;
+  let trouble: string | undefined;
+  const isTime = (window: number): boolean => window < (trouble === undefined ? WINDOWS : TROUBLED_WINDOWS);
+  for (let window = 0; ip === undefined && isTime(window); window += 1) {
+    await waitUntil(async () => {
+      const found = await kube.get(ref);
+      if (found === undefined) {
+        trouble = 'it was taken away';
+        return 'trouble';
+      }
+      const facts = podFacts(found, owner.uid);
+      trouble = facts.trouble?.message;
+      if (facts.phase === 'Running') ({ ip } = facts);
+      return ip === undefined ? 'notYet' : 'done';
+    });
+  }
+  if (ip !== undefined) return ip;
+  throw new BackupFailure(
+    'later',
+    `the pod ${ref.namespace}/${ref.name} does not start: ${trouble ?? 'it has no address yet'}`,
+  );
+}
+
+/** Of ten seconds each: a volume may have to be attached, and an image pulled. Both would begin anew with another pod. */
+const WINDOWS = 30;
+/** For a pod that says what keeps it from starting. */
+const TROUBLED_WINDOWS = 9;
+
+/** Waits for the first answer: a container that runs need not listen yet. */
+export async function answering(store: Store): Promise<void> {
+  const outcome = await waitUntil(async () => {
+    await store.head('health', { deadlineMs: 2_000 });
+    return 'done';
+  });
+  if (outcome !== 'done') throw new BackupFailure('later', `${store.location} does not answer`);
+}
+
+/** The store, whose closing ends more than its connections. */
+export function closingWith(store: Store, end: () => Promise<void>): Store {
+  return new Proxy(store, {
+    get: (of, property) => {
+      if (property === 'close') {
+        return async () => {
+          await of.close();
+          await end();
+        };
+      }
+      const value: unknown = Reflect.get(of, property);
+      return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(of) : value;
+    },
+  });
+}

@@ -1,0 +1,123 @@
+/** Has a pod read a backup: made, given the object out of the store, listened to, and ended whatever happens. */
+import type { BackupManifest } from '../../api/backup-manifest.ts';
+import { DEFAULT_REPOSITORY, withDefaults } from '../../api/defaults.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/claim-store.ts';
+import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../objects/verify-pod.ts';
+import { parseReport, type VerificationReport } from '../../planner/backup/verification.ts';
+import type { Store } from '../../store/port.ts';
+import { lastWords } from '../last-words.ts';
+import { POD } from '../observe.ts';
+import { placeOf } from '../pod-place.ts';
+import { waitUntil } from '../poll.ts';
+import { snapshotIn } from '../restore/backup-object.ts';
+import { secretText } from '../tls-secrets.ts';
+import { issueIdentity, readIdentity } from './claim-store-identity.ts';
+import { addressOf, answering, endPod, ensurePod, removeUnfit } from './serving-pod.ts';
+import { managedCluster } from './source.ts';
+import type { Run } from './take-snapshot.ts';
+
+interface Asked {
+  readonly manifest: BackupManifest;
+  readonly key: string;
+  readonly level: VerifyPod['level'];
+}
+
+/**
+ * What etcd's tools say of the object. Throws `EtcdError` `corrupt` when it is not what its manifest says, and a BackupFailure
+ * that says why the pod could not be heard.
+ */
+export async function askVerifier(run: Run, asked: Asked): Promise<VerificationReport> {
+  const { deps, ref, bounds } = run;
+  const { kube } = deps;
+  const owner = { kind: 'EtcdBackup', ...ref, role: 'verify' } as const;
+  // One that was left may hold half a snapshot, or have ended.
+  await removeUnfit(kube, owner, () => false);
+  const secret = (await readIdentity(deps, owner)) ?? (await issueIdentity(deps, owner));
+  const pod = await ensurePod(kube, owner, verifyPod(owner, await podOf(run, asked)));
+  try {
+    const host = await addressOf(kube, owner);
+    const scratch = deps.openServed({
+      location: `pod ${ref.namespace}/${pod.metadata.name}`,
+      host,
+      port: CLAIM_STORE_PORT,
+      serverName: CLAIM_STORE_HOST,
+      ca: secretText(secret, IDENTITY.ca) ?? '',
+      token: secretText(secret, IDENTITY.token) ?? '',
+    });
+    try {
+      await answering(scratch);
+      await bring(run, asked, scratch);
+    } finally {
+      await scratch.close();
+    }
+    return await heard(kube, pod, bounds.deadlineMs);
+  } finally {
+    await endPod(kube, pod);
+  }
+}
+
+/** The object as it is stored, decompressed: read anew, not what was streamed. */
+async function bring({ shelf, bounds }: Run, { manifest, key }: Asked, scratch: Store): Promise<void> {
+  const { entry, compression } = manifest;
+  const opened = { store: shelf.store, object: { key } };
+  const source = { location: entry.location, sha256: entry.sha256 ?? '', compression };
+  await scratch.put(SCRATCH_SNAPSHOT, snapshotIn(opened, source, bounds), bounds);
+}
+
+async function podOf({ deps, shelf, bounds }: Run, { manifest, level }: Asked): Promise<VerifyPod> {
+  const { entry, snapshot, live } = manifest;
+  const cluster = await managedCluster(deps, shelf.backup);
+  const repository = cluster === undefined ? DEFAULT_REPOSITORY : withDefaults(cluster.spec).repository;
+  return {
+    images: { operator: await deps.ownImage(), etcd: `${repository}:v${entry.etcdVersion ?? ''}` },
+    level,
+    revision: live?.revision ?? '',
+    snapshotSize: snapshot.size,
+    secondsLeft: bounds.deadlineMs / 1000,
+    place: cluster === undefined ? {} : placeOf(cluster),
+  };
+}
+
+/** A look lasts ten seconds. */
+const LOOK_MS = 10_000;
+
+async function heard(kube: KubeClient, pod: KubeObject, deadlineMs: number): Promise<VerificationReport> {
+  const { namespace = '', name, uid } = pod.metadata;
+  let report: VerificationReport | undefined;
+  for (let spent = 0; report === undefined && spent <= deadlineMs; spent += LOOK_MS) {
+    await waitUntil(async () => {
+      const found = await kube.get({ ...POD, namespace, name });
+      report = found?.metadata.uid === uid ? reportOf(found) : gone('it was taken away');
+      return report === undefined ? 'notYet' : 'done';
+    });
+  }
+  return report ?? gone('it did not end in time');
+}
+
+interface PodStatus {
+  readonly phase?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly containerStatuses?: readonly {
+    readonly name: string;
+    readonly state?: { readonly terminated?: { readonly reason?: string; readonly message?: string } };
+  }[];
+}
+
+/** Undefined: it still works. */
+function reportOf(pod: KubeObject | undefined): VerificationReport | undefined {
+  const { phase, reason, message, containerStatuses = [] } = (pod?.['status'] ?? {}) as PodStatus;
+  const ended = containerStatuses.find(({ name }) => name === VERIFIER)?.state?.terminated;
+  if (ended !== undefined) {
+    return (
+      parseReport(ended.message) ??
+      gone(lastWords(ended.message) || (ended.reason ?? 'it ended without a word'))
+    );
+  }
+  return phase === 'Failed' ? gone(message ?? reason ?? 'it failed without a word') : undefined;
+}
+
+function gone(why: string): VerificationReport {
+  return { kind: 'trouble', message: `of its pod: ${why}` };
+}

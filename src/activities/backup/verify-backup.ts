@@ -1,0 +1,110 @@
+/**
+ * The verification of a backup beyond its checksum: the object, read back from the store, goes into a pod with the tools of the
+ * cluster's own etcd, and what they say is judged and recorded, in the manifest and in the resource. Can be killed at any
+ * point and done again: a pod that was left is ended, and its work begun anew.
+ */
+import { backupWithDefaults } from '../../api/backup-defaults.ts';
+import type { BackupManifest } from '../../api/backup-manifest.ts';
+import { manifestKey } from '../../api/backup-names.ts';
+import { timestamp } from '../../api/time.ts';
+import type { BackupEntry } from '../../api/types.ts';
+import { EtcdError } from '../../etcd/port.ts';
+import type { BackupStep } from '../../planner/backup/observation.ts';
+import { settled, withFault, withSuccess } from '../../planner/backup/report.ts';
+import { judge, type ReadReport, type Verdict } from '../../planner/backup/verification.ts';
+import type { Pulse } from '../beating.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { keyOn, writeManifest } from './catalogue.ts';
+import { BackupFailure } from './failure.ts';
+import { backupFacts, type BackupRef, recordRun } from './resource.ts';
+import { endedRun, hashNow, obtain, type Run, withRun } from './take-snapshot.ts';
+import { askVerifier } from './verifier.ts';
+
+type Step = Extract<BackupStep, { kind: 'verifyBackup' }>;
+
+/** Verifies the backup of the run that the step names, and ends the run. */
+export async function verifyBackup(
+  deps: Dependencies,
+  pulse: Pulse,
+  { ref, step }: { readonly ref: BackupRef; readonly step: Step },
+): Promise<void> {
+  await withRun(deps, pulse, { ref, step }, async run => {
+    const manifest = await obtain(run);
+    const { verdict, structure } = await verify(run, manifest);
+    const known = structure ?? manifest.structure;
+    const entry = { ...manifest.entry, verified: verdict.verified };
+    await replaceManifest(run, manifest, { ...manifest, entry, ...(known && { structure: known }) });
+    await recordVerdict(run, entry, verdict);
+  });
+}
+
+interface Verified {
+  readonly verdict: Verdict;
+  readonly structure?: ReadReport['structure'];
+}
+
+/** Throws when nothing was found out: that is no verdict, and the time of the run decides how often it is tried. */
+async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
+  const level = backupWithDefaults(run.shelf.backup.spec).verify;
+  if (level === 'Checksum') return { verdict: { verified: 'Checksum' } };
+  const key = keyOf(run, manifest.entry);
+  try {
+    const report = await askVerifier(run, { manifest, key, level });
+    if (report.kind === 'trouble') {
+      throw new BackupFailure('later', `the backup is written, and cannot be verified: ${report.message}`);
+    }
+    if (report.kind === 'fault') return { verdict: distrusted(manifest.entry, report.message) };
+    const { restored, structure } = report;
+    const asked = restored !== undefined && 'hash' in restored && manifest.live === undefined;
+    const live = asked ? await hashNow(run, restored.revision) : manifest.live;
+    const verdict = judge(manifest, report, live);
+    const { fault } = verdict;
+    return { structure, verdict: fault === undefined ? verdict : distrusted(manifest.entry, fault) };
+  } catch (error) {
+    // What came back from the store is not what was written to it.
+    if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;
+    return { verdict: distrusted(manifest.entry, error.message) };
+  }
+}
+
+function distrusted({ location }: BackupEntry, fault: string): Verdict {
+  const message = `${location} is kept and not verified: ${fault}`;
+  return { verified: '', fault: message.slice(0, 4096) };
+}
+
+function keyOf({ shelf }: Run, { location }: BackupEntry): string {
+  const key = keyOn(shelf, location);
+  if (key === undefined) throw new BackupFailure('later', `${location} does not lie in this store`);
+  return key;
+}
+
+/** A manifest that is deleted and not written again leaves an object that its run knows as its own, and describes anew. */
+async function replaceManifest(run: Run, before: BackupManifest, after: BackupManifest): Promise<void> {
+  if (JSON.stringify(before) === JSON.stringify(after)) return;
+  const { store } = run.shelf;
+  const key = keyOf(run, after.entry);
+  await store.delete(manifestKey(key), run.bounds);
+  await writeManifest(store, key, { manifest: after, options: run.bounds });
+}
+
+/** The run is over, one way or the other. */
+async function recordVerdict(
+  run: Run,
+  entry: BackupEntry,
+  { verified, fault, doubt }: Verdict,
+): Promise<void> {
+  const { deps } = run;
+  await recordRun(deps, run, (status, backup) => {
+    const now = deps.now();
+    const ended = endedRun(status.progress, { backup, now });
+    const after =
+      fault === undefined
+        ? withSuccess(status, entry, {
+            ...ended,
+            ...(doubt !== undefined && { message: doubt.slice(0, 4096) }),
+          })
+        : withFault(status, entry, { ...ended, message: fault });
+    const shown = verified === 'Restore' ? { ...after, lastVerifiedRestore: timestamp(now) } : after;
+    return settled({ now, backup: backupFacts(backup) }, shown);
+  });
+}

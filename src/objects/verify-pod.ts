@@ -1,0 +1,95 @@
+/**
+ * The pod that verifies a backup on the side: it takes the object from the operator into a folder that goes with it, has the
+ * tools of the cluster's own etcd read it, and says what they say in its termination message. Pure.
+ */
+import type { BackupVerification } from '../api/backup-defaults.ts';
+import {
+  CLAIM_STORE_PORT,
+  type ClaimStoreOwner,
+  claimStoreName,
+  IDENTITY_FOLDER,
+  metadataOf,
+  type PodPlace,
+} from './claim-store.ts';
+import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
+
+/** Where the container finds its scratch. */
+export const SCRATCH_FOLDER = '/scratch';
+/** The key of the snapshot when the scratch is opened as a store. */
+export const SCRATCH_SNAPSHOT = 'snapshot.db';
+/** The container whose termination message is the report. */
+export const VERIFIER = 'verify';
+
+export interface VerifyPod {
+  readonly images: { readonly operator: string; readonly etcd: string };
+  readonly level: Exclude<BackupVerification, 'Checksum'>;
+  /** At which the restored data is hashed, in decimal; empty: at its last. */
+  readonly revision: string;
+  /** Bytes of the snapshot, decompressed. */
+  readonly snapshotSize: number;
+  /** After which the kubelet ends the pod, whatever has become of the operator. */
+  readonly secondsLeft: number;
+  readonly place: PodPlace;
+}
+
+/** Two segments of etcd's log, which it makes in full length, and room for what it writes when it starts. */
+const STARTING_BYTES = 256 * 1024 * 1024;
+
+/** @throws never: equal for equal arguments */
+export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
+  const { images, level, revision, secondsLeft, place } = of;
+  const scratch = scratchBytes(of);
+  const shared = { imagePullPolicy: 'IfNotPresent', securityContext: CONTAINER_SECURITY };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: metadataOf(owner),
+    spec: {
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: Math.max(1, Math.ceil(secondsLeft)),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 5,
+      securityContext: POD_SECURITY,
+      ...place,
+      // The image of etcd has no shell and nothing that copies: its files are seen through its process.
+      shareProcessNamespace: true,
+      containers: [
+        {
+          name: VERIFIER,
+          image: images.operator,
+          command: ['/usr/local/bin/node', '/app/dist/main/verify.js'],
+          args: [level, revision],
+          env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=128' }],
+          ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],
+          resources: { requests: { cpu: '100m', memory: '256Mi', 'ephemeral-storage': `${scratch}` } },
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          volumeMounts: [
+            { name: 'scratch', mountPath: SCRATCH_FOLDER },
+            { name: 'identity', mountPath: IDENTITY_FOLDER, readOnly: true },
+          ],
+          ...shared,
+        },
+        {
+          name: 'etcd',
+          image: images.etcd,
+          // Does nothing, and lasts as long as the pod: nobody connects to it, and it connects to nobody.
+          command: ['/usr/local/bin/etcd'],
+          args: ['gateway', 'start', '--endpoints=127.0.0.1:1', '--listen-addr=127.0.0.1:23790'],
+          resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } },
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          ...shared,
+        },
+      ],
+      volumes: [
+        { name: 'scratch', emptyDir: { sizeLimit: `${scratch}` } },
+        { name: 'identity', secret: { secretName: claimStoreName(owner), defaultMode: 0o440 } },
+      ],
+    },
+  };
+}
+
+/** The snapshot, and what is made of it. */
+function scratchBytes({ level, snapshotSize }: VerifyPod): number {
+  return level === 'Structure' ? snapshotSize + 16 * 1024 * 1024 : 2 * snapshotSize + STARTING_BYTES;
+}
