@@ -148,11 +148,35 @@ describe('a verification that shows less than was asked', () => {
   });
 });
 
+describe('a run that is stopped', () => {
+  it('while its backup is verified leaves the backup, and no pod, also when the operator died', async () => {
+    const world = aWorld();
+    world.verifier.report = () => {
+      world.kill(world.calls + 1, false);
+      world.actor = { aborted: { by: 'ana', startedAt: world.status.progress?.startedAt ?? '' } };
+      return 'never heard';
+    };
+    await world.run();
+    expect(world.status).toMatchObject({
+      lastRun: { outcome: 'Aborted' },
+      history: [{ verified: 'Checksum' }],
+    });
+    expect(world.manifest(KEY)?.entry.verified).toBe('Checksum');
+    expect(staying(world)).toEqual([]);
+  });
+});
+
 describe('killed at any call', () => {
-  it.each(['Structure', 'Restore'] as const)('by %s: one object, verified, and no pod left', async verify => {
+  it('after its object is written: one object, verified, and no pod left', async () => {
+    const verify = 'Restore';
     const whole = aWorld({ verify });
+    let written = 0;
+    whole.store.beforeCall = (call, key) => {
+      if (written === 0 && call === 'put' && key === KEY) written = whole.calls;
+    };
     await whole.run();
-    for (let call = 1; call <= whole.calls; call += 1) {
+    expect(written).toBeGreaterThan(0);
+    for (let call = written; call <= whole.calls; call += 1) {
       for (const arrives of [true, false]) {
         const world = aWorld({ verify });
         world.kill(call, arrives);
