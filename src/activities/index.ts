@@ -1,14 +1,8 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
-import type { BackupStep } from '../planner/backup/observation.ts';
 import type { Step } from '../planner/decision.ts';
 import { assess } from './assess.ts';
-import { assessBackup } from './backup/assess.ts';
-import { beginBackup, releaseBackup } from './backup/begin.ts';
-import { backupFailure } from './backup/failure.ts';
-import { pruneBackups } from './backup/prune.ts';
-import { takeSnapshot } from './backup/take-snapshot.ts';
-import { verifyBackup } from './backup/verify-backup.ts';
-import { beating, beatingWithPulse } from './beating.ts';
+import { backupActivities } from './backup/index.ts';
+import { beating } from './beating.ts';
 import { decline } from './decline.ts';
 import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
@@ -55,8 +49,6 @@ export type Activities = ReturnType<typeof createActivities>;
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
-type BackupStepOf<Kind extends BackupStep['kind']> = Extract<BackupStep, { kind: Kind }>;
-
 /** One activity a step kind, plus `assess`. Each looks, acts once and looks again, and can run twice. */
 export function createActivities(deps: Dependencies) {
   const step = <Kind extends Step['kind'], Result>(
@@ -71,26 +63,7 @@ export function createActivities(deps: Dependencies) {
       (ref: ClusterRef, of: Parameters<typeof decline>[2]) => decline(deps, ref, of),
       passFailure,
     ),
-    assessBackup: beating(
-      (ref: ClusterRef, context: Parameters<typeof assessBackup>[2]) => assessBackup(deps, ref, context),
-      passFailure,
-    ),
-    beginBackup: beating(
-      (ref: ClusterRef, of: BackupStepOf<'beginBackup'>) => beginBackup(deps, ref, of),
-      backupFailure,
-    ),
-    takeSnapshot: beatingWithPulse(
-      (pulse, ref: ClusterRef, of: BackupStepOf<'takeSnapshot'>) =>
-        takeSnapshot(deps, pulse, { ref, step: of }),
-      backupFailure,
-    ),
-    verifyBackup: beatingWithPulse(
-      (pulse, ref: ClusterRef, of: BackupStepOf<'verifyBackup'>) =>
-        verifyBackup(deps, pulse, { ref, step: of }),
-      backupFailure,
-    ),
-    pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
-    releaseBackup: beating((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
+    ...backupActivities(deps),
     ...restoreActivities(deps),
     recordIncarnation: step<'recordIncarnation', void>(recordIncarnation),
     bootstrapMembers: step<'bootstrapMembers', void>(bootstrapMembers),

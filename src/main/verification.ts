@@ -12,8 +12,6 @@ import type { EtcdMember } from '../etcd/port.ts';
 import type { RestoredFacts, VerificationReport } from '../planner/backup/verification.ts';
 
 const run = promisify(execFile);
-const CLIENT_PORT = 2379;
-const PEER = 'http://127.0.0.1:2380';
 /** Enough for an image to come up, and for a large database to be read into memory. */
 const FIND_MS = 60_000;
 const START_MS = 10 * 60_000;
@@ -61,6 +59,8 @@ export interface Verification {
   readonly restore: boolean;
   /** In decimal; empty: the last there is. */
   readonly revision: string;
+  /** Of the loopback, where the restored etcd listens. */
+  readonly ports: { readonly client: number; readonly peer: number };
 }
 
 /** Reads the snapshot, and restores it where that is asked for. Never throws. */
@@ -94,19 +94,20 @@ function failureOf(error: unknown): VerificationReport {
 }
 
 async function restored(of: Verification): Promise<RestoredFacts | { readonly unknown: string }> {
-  const { tools, folder, snapshot } = of;
+  const { tools, folder, snapshot, ports } = of;
+  const peer = `http://127.0.0.1:${ports.peer}`;
   const data = join(folder, 'data');
   const initial = [
     '--name=scratch',
-    `--initial-cluster=scratch=${PEER}`,
-    `--initial-advertise-peer-urls=${PEER}`,
+    `--initial-cluster=scratch=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
   ];
   await run(tools.snapshot, ['snapshot', 'restore', snapshot, `--data-dir=${data}`, ...initial], QUIET);
-  const client = `http://127.0.0.1:${CLIENT_PORT}`;
+  const client = `http://127.0.0.1:${ports.client}`;
   const listening = [
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
-    `--listen-peer-urls=${PEER}`,
+    `--listen-peer-urls=${peer}`,
   ];
   const etcd = spawn(tools.etcd, [`--data-dir=${data}`, '--log-outputs=stderr', ...initial, ...listening], {
     env: {},
@@ -118,13 +119,15 @@ async function restored(of: Verification): Promise<RestoredFacts | { readonly un
     etcd.once('error', () => resolve());
     etcd.once('exit', () => resolve());
   });
-  const member = createEtcdPort().member({ host: '127.0.0.1', port: CLIENT_PORT, serverName: '127.0.0.1' });
+  const member = createEtcdPort().member({ host: '127.0.0.1', port: ports.client, serverName: '127.0.0.1' });
+  const over = new AbortController();
   try {
-    const started = await Promise.race([serving(member), ended]);
+    const started = await Promise.race([serving(member, over.signal), ended]);
     if (started === undefined)
       return { unknown: `etcd ended when it was started on the restored data: ${said}` };
     return await hashed(member, of.revision || started.revision);
   } finally {
+    over.abort();
     member.close();
     etcd.kill('SIGKILL');
     await ended;
@@ -146,13 +149,13 @@ async function hashed(
 }
 
 /** Waits for the first linearizable read: the one member is its own quorum. */
-async function serving(member: EtcdMember): Promise<{ readonly revision: string }> {
+async function serving(member: EtcdMember, over: AbortSignal): Promise<{ readonly revision: string }> {
   const end = performance.now() + START_MS;
   for (;;) {
     try {
       return await member.linearizableRead();
     } catch (error) {
-      if (performance.now() > end) throw error;
+      if (over.aborted || performance.now() > end) throw error;
       // With etcd's authentication nobody reads without a name; that it refuses shows that it serves.
       if (error instanceof Error && 'code' in error && error.code === 'denied') return { revision: '' };
       await pause(LOOK_MS);

@@ -47,6 +47,7 @@ async function verify(): Promise<VerificationReport> {
       snapshot,
       restore: level === 'Restore',
       revision,
+      ports: { client: 2379, peer: 2380 },
     });
   } catch (error) {
     return { kind: 'trouble', message: error instanceof Error ? error.message : String(error) };

@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
-import { EtcdProcessCluster } from '../support/etcd-process.ts';
+import { verifySnapshot } from '../../src/main/verification.ts';
+import { EtcdProcessCluster, etcdBinary, freePorts } from '../support/etcd-process.ts';
 
 const execute = promisify(execFile);
 const port = createEtcdPort();
@@ -69,6 +70,20 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
       expect(status.revision).toBe(Number(revision));
       // 3.5 counts the keys of all buckets.
       expect(status.totalKey).toBeGreaterThanOrEqual(KEYS);
+      const [client, peer] = await freePorts();
+      const report = await verifySnapshot({
+        tools: { etcd: await etcdBinary(version), snapshot: etcdutl },
+        folder: await mkdtemp(join(folder, 'scratch-')),
+        snapshot: file,
+        restore: true,
+        revision,
+        ports: { client, peer },
+      });
+      expect(report).toMatchObject({
+        kind: 'read',
+        structure: { revision: Number(revision), keys: status.totalKey },
+        restored: { revision, ...(await member.hashKv(revision)) },
+      });
     } finally {
       member.close();
     }

@@ -17,7 +17,8 @@ async function reportOf(script: string, restore = false) {
   await writeFile(tool, `#!/bin/sh\n${script}\n`);
   await chmod(tool, 0o755);
   const tools = { etcd: join(folder, 'etcd'), snapshot: tool };
-  return verifySnapshot({ tools, folder, snapshot: join(folder, 'snapshot.db'), restore, revision: '42' });
+  const snapshot = join(folder, 'snapshot.db');
+  return verifySnapshot({ tools, folder, snapshot, restore, revision: '42', ports: { client: 1, peer: 2 } });
 }
 
 describe('etcdutl snapshot status', () => {

@@ -274,7 +274,7 @@ const given = new Set<number>();
  * Three free ports below those that the kernel gives to outgoing connections, so that nobody takes them between
  * this look and the start of the process that will listen on them.
  */
-async function freePorts(): Promise<[number, number, number]> {
+export async function freePorts(): Promise<[number, number, number]> {
   const ports: number[] = [];
   while (ports.length < 3) {
     const port = 15_000 + Math.floor(Math.random() * 15_000);

@@ -48,7 +48,7 @@ export async function takeSnapshot(
   pulse: Pulse,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
-  await withRun(deps, pulse, { ref, step }, async (run, backup) => {
+  await withRun({ deps, pulse, ref, step }, async (run, backup) => {
     const manifest = await obtain(run);
     if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
     else await recordRun(deps, run, status => withWritten(status, manifest.entry));
@@ -56,11 +56,13 @@ export async function takeSnapshot(
   });
 }
 
+interface RunOrder extends Pick<Run, 'deps' | 'pulse' | 'ref'> {
+  readonly step: Pick<Step, 'startedAt' | 'secondsLeft'>;
+}
+
 /** Has something done with a run, whose store is opened and closed again. */
 export async function withRun(
-  deps: Dependencies,
-  pulse: Pulse,
-  { ref, step }: { readonly ref: BackupRef; readonly step: Pick<Step, 'startedAt' | 'secondsLeft'> },
+  { deps, pulse, ref, step }: RunOrder,
   act: (run: Run, backup: EtcdBackup) => Promise<void>,
 ): Promise<void> {
   const { startedAt } = step;

@@ -28,7 +28,7 @@ export async function verifyBackup(
   pulse: Pulse,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
-  await withRun(deps, pulse, { ref, step }, async run => {
+  await withRun({ deps, pulse, ref, step }, async run => {
     const manifest = await obtain(run);
     const { verdict, structure } = await verify(run, manifest);
     const known = structure ?? manifest.structure;

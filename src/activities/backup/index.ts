@@ -1,0 +1,40 @@
+/** The activities of EtcdBackups. */
+import type { BackupStep } from '../../planner/backup/observation.ts';
+import { beating, beatingWithPulse } from '../beating.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { passFailure } from '../failures.ts';
+import type { ClusterRef } from '../resource.ts';
+import { assessBackup } from './assess.ts';
+import { beginBackup, releaseBackup } from './begin.ts';
+import { backupFailure } from './failure.ts';
+import { pruneBackups } from './prune.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+import { verifyBackup } from './verify-backup.ts';
+
+type BackupStepOf<Kind extends BackupStep['kind']> = Extract<BackupStep, { kind: Kind }>;
+
+/** One activity a step kind, plus `assessBackup`. Each looks, acts once and looks again, and can run twice. */
+export function backupActivities(deps: Dependencies) {
+  return {
+    assessBackup: beating(
+      (ref: ClusterRef, context: Parameters<typeof assessBackup>[2]) => assessBackup(deps, ref, context),
+      passFailure,
+    ),
+    beginBackup: beating(
+      (ref: ClusterRef, of: BackupStepOf<'beginBackup'>) => beginBackup(deps, ref, of),
+      backupFailure,
+    ),
+    takeSnapshot: beatingWithPulse(
+      (pulse, ref: ClusterRef, of: BackupStepOf<'takeSnapshot'>) =>
+        takeSnapshot(deps, pulse, { ref, step: of }),
+      backupFailure,
+    ),
+    verifyBackup: beatingWithPulse(
+      (pulse, ref: ClusterRef, of: BackupStepOf<'verifyBackup'>) =>
+        verifyBackup(deps, pulse, { ref, step: of }),
+      backupFailure,
+    ),
+    pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
+    releaseBackup: beating((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
+  };
+}
