@@ -1,19 +1,27 @@
-import { withDefaults } from '../api/defaults.ts';
+/** Where pods that help a cluster may run. */
+import { type ClusterConfig, withDefaults } from '../api/defaults.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import type { PodPlace } from '../objects/claim-store.ts';
-import { placement } from '../objects/placement.ts';
+import { placement, placementBeside } from '../objects/placement.ts';
 import { POD_SECURITY } from '../objects/security.ts';
 
-/**
- * Where a pod that helps a cluster may run, and as whom: as its members. A volume is made where its first pod may run, so that pod
- * may run where the member may.
- */
+/** Of a pod that uses a member's volume, and so runs as a member's user. A volume is made where its first pod may run, so that pod may run where the member may. */
 export function placeOf(cluster: EtcdCluster): PodPlace {
-  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
-  const { securityContext, imagePullSecrets } = config.pod;
-  return {
-    ...placement(cluster.metadata.name, config),
-    securityContext: securityContext ?? POD_SECURITY,
-    ...(imagePullSecrets !== undefined && { imagePullSecrets }),
-  };
+  const config = configOf(cluster);
+  const { securityContext = POD_SECURITY } = config.pod;
+  return { ...placement(cluster.metadata.name, config), securityContext, ...pulling(config) };
+}
+
+/** Of a pod that runs while the members do, and needs nothing of theirs. */
+export function placeBeside(cluster: EtcdCluster): PodPlace {
+  const config = configOf(cluster);
+  return { ...placementBeside(cluster.metadata.name, config), ...pulling(config) };
+}
+
+function configOf({ spec, status }: EtcdCluster): ClusterConfig {
+  return withDefaults(spec, { version: status?.currentVersion });
+}
+
+function pulling({ pod: { imagePullSecrets } }: ClusterConfig): PodPlace {
+  return imagePullSecrets === undefined ? {} : { imagePullSecrets };
 }

@@ -25,6 +25,25 @@ export function placement(cluster: string, config: Pick<ClusterConfig, 'pod' | '
 }
 
 /**
+ * The scheduling fields of a pod that only works for a cluster: on nodes that members may use, and rather not beside one. It
+ * has no claim on a node of its own, does not outlast its node, and pushes nobody away.
+ */
+export function placementBeside(cluster: string, { pod }: Pick<ClusterConfig, 'pod'>): Placement {
+  const podAffinityTerm = { labelSelector: { matchLabels: clusterSelector(cluster) }, topologyKey: HOSTNAME };
+  const { nodeAffinity } = (pod.affinity ?? {}) as { readonly nodeAffinity?: unknown };
+  return {
+    affinity: {
+      ...given('nodeAffinity', nodeAffinity),
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
+      },
+    },
+    ...given('nodeSelector', pod.nodeSelector),
+    ...given('tolerations', pod.tolerations),
+  };
+}
+
+/**
  * A member stays bound to its node however long that node is away. Evicting it helps nobody (its id cannot run elsewhere
  * until the old pod is proved gone), and evicting several members that were only cut off takes a healed cluster
  * below quorum (tectonic-installer issue 798).

@@ -8,7 +8,7 @@ import { parseReport, type VerificationReport } from '../../planner/backup/verif
 import type { Store } from '../../store/port.ts';
 import { lastWords } from '../last-words.ts';
 import { POD } from '../observe.ts';
-import { placeOf } from '../pod-place.ts';
+import { placeBeside } from '../pod-place.ts';
 import { waitUntil } from '../poll.ts';
 import { snapshotIn } from '../restore/backup-object.ts';
 import { secretText } from '../tls-secrets.ts';
@@ -75,7 +75,7 @@ async function podOf({ deps, shelf, bounds }: Run, { manifest, level }: Asked): 
     revision: live?.revision ?? '',
     snapshotSize: snapshot.size,
     secondsLeft: bounds.deadlineMs / 1000,
-    place: cluster === undefined ? {} : placeOf(cluster),
+    place: cluster === undefined ? {} : placeBeside(cluster),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Backups that are verified beyond their checksum, in memory: by etcd's tools in a pod, and killed at every call. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { time } from '../../../src/activities/poll.ts';
+import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/types.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
@@ -53,6 +54,25 @@ describe('a backup that is verified', () => {
     expect(staying(world)).toEqual([]);
     expect(world.events.map(({ reason }) => reason)).toEqual(['BackupStarted', 'BackupSucceeded']);
     expect(world.etcd.open).toBe(0);
+  });
+
+  it('may have its pod on a node of a member, also where members must not share nodes', async () => {
+    const world = aWorld();
+    const cluster = { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: 'shop', name: 'example' };
+    const tolerations = [{ key: 'etcd', operator: 'Exists' }];
+    world.kube.mutate(cluster, object => {
+      object['spec'] = { size: 3, pod: { antiAffinity: true, tolerations, nodeSelector: { disk: 'fast' } } };
+    });
+    let pod: object | undefined;
+    const { report } = world.verifier;
+    world.verifier.report = asked => {
+      [pod] = world.verifier.pods;
+      return report(asked);
+    };
+    await world.run();
+    expect(pod).toMatchObject({ spec: { tolerations, nodeSelector: { disk: 'fast' } } });
+    expect(JSON.stringify(pod)).not.toContain('requiredDuringScheduling');
+    expect(world.status.succeeded).toBe(true);
   });
 
   it('needs no pod for a checksum', async () => {
