@@ -5,7 +5,10 @@ import type { PodPlace } from '../objects/claim-store.ts';
 import { placement, placementBeside } from '../objects/placement.ts';
 import { POD_SECURITY } from '../objects/security.ts';
 
-/** Of a pod that uses a member's volume, and so runs as a member's user. A volume is made where its first pod may run, so that pod may run where the member may. */
+/**
+ * Of a pod that uses a member's volume, and so runs as a member's user. A volume is made where its first pod may run, so that pod
+ * may run where the member may.
+ */
 export function placeOf(cluster: EtcdCluster): PodPlace {
   const config = configOf(cluster);
   const { securityContext = POD_SECURITY } = config.pod;
