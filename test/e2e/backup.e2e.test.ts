@@ -82,12 +82,13 @@ describe('into object stores', () => {
         ...blockOf(store, 'bucket/etcd/example'),
         backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3 },
         compression: 'gzip',
+        verify: 'Structure',
       });
       const { status } = await ended('to-s3', 'Succeeded');
       expect(status?.history).toEqual([
         expect.objectContaining({
           location: expect.stringMatching(/^s3:\/\/bucket\/etcd\/example_v\d+_[-\d:]+$/),
-          verified: 'Checksum',
+          verified: 'Structure',
         }),
       ]);
       const everything = JSON.stringify([
@@ -95,6 +96,28 @@ describe('into object stores', () => {
         await historyOf(status?.workflowID ?? ''),
       ]);
       for (const form of store.canaries.flatMap(formsOf)) expect(everything).not.toContain(form);
+    } finally {
+      await store.stop();
+    }
+  }, 180_000);
+
+  it('S3: what comes back with one bit changed is told as what must not be trusted', async () => {
+    const store = await startStackStore(world, NAMESPACE, 'S3');
+    store.front.fault = ({ method, path }) =>
+      method === 'GET' && path.startsWith('/bucket/etcd/damaged?')
+        ? { kind: 'flip', byte: 5_000 }
+        : undefined;
+    try {
+      await apply('damaged', {
+        clusterRef: { name: CLUSTER },
+        storageType: 'S3',
+        ...blockOf(store, 'bucket/etcd/damaged'),
+        verify: 'Structure',
+      });
+      const { status } = await ended('damaged', 'Failed');
+      expect(status).toMatchObject({ succeeded: false, history: [{ verified: '' }] });
+      expect(status?.Reason).toContain('s3://bucket/etcd/damaged is kept and not verified');
+      expect(status).not.toHaveProperty('lastVerifiedRestore');
     } finally {
       await store.stop();
     }
@@ -163,6 +186,19 @@ describe('into a claim', () => {
       },
       { timeoutMs: 30_000, otherwise: async () => 'the pod that lent the claim is still there' },
     );
+  }, 180_000);
+
+  it('a backup is restored on the side with the tools of the cluster, and has the same hash', async () => {
+    await apply('restorable', {
+      clusterRef: { name: CLUSTER },
+      storageType: 'File',
+      file: { claim: 'backups', path: 'restorable' },
+      verify: 'Restore',
+    });
+    const { status } = await ended('restorable', 'Succeeded');
+    expect(status?.history).toEqual([expect.objectContaining({ verified: 'Restore' })]);
+    expect(status?.lastRun).not.toHaveProperty('message');
+    expect(status?.lastVerifiedRestore).toBeDefined();
   }, 180_000);
 
   it('periodic backups follow each other, the oldest goes, and a person can ask for one', async () => {

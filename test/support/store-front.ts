@@ -19,6 +19,8 @@ export type Fault =
   | { readonly kind: 'lose answer' }
   /** The answer's body ends with the connection after so many bytes. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
+  /** One bit of this byte of the answer's body is another. */
+  | { readonly kind: 'flip'; readonly byte: number }
   /** Both directions at this pace. */
   | { readonly kind: 'slow'; readonly bytesPerSecond: number };
 
@@ -110,7 +112,8 @@ export class Front {
     }
     outgoing.writeHead(came.statusCode ?? 500, came.headers);
     const cutAfter = fault?.kind === 'cut' ? fault.afterBytes : undefined;
-    if ((await copy(came, outgoing, { pace, cutAfter })) === 'cut') outgoing.destroy();
+    const flipAt = fault?.kind === 'flip' ? fault.byte : undefined;
+    if ((await copy(came, outgoing, { pace, cutAfter, flipAt })) === 'cut') outgoing.destroy();
     else outgoing.end();
   }
 }
@@ -118,10 +121,16 @@ export class Front {
 async function copy(
   from: IncomingMessage,
   to: ClientRequest | ServerResponse,
-  how: { readonly pace: number | undefined; readonly cutAfter?: number | undefined },
+  how: {
+    readonly pace: number | undefined;
+    readonly cutAfter?: number | undefined;
+    readonly flipAt?: number | undefined;
+  },
 ): Promise<'cut' | 'whole'> {
   let size = 0;
   for await (const chunk of from as AsyncIterable<Buffer>) {
+    const flipAt = (how.flipAt ?? -1) - size;
+    if (flipAt >= 0 && flipAt < chunk.length) chunk.writeUInt8(chunk.readUInt8(flipAt) ^ 1, flipAt);
     size += chunk.length;
     if (how.cutAfter !== undefined && size > how.cutAfter) return 'cut';
     if (how.pace !== undefined) await delay((chunk.length / how.pace) * 1000);

@@ -92,6 +92,9 @@ function compared(restored: RestoredFacts, live: LiveHashes | undefined): Verdic
   };
 }
 
+/** The revision of a cluster that nobody has written to. No key has it: etcdutl, which reads keys, then says 0. */
+const FIRST_REVISION = 1;
+
 /** A snapshot without the revision that was read before it. What was compacted at that very revision need not be in the file. */
 function behind(
   revision: number | undefined,
@@ -100,7 +103,9 @@ function behind(
 ): Verdict | undefined {
   const compacted = live?.hashes.map(({ compactRevision }) => Number(compactRevision)) ?? [];
   const started = restored !== undefined && 'hash' in restored;
-  if (revision === undefined || structure.revision >= revision || started) return undefined;
+  if (revision === undefined || revision <= FIRST_REVISION || structure.revision >= revision || started) {
+    return undefined;
+  }
   if (compacted.some(at => at >= revision)) return undefined;
   const said = `it ends at revision ${structure.revision}, and ${revision} was read before it was taken`;
   return compacted.length === 0 ? { verified: 'Checksum', doubt: said } : bad(said);

@@ -29,6 +29,12 @@ describe('the structure', () => {
     });
   });
 
+  it('of a cluster that nobody has written to holds no revision at all', () => {
+    const report: ReadReport = { kind: 'read', structure: { hash: 7, revision: 0, keys: 0 } };
+    const fresh = { revision: '1', hashes: [{ hash: '0', compactRevision: '-1' }] };
+    expect(judge({ entry: { ...entry, revision: 1 } }, report, fresh)).toEqual({ verified: 'Structure' });
+  });
+
   it('may end below it when all of that is compacted away', () => {
     const short = { structure: { ...structure, revision: 41 } };
     const compacted = { revision: '42', hashes: [{ hash: '99', compactRevision: '42' }] };
