@@ -10,9 +10,6 @@ const TRAILER = 32;
 /** bbolt writes whole pages, and no page is smaller than this. */
 const BLOCK = 512;
 
-/** Bytes that are handed on at once: etcd's messages of 32 KiB would each pay for every step of their way. */
-const PIECE = 512 * 1024;
-
 /** What is known of a snapshot once it has been read to its end. */
 export interface SnapshotProof {
   /** Bytes: the database and its trailer. */
@@ -43,19 +40,12 @@ export function verifiedSnapshot(source: AsyncIterable<SnapshotChunk>): Verified
   let storageVersion = '';
   let proof: SnapshotProof | undefined;
   async function* read(): AsyncGenerator<Uint8Array> {
-    const gathered: Uint8Array[] = [];
-    let bytes = 0;
     for await (const chunk of source) {
       if (expected === undefined) expected = chunk.remainingBytes + chunk.blob.length;
       if (chunk.storageVersion !== '') ({ storageVersion } = chunk);
       check.take(chunk.blob);
-      gathered.push(chunk.blob);
-      bytes += chunk.blob.length;
-      if (bytes < PIECE) continue;
-      yield Buffer.concat(gathered.splice(0));
-      bytes = 0;
+      yield chunk.blob;
     }
-    if (bytes > 0) yield Buffer.concat(gathered);
     proof = { ...check.end(expected), storageVersion };
   }
   return {

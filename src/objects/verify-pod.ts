@@ -10,6 +10,7 @@ import {
   IDENTITY_FOLDER,
   metadataOf,
   type PodPlace,
+  STREAMING_ENV,
 } from './claim-store.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
 
@@ -60,7 +61,7 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
           image: images.operator,
           command: ['/usr/local/bin/node', '/app/dist/main/verify.js'],
           args: [level, revision],
-          env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=128' }],
+          env: STREAMING_ENV,
           ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],
           resources: { requests: { cpu: '100m', memory: '256Mi', 'ephemeral-storage': `${scratch}` } },
           terminationMessagePolicy: 'FallbackToLogsOnError',

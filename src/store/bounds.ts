@@ -108,9 +108,18 @@ export async function* readWithin(
 ): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   let ended = false;
+  // One listener for all of the stream: making one for each chunk costs more than a chunk does.
+  let give: (reason: unknown) => void = () => {};
+  const fire = (): void => give(signal.reason);
+  signal.addEventListener('abort', fire, { once: true });
   try {
     for (;;) {
-      const next = await within(iterator.next(), signal);
+      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        give = reject;
+        // It may fail after the signal: nobody waits for it then.
+        iterator.next().then(resolve, reject);
+        if (signal.aborted) fire();
+      });
       if (next.done === true) {
         ended = true;
         return;
@@ -118,6 +127,7 @@ export async function* readWithin(
       yield next.value;
     }
   } finally {
+    signal.removeEventListener('abort', fire);
     if (!ended) iterator.return?.()?.then(undefined, () => {});
   }
 }

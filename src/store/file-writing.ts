@@ -1,5 +1,5 @@
 /** How a file comes to be whole under its name: written and flushed under another, then linked. */
-import { link, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readWithin } from './bounds.ts';
 import type { StoreError } from './port.ts';
@@ -41,27 +41,65 @@ async function renameClaimed(unfinished: string, path: string, exists: () => Sto
   }
 }
 
-/** Writes a stream to a new file and flushes it to the disk; resolves to its size in bytes. */
+/** Bytes that are written with one call: a stream of small chunks would wait for the disk at each of them. */
+const PIECE = 512 * 1024;
+
+/**
+ * Writes a stream to a new file and flushes it to the disk; resolves to its size in bytes. While a piece is written the next
+ * is gathered, so chunks are read for a while after the next has come: whoever gives them does not write to them again.
+ */
 export async function writeFlushed(
   path: string,
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<number> {
   const handle = await open(path, 'wx', 0o640);
+  let writing = Promise.resolve();
   try {
     let size = 0;
+    let gathered: Uint8Array[] = [];
+    let bytes = 0;
+    const write = async (): Promise<void> => {
+      await writing;
+      writing = writeAt(handle, gathered, size - bytes);
+      // Its error is thrown where it is awaited, which may be later than it comes.
+      writing.catch(() => undefined);
+      [gathered, bytes] = [[], 0];
+    };
     for await (const chunk of readWithin(body, signal)) {
-      for (let at = 0; at < chunk.length; ) {
-        const { bytesWritten } = await handle.write(chunk, at);
-        at += bytesWritten;
-      }
+      gathered.push(chunk);
+      bytes += chunk.length;
       size += chunk.length;
+      if (bytes >= PIECE) await write();
     }
+    await write();
+    await writing;
     await handle.sync();
     return size;
   } finally {
+    await writing.catch(() => undefined);
     await handle.close();
   }
+}
+
+/** Writes the chunks one after the other; a call may write less than it was given. */
+async function writeAt(handle: FileHandle, chunks: readonly Uint8Array[], position: number): Promise<void> {
+  let rest = chunks.filter(chunk => chunk.length > 0);
+  for (let at = position; rest.length > 0; ) {
+    const { bytesWritten } = await handle.writev(rest, at);
+    at += bytesWritten;
+    rest = without(rest, bytesWritten);
+  }
+}
+
+/** What is left of chunks whose first bytes are done. */
+function without(chunks: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let done = bytes;
+  return chunks.flatMap(chunk => {
+    const skipped = Math.min(done, chunk.length);
+    done -= skipped;
+    return skipped === chunk.length ? [] : [chunk.subarray(skipped)];
+  });
 }
 
 /** A new name is on the disk only when its folder is. */
