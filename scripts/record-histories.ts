@@ -293,6 +293,13 @@ const scenarios: readonly Scenario[] = [
     await entity.came('Succeeded');
     return { 'etcdBackup-once': entity.handle, 'takeBackup-taken': entity.operation };
   },
+
+  async function backupVerified(bench) {
+    const entity = await BackupEntity.on(bench, { verify: 'Restore' }, RECORDER);
+    await entity.changed();
+    await entity.came('Succeeded');
+    return { 'takeBackup-verified': entity.operation };
+  },
 ];
 
 /** They hold paths of this machine, and replay does not read them. */

@@ -1,7 +1,7 @@
 /** The pods that a restore makes beside those of members: two that lend it a claim, and one that runs etcdutl. */
 import type { EtcdCluster } from '../../api/types.ts';
 import { seedPodName } from '../../objects/seed-pod.ts';
-import { endLeftPod } from '../backup/claim-store.ts';
+import { endLeftPod } from '../backup/serving-pod.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
 import { isControlledBy } from '../pod-facts.ts';
