@@ -24,6 +24,7 @@ import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/o
 import { lastWords } from './last-words.ts';
 
 interface ContainerStatus {
+  readonly ready?: boolean;
   readonly image?: string;
   readonly restartCount?: number;
   readonly state?: { readonly waiting?: StateReason; readonly terminated?: StateReason };
@@ -60,7 +61,8 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     token: metadata.annotations?.[ANNOTATION_INCARNATION],
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
     phase: status.phase ?? 'Unknown',
-    ready: status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
+    ready: isReady(status),
+    ...(!isReady(status) && status.containerStatuses?.[0]?.ready === true && { unheard: true }),
     deleting: metadata.deletionTimestamp !== undefined,
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
@@ -73,6 +75,10 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
   };
+}
+
+function isReady({ conditions = [] }: PodStatus): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
 /** A value that nobody but people can have given counts as none. */

@@ -40,6 +40,10 @@ export interface PodFacts {
   readonly clusterId: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
+  /**
+   * Not ready because its node is not heard of: Kubernetes says so of pods whose kubelet called them ready when it spoke last.
+   */
+  readonly unheard?: true | undefined;
   readonly deleting: boolean;
   readonly ip: string | undefined;
   readonly node: string | undefined;

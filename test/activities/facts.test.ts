@@ -142,6 +142,16 @@ describe('the facts of a pod', () => {
     expect(podFacts(pod({ conditions: [{ type: 'Ready', status }] }), 'u').ready).toBe(ready);
   });
 
+  it.each([
+    ['the kubelet says so', false, undefined],
+    ['Kubernetes says so, while the kubelet said otherwise', true, true],
+  ])('are not ready because %s', (_, ready, unheard) => {
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    const facts = podFacts(pod({ conditions, containerStatuses: [{ ready }] }), 'u');
+    expect(facts).toMatchObject({ ready: false });
+    expect(facts.unheard).toBe(unheard);
+  });
+
   it('of a claim tell by its token whose it is', () => {
     const claim = (token?: string): KubeObject => ({
       apiVersion: 'v1',

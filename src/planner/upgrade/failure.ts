@@ -18,12 +18,16 @@ export function isYoung({ now }: Observation, pod: PodFacts): boolean {
   return now - since < (pod.trouble === undefined ? PATIENCE_MS : TROUBLE_PATIENCE_MS);
 }
 
-/** The member that was given the new version and does not come up with it; undefined while it may. */
+/**
+ * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
+ * of is none: it came up, and the version has no part in what it suffers.
+ */
 export function failedMember(observation: Observation, { from, to }: Goal): PodFacts | undefined {
   const names = memberNames(observation);
   const { upgradeFailure } = observation.cluster.status;
   return observation.pods.find(pod => {
-    if (!pod.owned || pod.deleting || !names.includes(pod.name) || isYoung(observation, pod)) return false;
+    if (!pod.owned || pod.deleting || pod.unheard === true) return false;
+    if (!names.includes(pod.name) || isYoung(observation, pod)) return false;
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = observation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
