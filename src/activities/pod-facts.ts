@@ -61,8 +61,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     token: metadata.annotations?.[ANNOTATION_INCARNATION],
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
     phase: status.phase ?? 'Unknown',
-    ready: isReady(status),
-    ...(!isReady(status) && status.containerStatuses?.[0]?.ready === true && { unheard: true }),
+    ...readiness(status),
     deleting: metadata.deletionTimestamp !== undefined,
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
@@ -77,8 +76,12 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
   };
 }
 
-function isReady({ conditions = [] }: PodStatus): boolean {
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+function readiness({
+  conditions = [],
+  containerStatuses = [],
+}: PodStatus): Pick<PodFacts, 'ready' | 'unheard'> {
+  const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return !ready && containerStatuses[0]?.ready === true ? { ready, unheard: true } : { ready };
 }
 
 /** A value that nobody but people can have given counts as none. */
