@@ -1,5 +1,6 @@
 /** A changed specification, edited objects, growing volumes and sleep, on real members with a real storage driver. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CLIENTS_ADMITTED, LABEL_CLIENTS } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import {
@@ -127,7 +128,7 @@ describe('a Service and a budget that somebody edited', () => {
     await kubectl('patch', 'service', `${NAME}-client`, '--type=merge', '-p', edits);
     const looser = JSON.stringify({ spec: { maxUnavailable: null, minAvailable: 0 } });
     await kubectl('patch', 'pdb', NAME, '--type=merge', '-p', looser);
-    const selector = { app: 'etcd', etcd_cluster: NAME };
+    const selector = { app: 'etcd', etcd_cluster: NAME, [LABEL_CLIENTS]: CLIENTS_ADMITTED };
     await poll(
       async () => {
         const service = await world.kube.get(client);
