@@ -15,6 +15,7 @@ import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts'
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
 import { isAboutToTouchAMember } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
+import { hasEnded } from '../planner/members.ts';
 import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
 
 import type { Dependencies } from './dependencies.ts';
@@ -57,7 +58,8 @@ export async function observe(
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
   // A cluster that is being deleted has nothing left to say that would change what is done.
-  const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned);
+  // The address of a pod that has ended is nobody's: whoever dials it waits.
+  const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned && !hasEnded(pod));
   const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
   const etcd = await probeMembers(deps.etcd, address, asked);
   const observation: Observation = {

@@ -5,10 +5,12 @@
  */
 import type { Decision, Step } from './decision.ts';
 import { memberNames } from './members.ts';
+import { leavingSeats } from './membership/scale.ts';
+import { seatsOf } from './membership/seats.ts';
 import type { Observation, PodFacts } from './observation.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
 
-/** The step that lets clients come to members again; none when `next`, which is to be done now, stops the only such member. */
+/** The step that lets clients come to members again; none when `next`, which is to be done now, is why they do not. */
 export function admission(observation: Observation, next: Decision): Step[] {
   const { cluster, pods } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined) return [];
@@ -19,7 +21,7 @@ export function admission(observation: Observation, next: Decision): Step[] {
       pod.owned &&
       !pod.deleting &&
       names.includes(pod.name) &&
-      pod.uid !== stopping(next) &&
+      !isToStop(observation, pod, next) &&
       mayServe(observation, pod),
   );
   return found.length === 0
@@ -27,10 +29,13 @@ export function admission(observation: Observation, next: Decision): Step[] {
     : [{ kind: 'admitMembers', pods: found.map(({ name, uid }) => ({ name, uid })) }];
 }
 
-/** The pod that a step is about to stop, by its uid. */
-function stopping(next: Decision): string | undefined {
-  if (next.kind !== 'operate') return undefined;
-  return next.step.kind === 'stopMember' || next.step.kind === 'replaceImage' ? next.step.uid : undefined;
+/** Whether a step is about to stop it, or it is led away from and goes after those that are being removed now. */
+function isToStop(observation: Observation, { uid, clients }: PodFacts, next: Decision): boolean {
+  if (next.kind !== 'operate') return false;
+  const { operation, step } = next;
+  if ((step.kind === 'stopMember' || step.kind === 'replaceImage') && step.uid === uid) return true;
+  if (clients !== 'withdrawn' || operation !== 'scaleCluster') return false;
+  return leavingSeats(observation, seatsOf(observation)).some(({ pod }) => pod?.uid === uid);
 }
 
 /** Pods of earlier releases have no label, and serve already. One whose image was replaced is to run the new one first. */

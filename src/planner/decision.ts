@@ -120,6 +120,8 @@ type Deed =
       readonly uid: string;
       readonly claimUid: string;
       readonly purpose: 'rollout' | 'upgrade' | 'hibernation' | 'removal';
+      /** The pod that is to be stopped right after this one for the same reason: clients are led away from both at once. */
+      readonly alongside?: readonly { readonly name: string; readonly uid: string }[];
       readonly because: string;
     }
   /** Another version in the pod that there is: its container starts again, everything else about it stays. */

@@ -1,5 +1,5 @@
 import { serialOf } from '../api/names.ts';
-import type { Observation } from './observation.ts';
+import type { Observation, PodFacts } from './observation.ts';
 
 /**
  * The names of the cluster's members: as a quorum lists them now, else as they were last observed, else as they were
@@ -16,4 +16,9 @@ function namesKnown({ membership, cluster }: Observation): string[] {
   const recorded = members.map(member => member.name);
   if (rebuilt) return [...new Set([...observed, ...recorded])];
   return observed.length > 0 ? observed : recorded;
+}
+
+/** Whether no container of the pod runs, and none is going to: Kubernetes' phases are final (Pod Lifecycle, "Pod phase"). */
+export function hasEnded({ phase }: Pick<PodFacts, 'phase'>): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
 }

@@ -3,7 +3,7 @@
  * input or output, so the same observation always gives the same decision.
  */
 import { admission } from './admission.ts';
-import { about, idle, operate } from './answers.ts';
+import { about, idle, operate, undoing } from './answers.ts';
 import { planCreation } from './create.ts';
 import { type Decision, OPERATIONS, type Word } from './decision.ts';
 import { planDeletion } from './delete.ts';
@@ -69,9 +69,9 @@ function admitting(decision: Decision, observation: Observation, actor: Actor): 
   const steps = admission(observation, decision);
   if (steps.length === 0) return decision;
   const underWay = OPERATIONS.find(operation => operation === observation.cluster.status.operation?.type);
-  const first = operate(
-    decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'),
-    steps,
+  // Whoever is led away from for something that was aborted is led to again.
+  const first = undoing(
+    operate(decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'), steps),
   );
   if (first.kind !== 'operate' || stopOf(first, observation, actor) !== undefined) return decision;
   return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };

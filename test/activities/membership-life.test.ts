@@ -86,6 +86,25 @@ describe('scaling', LONG, () => {
     expect(world.etcd.clusters[0]?.rows).toHaveLength(3);
   });
 
+  it('waits for a learner that etcd refuses only for as long as it is to be added', async () => {
+    const world = await created();
+    await edit(world, { size: 5 });
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate' || decision.step.kind !== 'addLearner') throw new Error('adds nobody');
+    const [etcd] = world.etcd.clusters;
+    const lost = etcd?.rows.find(row => row.id !== etcd.leaderId)?.name ?? '';
+    // The last thing that is written before etcd is asked.
+    world.kube.intercept(async ({ verb, subresource }) => {
+      if (verb === 'patch' && subresource === 'status' && world.names('Pod').includes(lost))
+        await lose(world, lost);
+    });
+    const begun = world.now;
+    await expect(world.perform(decision.step)).rejects.toThrow(/no member is to be added now/);
+    // The clock goes on by a second with every look.
+    expect(world.now - begun).toBeLessThan(5_000);
+    expect(world.etcd.clusters[0]?.rows).toHaveLength(3);
+  });
+
   it('keeps claims of members that go when storage.retain says Retain', async () => {
     const world = await created({ storage: { retain: 'Retain' } });
     await edit(world, { size: 1 });

@@ -107,6 +107,54 @@ describe('a healthy member that is to go', LONG, () => {
   });
 });
 
+describe('two healthy members that are to go', LONG, () => {
+  const SHRINKING = [
+    ...['stopMember', 'removeMember'],
+    ...['stopMember', 'removeMember'],
+    ...['retireMember', 'retireMember'],
+  ];
+
+  it('go one after the other, with their clients led away from both in the same second', async () => {
+    const { world, people } = await created({ size: 5 });
+    const stops = watchStops(world);
+    const shut: number[] = [];
+    world.kube.intercept(({ verb, kind, manager }) => {
+      if (kind === 'Pod' && verb === 'delete' && manager === 'etcd-operator')
+        shut.push(clientsOf(world).filter(label => label === CLIENTS_WITHDRAWN).length);
+    });
+    await edit(world, { size: 3 });
+    await people.run();
+    expect(people.steps).toEqual(SHRINKING);
+    expect(stops).toEqual([CLIENTS_WITHDRAWN, CLIENTS_WITHDRAWN]);
+    expect(shut[0]).toBe(2);
+    expect(rows(world)).toEqual(THREE);
+    expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
+    expect(world.names('PersistentVolumeClaim')).toEqual(THREE);
+  });
+
+  it('are led clients to again when the second is wanted after all', async () => {
+    const { world, people } = await created({ size: 5 });
+    await edit(world, { size: 3 });
+    while (!people.steps.includes('removeMember')) await people.step();
+    await edit(world, { size: 4 });
+    await people.run();
+    expect(people.steps).toEqual(['stopMember', 'removeMember', 'admitMembers', 'retireMember']);
+    expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
+  });
+
+  it('leave nothing behind when the second removal is aborted', async () => {
+    const { world, people } = await created({ size: 5 });
+    await edit(world, { size: 3 });
+    while (!people.steps.includes('removeMember')) await people.step();
+    const { generation = 0 } = world.cluster.metadata;
+    people.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana' } };
+    await people.run();
+    expect(people.steps).toContain('retireMember');
+    expect(world.names('PersistentVolumeClaim')).toEqual(world.names('Pod'));
+    expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
+  });
+});
+
 describe('clients', LONG, () => {
   it.each([
     { what: 'a rollout', spec: { etcd: { snapshotCount: 7_000 } } },

@@ -239,7 +239,9 @@ export class Invariants implements EtcdAudit {
     this.acting = before;
     const isUp = up.some(({ id }) => id === row.id);
     const voters = votersOf(members).length;
-    if (isUp && up.length >= quorumOf(voters) && up.length - 1 < quorumOf(voters) && voters > 2)
+    // Two cannot be restarted otherwise, but they need not be stopped to be fewer.
+    const mayFall = voters <= 2 && attempt.purpose !== 'removal';
+    if (isUp && up.length >= quorumOf(voters) && up.length - 1 < quorumOf(voters) && !mayFall)
       throw new Breach(`the pod of ${row.name} is stopped: ${up.length - 1} of ${voters} would be up`);
   }
 

@@ -60,7 +60,7 @@ export const MUTATIONS: readonly Mutation[] = [
   without(
     'one of two members is stopped before it is removed',
     'shrunkToOne',
-    at('planner/membership/farewell.ts', 'seats.length < FEWEST_VOTERS', 'false'),
+    at('planner/membership/farewell.ts', 'voters < FEWEST_VOTERS', 'false'),
   ),
   without(
     'members that people added are treated as ours',

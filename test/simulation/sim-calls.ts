@@ -7,6 +7,8 @@ import { ActivityEnvironment } from '../support/activity-environment.ts';
 /** One execution of an activity, by one process. */
 export interface Attempt {
   readonly activity: string;
+  /** What it stops a member for. */
+  readonly purpose: string | undefined;
   readonly environment: ActivityEnvironment;
   dead: boolean;
   /** Nobody waits for it any more, and it goes on. */
@@ -55,6 +57,7 @@ export class Calls {
     const lookedAt = this.#ports.tick();
     const attempt: Attempt = {
       activity,
+      purpose: (args[1] as { readonly purpose?: string } | undefined)?.purpose,
       environment,
       dead: false,
       zombie: false,

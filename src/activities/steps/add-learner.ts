@@ -7,7 +7,9 @@ import {
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
+import { plan } from '../../planner/plan.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
 import { observe } from '../observe.ts';
 import { onLeader } from '../leader.ts';
 import { waitUntil } from '../poll.ts';
@@ -39,7 +41,9 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
     lastSerial: serialOf(step.member) ?? 0,
     ...(open >= 0 && { replacements }),
   });
-  await onLeader(deps, observation, leader => addWhenConnected(leader, step));
+  await onLeader(deps, observation, leader =>
+    addWhenConnected(leader, { step, stillWanted: () => isStillWanted(deps, ref, step) }),
+  );
   const message = `added ${step.member} as a learner`;
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberAdded', message });
 }
@@ -48,18 +52,37 @@ function isListed(observation: Parameters<typeof seatsOf>[0], { member }: AddLea
   return seatsOf(observation).some(seat => seat.name === member);
 }
 
-/** etcd counts a voter as connected after five seconds: right after a change it refuses the next one for a while. */
-async function addWhenConnected(leader: EtcdMember, { peerUrl }: AddLearner): Promise<void> {
+/** Whether a member would be added now. Under which name no longer matters: this one is recorded as used. */
+async function isStillWanted(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { word = {} }: AddLearner,
+): Promise<boolean> {
+  const seen = await observe(deps, ref, word);
+  const decision = plan(seen?.observation, word);
+  return decision.kind === 'operate' && decision.step.kind === 'addLearner';
+}
+
+/**
+ * etcd counts a voter as connected after five seconds: right after a change it refuses the next one for a while. It also refuses
+ * while a voter is away, and then something else is to be done first: that is looked at before it is asked again.
+ */
+async function addWhenConnected(
+  leader: EtcdMember,
+  { step, stillWanted }: { readonly step: AddLearner; readonly stillWanted: () => Promise<boolean> },
+): Promise<void> {
   let refusal: Error = new EtcdError('refused', 'the learner was not added');
   const outcome = await waitUntil(async () => {
     try {
-      await leader.addLearner(peerUrl);
+      await leader.addLearner(step.peerUrl);
       return 'done';
     } catch (error) {
       if (!(error instanceof EtcdError) || error.code !== 'refused') throw error;
       refusal = error;
-      return 'notYet';
     }
+    return (await stillWanted()) ? 'notYet' : 'trouble';
   });
+  if (outcome === 'trouble')
+    throw preconditionChanged(`${refusal.message}, and no member is to be added now`);
   if (outcome !== 'done') throw refusal;
 }

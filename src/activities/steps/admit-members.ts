@@ -1,7 +1,7 @@
 /** Leading clients to members and away from them: by the label that the client Service selects pods by. */
 import { Context } from '@temporalio/activity';
-import { CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../api/names.ts';
-import type { KubeObject } from '../../kube/port.ts';
+import { ANNOTATION_WITHDRAWN, CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../api/names.ts';
+import { parseTimestamp } from '../../api/time.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
@@ -17,28 +17,50 @@ export async function admitMembers(
   { namespace }: ClusterRef,
   step: Extract<Step, { kind: 'admitMembers' }>,
 ): Promise<void> {
-  for (const { name, uid } of step.pods) await label(deps, { namespace, name, uid }, CLIENTS_ADMITTED);
+  for (const { name, uid } of step.pods)
+    await label(deps, { namespace, name, uid }, { clients: CLIENTS_ADMITTED });
 }
 
 /**
- * Leads new clients away from a pod that is about to be stopped, and gives that time to be heard of: whoever is sent off by its
- * end and connects again meets another member. Stops nobody, and is taken back when nobody is stopped (planner/admission.ts).
+ * Leads new clients away from pods that are about to be stopped, and gives that time to be heard of: whoever is sent off by the end
+ * of one and connects again meets another member. Stops nobody, and is taken back when nobody is stopped
+ * (planner/admission.ts). Nothing is waited for that was waited for already; the first one is the next to be stopped.
  */
 export async function withdraw(
   deps: Dependencies,
   { namespace }: ClusterRef,
-  pod: KubeObject,
+  pods: readonly { readonly name: string; readonly uid?: string }[],
 ): Promise<void> {
-  const { name, uid = '' } = pod.metadata;
-  await label(deps, { namespace, name, uid }, CLIENTS_WITHDRAWN);
-  await time.pause(HEARD_MS, Context.current().cancellationSignal);
+  const [first] = await Promise.all(pods.map(({ name, uid = '' }) => lead(deps, { namespace, name, uid })));
+  const heardMs = Math.max(0, deps.now() - (first ?? deps.now()));
+  if (heardMs < HEARD_MS) await time.pause(HEARD_MS - heardMs, Context.current().cancellationSignal);
 }
 
-async function label(
-  deps: Dependencies,
-  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
-  clients: string,
-): Promise<void> {
-  const metadata = { uid, labels: { [LABEL_CLIENTS]: clients } };
+/** Leads clients away from one pod; since when they are, in milliseconds since the epoch. */
+async function lead(deps: Dependencies, at: At): Promise<number> {
+  const pod = await deps.kube.get({ ...POD, namespace: at.namespace, name: at.name });
+  const { labels, annotations } = pod?.metadata ?? {};
+  const since = parseTimestamp(annotations?.[ANNOTATION_WITHDRAWN]);
+  if (labels?.[LABEL_CLIENTS] === CLIENTS_WITHDRAWN && since !== undefined) return since;
+  const now = deps.now();
+  await label(deps, at, { clients: CLIENTS_WITHDRAWN, since: now });
+  return now;
+}
+
+interface At {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+async function label(deps: Dependencies, { namespace, name, uid }: At, marks: Marks): Promise<void> {
+  const { clients, since } = marks;
+  const annotations = since === undefined ? {} : { [ANNOTATION_WITHDRAWN]: new Date(since).toISOString() };
+  const metadata = { uid, labels: { [LABEL_CLIENTS]: clients }, annotations };
   await deps.kube.patch({ ...POD, namespace, name }, { metadata }, { type: 'merge' });
+}
+
+interface Marks {
+  readonly clients: typeof CLIENTS_ADMITTED | typeof CLIENTS_WITHDRAWN;
+  readonly since?: number;
 }

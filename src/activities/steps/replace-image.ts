@@ -31,7 +31,7 @@ export async function replaceImage(
   };
   const before = await read();
   if (before.metadata.annotations?.[ANNOTATION_VERSION] === step.version) return;
-  await withdraw(deps, ref, before);
+  await withdraw(deps, ref, [before.metadata]);
   const pod = await read();
   const token = pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '';
   const { cluster } = await stillPlanned(deps, ref, step);

@@ -1,15 +1,18 @@
 import { LABEL_CLUSTER } from '../../api/names.ts';
 import type { Step } from '../../planner/decision.ts';
+import { hasEnded } from '../../planner/members.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
+import { podFacts } from '../pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import type { ClusterRef } from '../resource.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /**
- * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone. Clients are
- * led away before; then every gate is looked at once more right before; a pod that is being deleted already is only waited for.
+ * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
+ * to be removed it is enough that its etcd has ended. Clients are led away before; then every gate is looked at once more right
+ * before; a pod that is being deleted already is only waited for.
  */
 export async function stopMember(
   deps: Dependencies,
@@ -20,7 +23,7 @@ export async function stopMember(
   const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
   if (pod?.metadata.uid !== step.uid) return 'done';
   if (pod.metadata.deletionTimestamp === undefined) {
-    if (step.purpose !== 'hibernation') await withdraw(deps, ref, pod);
+    if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;
@@ -28,6 +31,8 @@ export async function stopMember(
   }
   return waitUntil(async () => {
     const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
-    return items.some(item => item.metadata.uid === step.uid) ? 'notYet' : 'done';
+    const left = items.find(item => item.metadata.uid === step.uid);
+    if (left === undefined) return 'done';
+    return step.purpose === 'removal' && hasEnded(podFacts(left, ref.uid)) ? 'done' : 'notYet';
   });
 }

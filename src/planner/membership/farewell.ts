@@ -4,7 +4,7 @@
  * breaks off what its clients asked of it.
  */
 import type { Step } from '../decision.ts';
-import type { Observation } from '../observation.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
 import { isHealthy, type Seat } from './seats.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
@@ -12,17 +12,39 @@ const FEWEST_VOTERS = 3;
 
 /**
  * The stop that precedes the removal of a healthy member; nothing for one that is to be removed as it is. Its volume must be
- * there: if the removal cannot follow, it is started again.
+ * there: if the removal cannot follow, it is started again. Who is to be stopped after it is named, so that its clients are led
+ * away in the same time.
  */
 export function farewell(
   { cluster }: Observation,
   seats: readonly Seat[],
-  { seat, reason }: { readonly seat: Seat; readonly reason: string },
+  { seat, after, reason }: { readonly seat: Seat; readonly after: Seat | undefined; readonly reason: string },
 ): Step[] {
-  const { name: member, pod, claim } = seat;
-  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim' || seats.length < FEWEST_VOTERS) return [];
-  if (!isHealthy(seat) || pod === undefined || claim === undefined) return [];
-  if (claim.deleting || claim.phase === 'Lost') return [];
-  const purpose = 'removal';
-  return [{ kind: 'stopMember', member, uid: pod.uid, claimUid: claim.uid, purpose, because: reason }];
+  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return [];
+  const voters = seats.length;
+  const there = stoppable(voters, seat);
+  if (there === undefined) return [];
+  const next = after && stoppable(voters - 1, after)?.pod;
+  return [
+    {
+      kind: 'stopMember',
+      member: seat.name,
+      uid: there.pod.uid,
+      claimUid: there.claim.uid,
+      purpose: 'removal',
+      ...(next && { alongside: [{ name: next.name, uid: next.uid }] }),
+      because: reason,
+    },
+  ];
+}
+
+/** What must be there of a member that can be stopped and, if need be, started again. */
+function stoppable(
+  voters: number,
+  seat: Seat,
+): { readonly pod: PodFacts; readonly claim: ClaimFacts } | undefined {
+  const { pod, claim } = seat;
+  if (voters < FEWEST_VOTERS || !isHealthy(seat)) return undefined;
+  if (pod === undefined || claim === undefined) return undefined;
+  return claim.deleting || claim.phase === 'Lost' ? undefined : { pod, claim };
 }

@@ -1,6 +1,7 @@
 /**
  * Membership of a living cluster. Nothing is changed unless a quorum lists the members; the order is: remove members
- * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink.
+ * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink. Claims
+ * that a removal left are cleared away after those that follow it: nobody waits for them.
  */
 import { firstObstacle, membersAreOurs, namesAreFree } from '../checks.ts';
 import type { Decision, Operation } from '../decision.ts';
@@ -9,17 +10,27 @@ import { planLearner } from './learner.ts';
 import { planLeftovers } from './leftovers.ts';
 import { planReplacement } from './replace.ts';
 import { planScale } from './scale.ts';
-import { isStaying, seatsOf } from './seats.ts';
+import { isStaying, type Seat, seatsOf } from './seats.ts';
 
 /** What the membership needs next; undefined when it is as asked for, or not known. */
 export function planMembership(observation: Observation): Decision | undefined {
   const seats = seatsOf(observation);
   if (seats.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
-  for (const planner of [planReplacement, planLearner, planLeftovers, planScale]) {
+  for (const planner of [planReplacement, planLearner, planNextRemoval, planLeftovers, planScale]) {
     const decision = planner(observation, seats);
     if (decision !== undefined) return decision;
   }
   return undefined;
+}
+
+/** The removal after one that left nothing but claims, when it can be done at once. */
+function planNextRemoval(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const left = planLeftovers(observation, seats);
+  if (left?.kind !== 'operate' || left.step.kind !== 'retireMember' || left.step.pods.length > 0)
+    return undefined;
+  const next = planScale(observation, seats);
+  if (next?.kind !== 'operate' || next.step.kind === 'addLearner') return undefined;
+  return isHeldUp(observation, next.operation) ? undefined : next;
 }
 
 /**

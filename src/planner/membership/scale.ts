@@ -15,6 +15,8 @@ import { leaderOf, successorOf } from './succession.ts';
 
 interface Removal {
   readonly seat: Seat;
+  /** Who goes after it, when that is known. */
+  readonly after: Seat | undefined;
   readonly operation: Operation;
   readonly reason: string;
 }
@@ -31,11 +33,19 @@ export function planScale(observation: Observation, seats: readonly Seat[]): Dec
   if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);
   if (seats.length <= wanted) return undefined;
   const departs = departing(observation, seats);
-  const leaving = departs?.seat ?? leastNeeded(seats);
+  const [leaving, after] = leavingSeats(observation, seats);
   if (leaving === undefined) return undefined;
   const reason = departs?.reason ?? 'fewer members are asked for';
   const operation = departs ? 'replaceMember' : 'scaleCluster';
-  return planRemove(observation, seats, { seat: leaving, operation, reason });
+  return planRemove(observation, seats, { seat: leaving, after, operation, reason });
+}
+
+/** The voters that go, the next one first; none while there are not more than are asked for. */
+export function leavingSeats(observation: Observation, seats: readonly Seat[]): Seat[] {
+  const surplus = seats.length - observation.cluster.config.size;
+  if (surplus <= 0) return [];
+  const departs = departing(observation, seats);
+  return departs === undefined ? leastNeeded(seats).slice(0, surplus) : [departs.seat];
 }
 
 function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
@@ -72,14 +82,14 @@ function triedLately({ cluster, now }: Observation): Obstacle | undefined {
 function planRemove(
   observation: Observation,
   seats: readonly Seat[],
-  { seat: leaving, operation, reason }: Removal,
+  { seat: leaving, after, operation, reason }: Removal,
 ): Decision {
   const expected = seats.map(seat => seat.id);
   const { name: member, id } = leaving;
   const to = leaderOf(seats) === leaving ? successorOf(seats, member) : undefined;
   const steps: Step[] = [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
-    ...farewell(observation, seats, { seat: leaving, reason }),
+    ...farewell(observation, seats, { seat: leaving, after, reason }),
     { kind: 'removeMember', member, id, expected, reason, dead: false },
   ];
   // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
@@ -90,8 +100,8 @@ function planRemove(
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
-/** Who was stopped for it already, unhealthy before healthy, never the leader, newest first. */
-function leastNeeded(seats: readonly Seat[]): Seat | undefined {
+/** Never the leader; who was stopped for it already, then unhealthy before healthy, then the newest first. */
+function leastNeeded(seats: readonly Seat[]): Seat[] {
   const leader = leaderOf(seats);
   const others = seats.filter(seat => seat !== leader);
   return others.sort(
@@ -99,5 +109,5 @@ function leastNeeded(seats: readonly Seat[]): Seat | undefined {
       Number(isStaying(a)) - Number(isStaying(b)) ||
       Number(isHealthy(a)) - Number(isHealthy(b)) ||
       (serialOf(b.name) ?? 0) - (serialOf(a.name) ?? 0),
-  )[0];
+  );
 }
