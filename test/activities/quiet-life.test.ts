@@ -142,6 +142,20 @@ describe('two healthy members that are to go', LONG, () => {
     expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
   });
 
+  it('go also when somebody takes the pod of the second away in that moment', async () => {
+    const { world, people } = await created({ size: 5 });
+    await edit(world, { size: 3 });
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate' || decision.step.kind !== 'stopMember') throw new Error('stops nobody');
+    const second = decision.step.alongside?.[0]?.name ?? '';
+    await world.kube.as('kubectl').delete(world.pod(second));
+    world.kubelet.settle();
+    await expect(world.perform(decision.step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    await people.run();
+    expect(rows(world)).toEqual(THREE);
+    expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
+  });
+
   it('leave nothing behind when the second removal is aborted', async () => {
     const { world, people } = await created({ size: 5 });
     await edit(world, { size: 3 });

@@ -36,10 +36,11 @@ export async function withdraw(
   if (heardMs < HEARD_MS) await time.pause(HEARD_MS - heardMs, Context.current().cancellationSignal);
 }
 
-/** Leads clients away from one pod; since when they are, in milliseconds since the epoch. */
+/** Leads clients away from one pod, if it is still that one; since when they are, in milliseconds since the epoch. */
 async function lead(deps: Dependencies, at: At): Promise<number> {
   const pod = await deps.kube.get({ ...POD, namespace: at.namespace, name: at.name });
-  const { labels, annotations } = pod?.metadata ?? {};
+  if (pod?.metadata.uid !== at.uid) return deps.now();
+  const { labels, annotations } = pod.metadata;
   const since = parseTimestamp(annotations?.[ANNOTATION_WITHDRAWN]);
   if (labels?.[LABEL_CLIENTS] === CLIENTS_WITHDRAWN && since !== undefined) return since;
   const now = deps.now();
