@@ -119,14 +119,16 @@ class FileStore implements Store {
   async *#read(key: string, handle: FileHandle, options: GetOptions): AsyncGenerator<Uint8Array> {
     const { offset = 0, ...bounding } = options;
     const bounds = startBounds(`reading ${this.location}/${key}`, bounding, AS_LONG_AS_IT_TAKES_MS);
+    const read = (position: number) => handle.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, position);
     try {
+      let reading = read(offset);
       for (let position = offset; ; ) {
-        const { bytesRead, buffer } = await within(
-          handle.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, position),
-          bounds.signal,
-        );
+        const { bytesRead, buffer } = await within(reading, bounds.signal);
         if (bytesRead === 0) return;
         position += bytesRead;
+        // Read ahead: whoever asked is busy with what it gets.
+        reading = read(position);
+        reading.catch(() => undefined);
         yield buffer.subarray(0, bytesRead);
       }
     } catch (error) {

@@ -44,14 +44,14 @@ export class BackupStory {
   }
 
   /** Waits until the restore has ended, and answers it; fails with its whole status and that of its cluster. */
-  restored(name: string): Promise<EtcdRestore> {
+  restored(name: string, timeoutMs = 240_000): Promise<EtcdRestore> {
     return poll(
       async () => {
         const restore = (await this.#read('EtcdRestore', name)) as EtcdRestore | undefined;
         return ['Succeeded', 'Failed'].includes(restore?.status?.phase ?? '') ? restore : undefined;
       },
       {
-        timeoutMs: 240_000,
+        timeoutMs,
         otherwise: async () => {
           const restore = (await this.#read('EtcdRestore', name)) as EtcdRestore | undefined;
           const cluster = restore?.spec.etcdCluster.name ?? '';

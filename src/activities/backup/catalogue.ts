@@ -154,6 +154,12 @@ export async function proveObject(
   { compression, ...options }: CallOptions & { readonly compression: BackupCompression },
 ): Promise<ObjectProof> {
   const { size, body } = await store.get(key, options);
+  const check = new TrailerCheck();
+  if (compression === 'none') {
+    for await (const chunk of body) check.take(chunk);
+    const { sha256, wholeSha256, size: snapshotSize } = check.end();
+    return { size, snapshotSize, sha256: wholeSha256, databaseSha256: sha256 };
+  }
   const whole = createHash('sha256');
   async function* hashed(): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
@@ -161,7 +167,6 @@ export async function proveObject(
       yield chunk;
     }
   }
-  const check = new TrailerCheck();
   for await (const chunk of decompressed(hashed(), compression)) check.take(chunk);
   const { sha256, size: snapshotSize } = check.end();
   return { size, snapshotSize, sha256: whole.digest('hex'), databaseSha256: sha256 };
