@@ -1,6 +1,6 @@
 /** Asks etcd: each member for itself, and a quorum for the member list. */
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
-import { EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
+import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
 import type { HashFact, MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
@@ -11,6 +11,8 @@ export interface ClusterAddress {
   readonly domain: string;
   /** Absent: plain text. */
   readonly access?: ClientAccess | undefined;
+  /** Of a user, where a certificate does not name one that may do everything. */
+  readonly credentials?: Credentials | undefined;
   /** Whether members are asked for the versions that the cluster has agreed on. */
   readonly asksAgreed?: boolean;
 }
@@ -70,7 +72,14 @@ export function dial(
     domain: cluster.domain,
   });
   const tls = cluster.access !== undefined && 'tls' in cluster.access ? cluster.access.tls : undefined;
-  return etcd.member({ host: ip, port: CLIENT_PORT, serverName, ...(tls !== undefined && { tls }) });
+  const { credentials } = cluster;
+  return etcd.member({
+    host: ip,
+    port: CLIENT_PORT,
+    serverName,
+    ...(tls !== undefined && { tls }),
+    ...(credentials !== undefined && { credentials }),
+  });
 }
 
 async function probe(member: EtcdMember, asksAgreed: boolean): Promise<MemberProbe> {

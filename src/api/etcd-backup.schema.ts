@@ -86,7 +86,7 @@ export const backupSpec = cel(
         'Secret with etcd-client.crt, etcd-client.key, etcd-client-ca.crt (or tls.crt, tls.key, ca.crt), for etcdEndpoints that want TLS.',
       ).optional(),
       authSecret: secretName(
-        'Secret with username and password, for etcdEndpoints with authentication.',
+        'Secret with username and password, of a user with the role root, for an etcd with authentication.',
       ).optional(),
       storageType: z
         .enum(STORAGE_TYPES)

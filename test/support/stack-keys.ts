@@ -1,4 +1,5 @@
 /** The keys of a cluster in a stack, with all that etcd says of each; written and read with etcd's own client, also through TLS. */
+import { randomBytes } from 'node:crypto';
 import { Etcd3 } from 'etcd3';
 import { clientAccess, readTlsSecrets } from '../../src/activities/tls-secrets.ts';
 import { memberHost } from '../../src/api/names.ts';
@@ -71,4 +72,14 @@ export async function keySpace(etcd: Etcd3): Promise<KeySpace> {
         `${kv.key.toString()} created at ${kv.create_revision}, changed at ${kv.mod_revision}, version ${kv.version}, lease ${kv.lease}: ${kv.value.toString('hex')}`,
     ),
   };
+}
+
+/** So many mebibytes of values that cannot be compressed. */
+export async function fill(etcd: Etcd3, mebibytes: number): Promise<void> {
+  for (let number = 0; number < mebibytes; number += 1) {
+    await etcd
+      .put(`fill/${number}`)
+      .value(randomBytes(1024 * 1024))
+      .exec();
+  }
 }

@@ -50,7 +50,7 @@ interface Asked extends Dialled, SourceCandidate {
 export async function openSource(deps: Dependencies, backup: EtcdBackup): Promise<SnapshotSource> {
   const cluster = await managedCluster(deps, backup);
   const dialled =
-    cluster === undefined ? await dialEndpoints(deps, backup) : await dialCluster(deps, cluster);
+    cluster === undefined ? await dialEndpoints(deps, backup) : await dialCluster(deps, backup, cluster);
   const asked: Asked[] = [];
   const silent: string[] = [];
   await Promise.all(
@@ -107,10 +107,16 @@ export async function managedCluster(
   );
 }
 
-async function dialCluster({ kube, etcd }: Dependencies, cluster: EtcdCluster): Promise<readonly Dialled[]> {
+async function dialCluster(
+  deps: Dependencies,
+  backup: EtcdBackup,
+  cluster: EtcdCluster,
+): Promise<readonly Dialled[]> {
+  const { kube, etcd } = deps;
   const { namespace, name, uid } = cluster.metadata;
   const access = clientAccess(await readTlsSecrets(kube, cluster));
   if ('unusable' in access) throw new BackupFailure('later', access.unusable);
+  const credentials = await readCredentials(deps, backup);
   const domain = withDefaults(cluster.spec, { version: cluster.status?.currentVersion }).pod.ClusterDomain;
   const { items } = await kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` });
   return items
@@ -122,7 +128,11 @@ async function dialCluster({ kube, etcd }: Dependencies, cluster: EtcdCluster): 
         : [
             {
               name: pod.name,
-              member: dial(etcd, { name, namespace, domain, access }, { name: pod.name, ip: pod.ip }),
+              member: dial(
+                etcd,
+                { name, namespace, domain, access, credentials },
+                { name: pod.name, ip: pod.ip },
+              ),
               pod: { namespace, name: pod.name, uid: pod.uid },
             },
           ],

@@ -1,0 +1,176 @@
+/**
+ * What happens to backups on bad days: operators killed in the middle, a store that is away or full, and a time of the schedule
+ * at which nobody was there.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
+import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import { BackupStory } from '../../support/backup-story.ts';
+import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../support/e2e.ts';
+import { freshOperators, killOperators } from '../../support/operator-processes.ts';
+import { poll } from '../../support/poll.ts';
+import { fill } from '../../support/stack-keys.ts';
+import { blockOf, startStackStore, type StackStore } from '../../support/stack-store.ts';
+
+const NAMESPACE = 'drill-backups';
+const CLUSTER = 'example';
+const REPLICAS = 2;
+const MEBIBYTES = 40;
+const MIB = 1024 * 1024;
+
+let story: BackupStory;
+let store: StackStore;
+beforeAll(async () => {
+  const world = await openWorld();
+  await createNamespace(world, NAMESPACE);
+  story = new BackupStory(world, NAMESPACE);
+  store = await startStackStore(world, NAMESPACE, 'S3');
+  await world.kube.apply(manifest(NAMESPACE, CLUSTER, { size: 1, version: '3.6.16' }));
+  await awaitRunning(world, { namespace: NAMESPACE, name: CLUSTER });
+  await story.through(CLUSTER, etcd => fill(etcd, MEBIBYTES));
+});
+afterAll(async () => {
+  await store?.stop();
+  await leaveNamespace(story?.world, NAMESPACE);
+});
+beforeEach(async () => {
+  store.front.reset();
+  await freshOperators(story.world, REPLICAS);
+});
+
+function specOf(name: string, backupPolicy: EtcdBackupSpec['backupPolicy'] = {}): EtcdBackupSpec {
+  const block = blockOf(store, `bucket/${name}/etcd`);
+  return { clusterRef: { name: CLUSTER }, storageType: 'S3', ...block, backupPolicy };
+}
+
+/** Uploads take about ten seconds. */
+function slowDown(): void {
+  store.front.fault = ({ method }) =>
+    method === 'PUT' ? { kind: 'slow', bytesPerSecond: 4 * MIB } : undefined;
+}
+
+/** Waits until so much of the run under way has been read from etcd; gives the time that names the run. */
+function under(name: string, share: number): Promise<string> {
+  return poll(
+    async () => {
+      const { progress } = (await story.backup(name))?.status ?? {};
+      const { startedAt, bytes = 0, total = MEBIBYTES * MIB } = progress ?? {};
+      return startedAt !== undefined && bytes >= share * total ? startedAt : undefined;
+    },
+    { timeoutMs: 60_000, otherwise: async () => JSON.stringify((await story.backup(name))?.status) },
+  );
+}
+
+/** The keys of a backup's folder in the store, and whether its object is what its manifest says. */
+async function stored(name: string): Promise<{ readonly keys: string[]; readonly isWhole: boolean }> {
+  const all = [...(await store.contents())].filter(([key]) => key.startsWith(`${name}/`));
+  const keys = all.map(([key]) => key).toSorted();
+  const bytes = new Map(all);
+  const objects = keys.filter(key => !key.endsWith('.json'));
+  const isWhole = objects.every(key => {
+    const { entry } = JSON.parse(bytes.get(`${key}.json`)?.toString() ?? '{}');
+    const sha256 = createHash('sha256')
+      .update(bytes.get(key) ?? '')
+      .digest('hex');
+    return entry?.sha256 === sha256;
+  });
+  return { keys, isWhole: isWhole && objects.length > 0 };
+}
+
+describe('every operator killed with -9', () => {
+  test.each([0, 0.2, 0.9])(
+    'after %d of the snapshot: no half object, and the run is finished',
+    async share => {
+      const name = `killed-${share * 100}`;
+      slowDown();
+      await story.apply('EtcdBackup', name, specOf(name));
+      const startedAt = await under(name, share);
+      expect(killOperators(story.world)).toBe(REPLICAS);
+      expect((await stored(name)).keys).toEqual([]);
+      store.front.reset();
+      const { status } = await story.backedUp(name);
+      expect(status).toMatchObject({
+        succeeded: true,
+        lastRun: { startedAt },
+        history: [{ time: startedAt }],
+      });
+      expect(await stored(name)).toEqual({ keys: [`${name}/etcd`, `${name}/etcd.json`], isWhole: true });
+    },
+    240_000,
+  );
+});
+
+test('a store that goes away in the middle is waited for', async () => {
+  slowDown();
+  await story.apply('EtcdBackup', 'away', specOf('away'));
+  const startedAt = await under('away', 0.2);
+  store.front.fault = () => ({ kind: 'status', status: 503 });
+  await delay(20_000);
+  expect((await story.backup('away'))?.status).toMatchObject({ phase: 'Running', progress: { startedAt } });
+  store.front.reset();
+  const { status } = await story.backedUp('away');
+  expect(status?.lastRun).toMatchObject({ startedAt });
+  expect(await stored('away')).toEqual({ keys: ['away/etcd', 'away/etcd.json'], isWhole: true });
+}, 240_000);
+
+test('a store that is full is told, and a backup of a schedule is tried again by itself', async () => {
+  store.front.fault = ({ method }) => (method === 'PUT' ? { kind: 'status', status: 507 } : undefined);
+  await story.apply('EtcdBackup', 'full', specOf('full', { backupIntervalInSecond: 86_400 }));
+  const { status } = await story.backedUp('full', 'Failed');
+  expect(status?.Reason).toContain('free space in the store or raise its quota');
+  const until = Date.parse(status?.nextRun ?? '') - Date.now();
+  expect(until).toBeLessThanOrEqual(60_000);
+  expect((await stored('full')).keys).toEqual([]);
+  store.front.reset();
+  const after = await story.backedUp('full');
+  expect(after.status?.lastRun?.scheduledFor).toBe(status?.lastRun?.scheduledFor);
+  expect(await stored('full')).toMatchObject({ keys: { length: 2 }, isWhole: true });
+}, 240_000);
+
+test('times of the schedule at which no operator was there are made up for by one backup', async () => {
+  const { stack } = story.world;
+  const scale = async (replicas: number): Promise<void> => {
+    const deployment = ['deployment', 'etcd-operator'];
+    await stack.kubectl('-n', OPERATOR_NAMESPACE, 'scale', ...deployment, `--replicas=${replicas}`);
+  };
+  const [first, second] = nextMinutes();
+  await story.apply(
+    'EtcdBackup',
+    'missed',
+    specOf('missed', { schedule: `${first.minute},${second.minute} * * * *` }),
+  );
+  await poll(async () => (await story.backup('missed'))?.status?.nextRun === first.time, {
+    otherwise: async () => JSON.stringify((await story.backup('missed'))?.status),
+  });
+  try {
+    await scale(0);
+    await delay(Date.parse(second.time) + 5_000 - Date.now());
+    expect((await stored('missed')).keys).toEqual([]);
+  } finally {
+    await scale(REPLICAS);
+  }
+  const { status } = await story.backedUp('missed');
+  expect(status?.lastRun?.scheduledFor).toBe(second.time);
+  await poll(
+    async () => Date.parse((await story.backup('missed'))?.status?.nextRun ?? '') > Date.now() + 600_000,
+  );
+  expect(await stored('missed')).toMatchObject({ keys: { length: 2 }, isWhole: true });
+}, 400_000);
+
+/** Two full minutes to come, the first at least half a minute away. */
+function nextMinutes(): readonly [Minute, Minute] {
+  const first = Math.ceil((Date.now() + 30_000) / 60_000) * 60_000;
+  return [minuteOf(first), minuteOf(first + 60_000)];
+}
+
+interface Minute {
+  readonly minute: number;
+  /** RFC 3339. */
+  readonly time: string;
+}
+
+function minuteOf(at: number): Minute {
+  return { minute: new Date(at).getUTCMinutes(), time: new Date(at).toISOString().replace('.000Z', 'Z') };
+}
