@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RetentionPolicy } from '../../../src/api/backup-defaults.ts';
 import { type KeptBackup, toDelete } from '../../../src/planner/backup/retention.ts';
+import { nextBackup } from '../../../src/planner/backup/schedule.ts';
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-01-01T00:30:00Z');
@@ -88,71 +89,170 @@ describe('by tiers', () => {
   });
 });
 
-describe('a year of backups, retention after each', () => {
-  const zone = fc.constantFrom('UTC', 'Europe/Paris', 'America/New_York', 'Australia/Lord_Howe');
-  const policy = fc.oneof(
-    fc.record({ kind: fc.constant('count' as const), count: fc.integer({ min: 1, max: 30 }) }),
-    fc.record({
-      kind: fc.constant('tiers' as const),
-      hourly: fc.integer({ min: 0, max: 24 }),
-      daily: fc.integer({ min: 1, max: 14 }),
-      weekly: fc.integer({ min: 0, max: 5 }),
-      monthly: fc.integer({ min: 0, max: 12 }),
-    }),
-  );
+describe('a year of backups by schedule, retention after each', () => {
+  const ZONES = ['UTC', 'Europe/Paris', 'America/New_York', 'Australia/Lord_Howe'];
+  const PER_DAY = 2;
+  const SCHEDULE = { kind: 'cron', expression: '30 2,14 * * *' } as const;
 
-  /** By schedule, with manual runs in between, times down, verifications that fail, and a clock that jumps. */
-  function year(seed: readonly number[]): readonly KeptBackup[] {
-    const all: KeptBackup[] = [];
-    let now = START;
-    for (let run = 0; now < START + 365 * 24 * HOUR; run += 1) {
-      const dice = seed[run % seed.length] ?? 0;
-      now += dice < 5 ? 9 * 24 * HOUR : 12 * HOUR;
-      const clock = dice === 7 ? now - 2 * HOUR : now;
-      all.push({ ...backup(clock, WORDS[dice % WORDS.length]), location: `s3://b/k_v${run}` });
-      if (dice % 10 === 3) all.push({ ...backup(clock + 60_000), location: `s3://b/k_v${run}_manual` });
-    }
-    return all;
+  /** What is as it may happen once a day: nobody there for days, a person's backup, an unverified one, a clock that is behind. */
+  const day = fc.record({
+    awayDays: fc.oneof({ weight: 30, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 12 })),
+    byPerson: fc.boolean(),
+    verified: fc.constantFrom(...WORDS),
+    behind: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, fc.constant(3 * HOUR)),
+  });
+  type Day = typeof day extends fc.Arbitrary<infer T> ? T : never;
+  interface Run extends KeptBackup {
+    /** Of the schedule; undefined: a person asked. */
+    readonly scheduledFor: number | undefined;
+    readonly lateness: number;
   }
 
-  it('keeps what the policy says, and the end does not depend on when it was applied', () => {
+  /** Every backup of the year, in the order in which they are made. */
+  function year(days: readonly Day[], timeZone: string): readonly Run[] {
+    const runs: Run[] = [];
+    let [now, last] = [START, START];
+    const add = (time: number, scheduledFor: number | undefined, { verified, behind }: Day) =>
+      runs.push({
+        location: `s3://b/k_${runs.length}`,
+        time: time - behind,
+        verified,
+        scheduledFor,
+        lateness: time - (scheduledFor ?? time),
+      });
+    for (let number = 0; now < START + 365 * 24 * HOUR; number += 1) {
+      const today = days[number % days.length] as Day;
+      now += today.awayDays * 24 * HOUR;
+      for (let count = 0; count < PER_DAY; count += 1) {
+        const next = nextBackup({ ...SCHEDULE, timeZone }, { now, last, since: START });
+        now = Math.max(now, next.at ?? 0);
+        last = next.at ?? 0;
+        add(now, last, today);
+      }
+      if (today.byPerson) add(now + 90 * 60_000, undefined, today);
+    }
+    return runs;
+  }
+
+  it('comes when the wall clock says, and once for all that were missed', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.integer({ min: 0, max: 99 }), { minLength: 30, maxLength: 60 }),
-        policy,
-        zone,
-        (seed, rule, timeZone) => {
-          let there: readonly KeptBackup[] = [];
-          const all = year(seed);
-          for (const each of all) {
-            there = kept([...there, each], rule, timeZone);
-            const newest = there.reduce((a, b) => (b.time > a.time ? b : a));
-            expect(newest.time).toBe(Math.max(...there.map(({ time }) => time)));
-          }
-          for (const levels of [
-            ['Checksum', 'Structure', 'Restore'],
-            ['Structure', 'Restore'],
-            ['Restore'],
-          ]) {
-            const verified = all.filter(each => levels.includes(each.verified));
-            const newest = Math.max(...verified.map(each => each.time));
-            const isThere = there.some(each => levels.includes(each.verified) && each.time === newest);
-            expect(isThere).toBe(verified.length > 0);
-          }
-          // Applied once at the end it keeps the same, but for verified ones that were the newest of their time.
-          const atOnce = new Set(kept(all, rule, timeZone).map(({ location }) => location));
-          const after = new Set(there.map(({ location }) => location));
-          expect([...after].filter(location => !atOnce.has(location))).toEqual([]);
-          const limit =
-            rule.kind === 'count'
-              ? rule.count
-              : rule.kind === 'tiers'
-                ? rule.hourly + rule.daily + rule.weekly + rule.monthly
-                : Number.POSITIVE_INFINITY;
-          expect(there.length).toBeLessThanOrEqual(limit + 2);
+        fc.array(day, { minLength: 40, maxLength: 90 }),
+        fc.constantFrom(...ZONES),
+        (days, zone) => {
+          const scheduled = year(days, zone).filter(({ scheduledFor }) => scheduledFor !== undefined);
+          const times = scheduled.map(({ scheduledFor = 0 }) => scheduledFor);
+          expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
+          // What is late is the newest of the missed: the next time was still to come.
+          expect(Math.max(...scheduled.map(({ lateness }) => lateness))).toBeLessThan(13 * HOUR);
+          const clocks = times.map(at => labels(zone).clock(at));
+          // What spring skips comes as much later as the clock was moved.
+          expect([...new Set(clocks)].filter(clock => !/^(02|14):30$/.test(clock)).join()).toMatch(
+            /^(03:[03]0)?$/,
+          );
+          const perDay = Map.groupBy(times, at => labels(zone).daily(at));
+          expect([...perDay.values()].every(({ length }) => length <= PER_DAY)).toBe(true);
         },
       ),
-      { numRuns: 6 },
+      { numRuns: 4 },
     );
   });
+
+  it('keeps what the policy says, no more and no less, whenever it is applied', () => {
+    const tier = (max: number) => fc.integer({ min: 0, max });
+    const policy = fc.oneof(
+      fc.record({ kind: fc.constant('count' as const), count: fc.integer({ min: 1, max: 30 }) }),
+      fc.record({
+        kind: fc.constant('tiers' as const),
+        hourly: tier(24),
+        daily: fc.integer({ min: 1, max: 14 }),
+        weekly: tier(5),
+        monthly: tier(12),
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(day, { minLength: 40, maxLength: 90 }),
+        policy,
+        fc.constantFrom(...ZONES),
+        (days, rule, zone) => {
+          const wanted = oracle(rule, zone);
+          let there: readonly KeptBackup[] = [];
+          const compared: string[][][] = [];
+          for (const [index, run] of year(days, zone).entries()) {
+            there = kept([...there, run], rule, zone);
+            wanted.add(run);
+            if (index % 15 === 0) compared.push([names(there), names(wanted.keep())]);
+          }
+          expect(compared.map(([is]) => is)).toEqual(compared.map(([, ought]) => ought));
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+
+  const names = (all: readonly KeptBackup[]) => all.map(({ location }) => location).toSorted();
+
+  /** The policy in other words: by the labels that calendars have, over everything that was ever made. */
+  function oracle(rule: RetentionPolicy, zone: string) {
+    const all: KeptBackup[] = [];
+    const of = labels(zone);
+    const newest = (group: readonly KeptBackup[]) => group.reduce((a, b) => (b.time >= a.time ? b : a));
+    const keep = (): readonly KeptBackup[] => {
+      const sorted = all.toSorted((a, b) => b.time - a.time);
+      const proved = [/./, /^(Structure|Restore)$/, /^Restore$/].flatMap(word => {
+        const group = sorted.filter(each => word.test(each.verified));
+        return group.length === 0 ? [] : [newest(group)];
+      });
+      const tierOf = (label: (at: number) => string, count: number) =>
+        [...Map.groupBy(sorted, ({ time }) => label(time)).values()].slice(0, count).map(newest);
+      const byRule =
+        rule.kind === 'tiers'
+          ? [
+              ...tierOf(of.hourly, rule.hourly),
+              ...tierOf(of.daily, rule.daily),
+              ...tierOf(of.weekly, rule.weekly),
+              ...tierOf(of.monthly, rule.monthly),
+            ]
+          : sorted.slice(0, rule.kind === 'count' ? rule.count : sorted.length);
+      return [...new Set([...byRule, newest(all), ...proved])];
+    };
+    return { add: (backup: KeptBackup) => void all.push(backup), keep };
+  }
 });
+
+const labelsOfZones = new Map<string, ReturnType<typeof newLabels>>();
+
+/** What a calendar of the zone calls a moment. */
+function labels(zone: string): ReturnType<typeof newLabels> {
+  const known = labelsOfZones.get(zone) ?? newLabels(zone);
+  labelsOfZones.set(zone, known);
+  return known;
+}
+
+function newLabels(timeZone: string) {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  const offset = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });
+  const texts = new Map<number, string>();
+  /** As 2026-10-25 02:30. */
+  const text = (at: number): string => {
+    const known = texts.get(at) ?? format.format(at);
+    texts.set(at, known);
+    return known;
+  };
+  const weekly = (at: number): string => {
+    const date = new Date(`${text(at).slice(0, 10)}T12:00:00Z`);
+    // ISO 8601: a week is that of its Thursday.
+    date.setUTCDate(date.getUTCDate() + 4 - (date.getUTCDay() || 7));
+    const first = Date.UTC(date.getUTCFullYear(), 0, 1);
+    return `${date.getUTCFullYear()} W${Math.ceil(((date.getTime() - first) / (24 * HOUR) + 0.5) / 7)}`;
+  };
+  return {
+    clock: (at: number) => text(at).slice(11),
+    // The hour that is repeated is two: how far the clock is ahead tells them apart.
+    hourly: (at: number) => `${text(at).slice(0, 13)} ${offset.format(at)}`,
+    daily: (at: number) => text(at).slice(0, 10),
+    weekly,
+    monthly: (at: number) => text(at).slice(0, 7),
+  };
+}
