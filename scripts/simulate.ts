@@ -7,6 +7,8 @@
  *   --only 3,7           one world in which only these faults happen
  *   --story              the story of every world
  *   --branches           what of the planner was never reached
+ *   --gate               also plays every scene, and fails when a branch of the planner was never reached and is not
+ *                        exempt (test/simulation/gate.ts)
  *   --mutations          plays each scene, then takes away one guard after the other: its scene must break
  */
 import { parseArgs } from 'node:util';
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     story: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     branches: { type: 'boolean', default: false },
+    gate: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false },
   },
 });
@@ -52,7 +55,7 @@ function complain(what: string): void {
 
 async function run(): Promise<void> {
   const branches = new Branches();
-  if (values.branches) await branches.begin();
+  if (values.branches || values.gate) await branches.begin();
   // Loaded only now: what is loaded earlier is neither counted nor mutated.
   const { Coverage } = await import('../test/simulation/coverage.ts');
   const { simulate } = await import('../test/simulation/simulate.ts');
@@ -77,8 +80,22 @@ async function run(): Promise<void> {
     break;
   }
   tell(sum, (performance.now() - begun) / 1000, coverage.counts);
+  if (values.gate) await guard(branches, Number(values.seed));
   for (const { at, text } of values.branches ? await branches.unreached('/src/planner/') : [])
     console.log(`never reached: ${at}: ${text}`);
+}
+
+/** Chance reaches most branches, scenes the others. */
+async function guard(branches: Branches, seed: number): Promise<void> {
+  const { play, SCENE_NAMES } = await import('../test/simulation/scenes.ts');
+  const { judge } = await import('../test/simulation/gate.ts');
+  for (const scene of SCENE_NAMES) {
+    const breach = await play(scene, seed);
+    if (breach !== undefined) complain(`BROKEN: ${scene}: ${breach}`);
+  }
+  const { missing, needless } = judge(await branches.unreached('/src/planner/'));
+  for (const { at, text } of missing) complain(`never reached: ${at}: ${text}`);
+  for (const each of needless) console.log(`exempt, and reached this time: ${each}`);
 }
 
 function tell(

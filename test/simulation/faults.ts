@@ -1,8 +1,12 @@
 /** What people, nodes and networks do to a cluster. Each answers what it did, or undefined when there was nothing to do. */
 import { podFacts } from '../../src/activities/pod-facts.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
+import type { Fault } from './fault.ts';
+import { faultsOfData } from './faults-of-data.ts';
+import { faultsOfSpecification } from './faults-of-specification.ts';
 import { CLUSTER } from './invariants.ts';
 import type { Random } from './random.ts';
+import { faultsOfTls } from './sim-tls.ts';
 import { PROTECTION } from './sim-kube.ts';
 import { isEphemeral, statusOf } from './sim-kubelet.ts';
 import { nodeOf } from './sim-nodes.ts';
@@ -11,7 +15,6 @@ import type { SimWorld } from './sim-world.ts';
 
 /** What befalls one call: its process dies before or after it, it is refused, its answer is lost, nobody waits for it. */
 export type Fate = 'crashBefore' | 'crashAfter' | 'apiError' | 'lostAnswer' | 'zombie';
-type Fault = (world: SimWorld, random: Random) => string | undefined;
 
 /** Whether this disk may be destroyed and the cluster still be expected to come through: a minority of disks is lost. */
 function mayLose(world: SimWorld, disk: string): boolean {
@@ -46,7 +49,7 @@ function process(world: SimWorld, random: Random): Process | undefined {
 
 function isVoter(world: SimWorld, name: string): boolean {
   const { rows = [] } = world.invariants.truth() ?? {};
-  return rows.some(row => !row.isLearner && row.peerUrl.startsWith(`http://${name}.`));
+  return rows.some(row => !row.isLearner && row.peerUrl.includes(`//${name}.`));
 }
 
 const podDeleted: Fault = (world, random) => {
@@ -175,7 +178,7 @@ const tuned: Fault = (world, random) => {
 };
 
 const grown: Fault = (world, random) => {
-  if (world.isEphemeral) return undefined;
+  if (!world.hasTemplate) return undefined;
   const storage = `${1 + random.below(8)}Gi`;
   world.edit({ storage: { volumeClaimTemplate: { spec: { resources: { requests: { storage } } } } } });
   return storage;
@@ -213,6 +216,7 @@ const approved: Fault = world => {
   const { consent } = world.operator;
   if (consent === undefined) return undefined;
   world.operator.approve(consent);
+  for (const id of consent.ids) world.invariants.approved.add(id);
   world.wake();
   return consent.ids.join();
 };
@@ -381,6 +385,9 @@ export const FAULTS = {
   apiError: ofCalls('apiError'),
   lostAnswer: ofCalls('lostAnswer'),
   zombie: ofCalls('zombie'),
+  ...faultsOfData,
+  ...faultsOfSpecification,
+  ...faultsOfTls,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;

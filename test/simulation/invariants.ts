@@ -25,7 +25,7 @@ export class Breach extends Error {
 /** Log entries of the simulation that a learner may lack when it is promoted: what is written during one look. */
 const MOST_LAG = 12;
 export const CLUSTER = 'example';
-const OURS = new RegExp(`^http://${CLUSTER}-\\d+\\.${CLUSTER}\\.${NAMESPACE}\\.svc:2380$`);
+const OURS = new RegExp(`^https?://${CLUSTER}-\\d+\\.${CLUSTER}\\.${NAMESPACE}\\.svc:2380$`);
 
 export class Invariants implements EtcdAudit {
   /** Whose call is being carried out. */
@@ -34,6 +34,8 @@ export class Invariants implements EtcdAudit {
   recordedAt: number | undefined;
   /** Whether the status was ever wiped: what it alone knew is lost then. */
   forgot = false;
+  /** Ids of members that a person said may go. */
+  readonly approved = new Set<string>();
   /** `[tick, size]` of each size that was asked for. */
   readonly sizes: [number, number][] = [];
   readonly #kube: SimKube;
@@ -132,7 +134,7 @@ export class Invariants implements EtcdAudit {
     const since = this.acting?.lookedAt ?? 0;
     const disk = this.#disks.get(row.id);
     // Lost, or it never had any.
-    if (disk === undefined || disk.lost || this.#homeIsGone(row.name)) return;
+    if (disk === undefined || disk.lost || this.#homeIsGone(row.name) || this.approved.has(row.id)) return;
     // An edit that came after the last look cannot be known.
     const at = this.sizes.findLastIndex(([tick]) => tick < since);
     const asked = this.sizes.slice(Math.max(0, at)).map(([, size]) => size);
@@ -201,7 +203,7 @@ export class Invariants implements EtcdAudit {
     const rows = this.truth()?.rows ?? [];
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
     const { name, uid = '' } = object.metadata;
-    const row = rows.find(candidate => candidate.peerUrl.startsWith(`http://${name}.`));
+    const row = rows.find(candidate => candidate.peerUrl.includes(`//${name}.`));
     const { memberId } = this.#etcd().disk(uid);
     if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId)
       throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
@@ -239,6 +241,11 @@ export class Invariants implements EtcdAudit {
     this.acting = before;
     const isUp = up.some(({ id }) => id === row.id);
     const voters = votersOf(members).length;
+    const rotten = up.find(({ id }) => (this.#disks.get(id)?.rottenSince ?? since) < since);
+    if (isUp && rotten !== undefined && attempt.purpose !== 'removal')
+      throw new Breach(
+        `the pod of ${row.name} is stopped, and ${rotten.name} holds other keys than the others`,
+      );
     // Two cannot be restarted otherwise, but they need not be stopped to be fewer.
     const mayFall = voters <= 2 && attempt.purpose !== 'removal';
     if (isUp && up.length >= quorumOf(voters) && up.length - 1 < quorumOf(voters) && !mayFall)

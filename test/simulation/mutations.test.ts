@@ -12,7 +12,7 @@ describe('mutations', () => {
   });
 
   // In a process of its own: there the files can be loaded without their guards.
-  it('are all noticed, and every scene holds without them', async () => {
+  it('are all noticed, and every scene holds without them', { timeout: 120_000 }, async () => {
     const run = promisify(execFile)(process.execPath, ['scripts/simulate.ts', '--mutations'], {
       encoding: 'utf8',
     });

@@ -2,16 +2,31 @@
  * Scenes: each leads a small cluster quickly to where one guard of the operator matters. Played with the guard nothing breaks;
  * played without it (mutations.ts) an invariant is broken.
  */
+import { learnerScenes } from './scenes-of-learners.ts';
 import { membershipScenes } from './scenes-of-membership.ts';
+import { peopleScenes } from './scenes-of-people.ts';
+import { specificationScenes } from './scenes-of-specification.ts';
 import { stepScenes } from './scenes-of-steps.ts';
+import { tlsScenes } from './scenes-of-tls.ts';
 import { volumeScenes } from './scenes-of-volumes.ts';
+import { prepareTls } from './sim-tls.ts';
 import { Stage } from './stage.ts';
 
-const SCENES = { ...membershipScenes, ...volumeScenes, ...stepScenes };
+const SCENES = {
+  ...membershipScenes,
+  ...volumeScenes,
+  ...stepScenes,
+  ...peopleScenes,
+  ...learnerScenes,
+  ...specificationScenes,
+  ...tlsScenes,
+};
 export type SceneName = keyof typeof SCENES;
+export const SCENE_NAMES = Object.keys(SCENES) as SceneName[];
 
 /** Plays a scene. The breach that it ended with, in words; undefined when everything held. */
 export async function play(name: SceneName, seed: number): Promise<string | undefined> {
+  await prepareTls();
   const stage = new Stage(seed);
   try {
     await SCENES[name](stage);

@@ -103,6 +103,7 @@ export class SimEtcd {
       frozen: false,
       zone: 0,
       hidden: false,
+      alarm: undefined,
       isLeader: false,
       serves: false,
       since: this.#clock.now(),
@@ -216,6 +217,10 @@ export class SimEtcd {
       if (leader.disk.log.length - follower.disk.log.length <= CHUNK) catchUp(follower.disk, leader.disk);
     }
     this.#commit(leader);
+    // They hear of it with the next heartbeat, which mostly comes soon.
+    for (const { disk } of this.peersOf(leader))
+      if (disk.log.at(-1) === leader.disk.log.at(-1) && this.#random.chance(0.8))
+        disk.commit = Math.max(disk.commit, leader.disk.commit);
     return leader.disk.commit === leader.disk.log.length;
   }
 
@@ -384,8 +389,8 @@ export class SimEtcd {
       raftTerm: String(disk.term),
       raftIndex: String(disk.log.length * ENTRIES),
       raftAppliedIndex: String(disk.commit * ENTRIES),
-      dbSize: 20_480,
-      dbSizeInUse: 20_480,
+      dbSize: disk.bytes ?? 20_480,
+      dbSizeInUse: disk.bytes ?? 20_480,
       errors: [
         ...(leaderId === undefined ? ['etcdserver: no leader'] : []),
         ...(asked.alarm === undefined ? [] : [asked.alarm]),
@@ -500,12 +505,8 @@ export class SimEtcd {
 function digestOf(disk: Disk, revision: number): string {
   if (revision > disk.commit)
     throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
-  return hash(
-    disk.log
-      .slice(0, revision)
-      .map(({ value }) => value ?? '')
-      .join(),
-  );
+  const values = disk.log.slice(0, revision).map(({ value }) => value ?? '');
+  return hash([...values, ...(disk.rottenSince === undefined ? [] : [disk.name])].join());
 }
 
 function connected(one: Process, other: Process): boolean {

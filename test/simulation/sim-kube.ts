@@ -17,6 +17,8 @@ export interface Audit {
 
 export class SimKube {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
+  /** Kinds of others that this Kubernetes serves. */
+  readonly isServed = new Set(['Certificate']);
   readonly #now: () => number;
   #revision = 1;
   #uids = 0;
@@ -96,7 +98,9 @@ export class SimKube {
     if (this.peek(kind, metadata.name)?.metadata.uid !== metadata.uid) return;
     this.#objects.get(kind)?.delete(metadata.name);
     this.writes += 1;
-    for (const child of ['Pod', 'Service', 'PodDisruptionBudget'].flatMap(owned => this.all(owned))) {
+    for (const child of ['Pod', 'Service', 'PodDisruptionBudget', 'Secret', 'Certificate'].flatMap(owned =>
+      this.all(owned),
+    )) {
       if (child.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true)
         this.delete(child.kind, child.metadata.name);
     }
@@ -133,6 +137,7 @@ export class SimKube {
     return {
       get: async (ref: ObjectRef) => this.peek(ref.kind, ref.name),
       list: async (kind: KindRef, { labelSelector, slim = (object: KubeObject) => object } = {}) => {
+        if (kind.kind === 'Certificate' && !this.isServed.has(kind.kind)) throw fault(404, 'NotFound');
         const [key = '', value] = labelSelector?.split('=') ?? [];
         const items = this.all(kind.kind).filter(
           ({ metadata }) => labelSelector === undefined || metadata.labels?.[key] === value,

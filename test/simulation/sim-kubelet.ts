@@ -14,12 +14,26 @@ interface PodStatus {
 }
 interface PodSpec {
   readonly containers: readonly { readonly args?: readonly string[]; readonly image?: string }[];
-  readonly volumes: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+  readonly volumes: readonly {
+    readonly persistentVolumeClaim?: { readonly claimName: string };
+    readonly secret?: { readonly secretName: string };
+  }[];
+}
+
+interface ClaimSpec {
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+interface ClaimStatus {
+  readonly phase?: string;
+  readonly capacity?: { readonly storage?: string };
+  readonly conditions?: readonly { readonly type: string }[];
 }
 
 export class SimKubelet {
   /** Pods that are not started for a while, by name. */
   readonly stuck = new Set<string>();
+  /** The storage driver cannot enlarge any volume. */
+  volumesAreStuck = false;
   readonly nodes: SimNodes;
   readonly #kube: SimKube;
   readonly #etcd: SimEtcd;
@@ -75,7 +89,15 @@ export class SimKubelet {
     this.#write(pod, { phase: 'Pending', containerStatuses: [{ image: 'etcd', state: { waiting } }] });
   }
 
+  /** A pod whose Secrets are not there is not started. */
+  #lacksSecret({ spec }: KubeObject): boolean {
+    return (spec as PodSpec).volumes.some(
+      ({ secret }) => secret !== undefined && this.#kube.peek('Secret', secret.secretName) === undefined,
+    );
+  }
+
   #start(pod: KubeObject): void {
+    if (this.#lacksSecret(pod)) return;
     const disk = this.diskOf(pod);
     const claim = isEphemeral(pod) ? undefined : this.#kube.peek('PersistentVolumeClaim', pod.metadata.name);
     // A volume that is lost cannot be mounted: the pod waits for it.
@@ -122,11 +144,27 @@ export class SimKubelet {
   /** Lets a claim go once nothing uses it, and brings a volume to the size that is asked for. */
   #tend(claim: KubeObject): void {
     const { name, deletionTimestamp, uid = '' } = claim.metadata;
-    if (deletionTimestamp === undefined) return;
+    if (deletionTimestamp === undefined) return this.#grow(claim);
     const used = this.#kube.all('Pod').some(pod => pod.metadata.name === name && !isEphemeral(pod));
     if (used || claim.metadata.finalizers?.includes(PROTECTION) !== true) return;
     this.#kube.remove(claim);
     this.#etcd.destroy(uid);
+  }
+
+  /** What is asked for comes in two looks: first the driver says that it is at work, or that it cannot. */
+  #grow(claim: KubeObject): void {
+    const status = (claim['status'] ?? {}) as ClaimStatus;
+    const asked = (claim['spec'] as ClaimSpec).resources?.requests?.storage;
+    if (status.phase !== 'Bound' || asked === undefined || status.capacity?.storage === asked) return;
+    const type = this.volumesAreStuck ? 'ControllerResizeError' : 'Resizing';
+    const isAtWork = status.conditions?.[0]?.type === type;
+    if (isAtWork && this.volumesAreStuck) return;
+    const isDone = status.capacity === undefined || isAtWork;
+    const { conditions: _, ...rest } = status;
+    const after = isDone
+      ? { ...rest, capacity: { storage: asked } }
+      : { ...status, conditions: [{ type, status: 'True', message: 'simulated' }] };
+    this.#kube.change(claim, { status: after });
   }
 
   #write(pod: KubeObject, status: PodStatus): void {

@@ -39,6 +39,10 @@ export interface Disk {
   told: Members;
   /** Destroyed: what it held is gone for good. */
   lost: boolean;
+  /** Bytes of the database, when they are more than a few. */
+  bytes: number | undefined;
+  /** At which tick its keys ceased to be those of the others. */
+  rottenSince: number | undefined;
 }
 
 /** One etcd process at one address. */
@@ -55,7 +59,7 @@ export interface Process {
   /** The operator cannot reach it, peers and clients can. */
   hidden: boolean;
   /** An alarm that it raises. */
-  alarm?: string;
+  alarm: string | undefined;
   /** The leader that it last followed. A learner that is cut off goes on naming it: learners hold no elections. */
   lastLeader?: string;
   isLeader: boolean;
@@ -79,6 +83,8 @@ export function emptyDisk(name: string): Disk {
     commit: 0,
     told: NOBODY,
     lost: false,
+    bytes: undefined,
+    rottenSince: undefined,
   };
 }
 

@@ -14,6 +14,7 @@ import { SimEtcd } from './sim-etcd.ts';
 import { fault, NAMESPACE, SimKube } from './sim-kube.ts';
 import { SimKubelet } from './sim-kubelet.ts';
 import { SimOperator } from './sim-operator.ts';
+import { BEGINNING, putCertificates, STATIC_TLS } from './sim-tls.ts';
 import type { Coverage } from './coverage.ts';
 
 export interface WorldOptions {
@@ -23,6 +24,8 @@ export interface WorldOptions {
   readonly coverage: Coverage;
   /** Whether members keep their data in their pods; left to chance when left out. */
   readonly isEphemeral?: boolean;
+  /** How traffic is secured; left to chance when left out. */
+  readonly tls?: EtcdClusterSpec['TLS'] | 'plain text';
 }
 
 const realTime = { ...time };
@@ -46,7 +49,13 @@ export class SimWorld {
   /** More disks may be destroyed than the cluster can bear. */
   readonly isHopeless: boolean;
   readonly isEphemeral: boolean;
-  now = Date.parse('2026-11-21T10:00:00Z');
+  /** What `spec.TLS` says when nobody has broken it. */
+  readonly tls: EtcdClusterSpec['TLS'];
+  /** The specification has a template of claims; without one the default StorageClass decides. */
+  readonly hasTemplate: boolean;
+  /** Somebody has asked for what cannot be had. */
+  isBroken = false;
+  now = BEGINNING;
   ticks = 0;
   passes = 0;
   stormy = true;
@@ -59,13 +68,16 @@ export class SimWorld {
   /** The client Service was there once. */
   hasClients = false;
 
-  constructor({ seed, only, coverage, isEphemeral }: WorldOptions) {
+  constructor({ seed, only, coverage, isEphemeral, tls }: WorldOptions) {
     this.random = new Random(seed);
     const { random } = this;
     this.chaos = new Chaos(seed, only);
     this.isHopeless = random.chance(0.08);
     const byChance = random.chance(0.15);
     this.isEphemeral = isEphemeral ?? byChance;
+    const tlsByChance = random.chance(0.15) ? STATIC_TLS : undefined;
+    this.tls = tls === 'plain text' ? undefined : (tls ?? tlsByChance);
+    this.hasTemplate = !this.isEphemeral && (random.chance(0.9) || isEphemeral !== undefined);
     this.kube = new SimKube(() => this.now);
     const clock = { now: () => this.now, tick: () => this.ticks };
     this.invariants = new Invariants({
@@ -280,20 +292,22 @@ export class SimWorld {
 
   #make(): KubeObject {
     const { random } = this;
-    if (!this.isEphemeral) this.kube.create(STORAGE_CLASS as WritableObject);
+    const asksForPods = this.isEphemeral && random.chance(0.5);
+    if (!this.isEphemeral || asksForPods) this.kube.create(STORAGE_CLASS as WritableObject);
+    if (this.tls?.static !== undefined) putCertificates(this);
     const retain = random.chance(0.3) ? 'Retain' : 'Delete';
     const spec = {
       size: 1 + random.below(5),
       version: '3.6.16',
       repair: { maxReplacementsPerHour: 3 + random.below(20), replaceAfterSeconds: random.below(120) },
-      ...(this.isEphemeral
-        ? {}
-        : {
-            storage: {
-              retain,
-              volumeClaimTemplate: { spec: { resources: { requests: { storage: '1Gi' } } } },
-            },
-          }),
+      ...(this.tls && { TLS: this.tls }),
+      storage: {
+        retain,
+        ...(asksForPods && { emptyDir: {} }),
+        ...(this.hasTemplate && {
+          volumeClaimTemplate: { spec: { resources: { requests: { storage: '1Gi' } } } },
+        }),
+      },
     };
     const resource = this.kube.create({
       apiVersion: API_VERSION,

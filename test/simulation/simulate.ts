@@ -2,8 +2,11 @@
 import { podFacts } from '../../src/activities/pod-facts.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
+import { mendData } from './faults-of-data.ts';
+import { mendSpecification } from './faults-of-specification.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { newestMembers, votersOf } from './sim-raft.ts';
+import { putCertificates, prepareTls } from './sim-tls.ts';
 import { SimWorld } from './sim-world.ts';
 
 /** A calm that takes more than this many ticks, or passes, does not converge. */
@@ -36,6 +39,7 @@ export async function simulate(
 ): Promise<Result> {
   const { coverage = new Coverage(), most = Number.POSITIVE_INFINITY } = options;
   const only = options.only && new Set(options.only);
+  await prepareTls();
   const world = new SimWorld({ seed, only, coverage });
   world.begin();
   let failure: Result['failure'];
@@ -107,6 +111,9 @@ function calm(world: SimWorld): void {
     world.kube.change(claim, { metadata });
   }
   world.taken.clear();
+  mendData(world);
+  mendSpecification(world);
+  if (world.tls?.static !== undefined) putCertificates(world);
   const { nodes } = world.kubelet;
   for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
   Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });

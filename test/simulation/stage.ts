@@ -7,18 +7,65 @@ import { Breach, CLUSTER } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import { statusOf } from './sim-kubelet.ts';
 import type { Process, Row } from './sim-raft.ts';
-import { SimWorld } from './sim-world.ts';
+import { SimWorld, type WorldOptions } from './sim-world.ts';
 
 /** What takes more ticks than this does not come. */
 const MOST_TICKS = 6_000;
 
 export class Stage {
-  readonly world: SimWorld;
+  readonly #seed: number;
+  world: SimWorld;
 
   constructor(seed: number) {
-    this.world = new SimWorld({ seed, only: new Set(), coverage: new Coverage(), isEphemeral: false });
-    this.world.stormy = false;
-    this.world.kubelet.nodes.hasLocalVolumes = false;
+    this.#seed = seed;
+    this.world = this.#make({});
+  }
+
+  /** Another world in place of the one that has not begun. */
+  remake(options: Pick<WorldOptions, 'isEphemeral' | 'tls'>): void {
+    this.world = this.#make(options);
+  }
+
+  #make(options: Pick<WorldOptions, 'isEphemeral' | 'tls'>): SimWorld {
+    const usual = { isEphemeral: false, tls: 'plain text' } as const;
+    const chosen = { only: new Set<number>(), coverage: new Coverage(), ...usual, ...options };
+    const world = new SimWorld({ seed: this.#seed, ...chosen });
+    world.stormy = false;
+    world.kubelet.nodes.hasLocalVolumes = false;
+    return world;
+  }
+
+  /** Until the operator says that this stands in the way. */
+  async blockedBy(reason: string): Promise<void> {
+    await this.until(`it is blocked by ${reason}`, () => this.world.decision.reason === reason);
+  }
+
+  /** So many seconds pass at once. */
+  skip(seconds: number): void {
+    this.world.now += seconds * 1_000;
+    this.world.wake();
+  }
+
+  /** Somebody asks for something, and what becomes of it is seen. */
+  async ask(kind: 'replaceMember' | 'moveLeader' | 'restart', target: string): Promise<void> {
+    this.world.operator.ask(kind, target);
+    this.world.wake();
+    await this.pass(60);
+  }
+
+  /** Until nothing that was asked for is left to do. */
+  async answered(): Promise<void> {
+    await this.until('every request is answered', () => this.world.operator.requests.length === 0);
+  }
+
+  /** Somebody approves of what the plan asks for. */
+  async approve(): Promise<void> {
+    const { operator, invariants } = this.world;
+    await this.until('an approval is asked for', () => operator.consent !== undefined);
+    if (operator.consent === undefined) return;
+    operator.approve(operator.consent);
+    for (const id of operator.consent.ids) invariants.approved.add(id);
+    this.world.wake();
   }
 
   /** The cluster is created as this specification says, and at rest. */

@@ -1,0 +1,58 @@
+/** What goes wrong with the data itself: alarms, databases that fill up, members that hold different keys, voters added by hand. */
+import { EtcdError } from '../../src/etcd/port.ts';
+import type { Fault } from './fault.ts';
+import { newestMembers, votersOf } from './sim-raft.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** Just below the default quota of 2 GiB. */
+const NEARLY_FULL = 2_000_000_000;
+
+/** A member raises an alarm, or what it raised is taken back by people. */
+const alarmed: Fault = ({ etcd }, random) => {
+  const found = random.pick([...etcd.processes.values()]);
+  if (found === undefined) return undefined;
+  const alarm = found.alarm === undefined ? random.pick(['NOSPACE', 'CORRUPT']) : undefined;
+  etcd.set(found, { alarm });
+  return `${found.name} ${alarm ?? 'none'}`;
+};
+
+const filled: Fault = ({ etcd }, random) => {
+  const found = random.pick([...etcd.processes.values()]);
+  if (found === undefined) return undefined;
+  found.disk.bytes = found.disk.bytes === undefined ? NEARLY_FULL : undefined;
+  return `${found.name} ${found.disk.bytes ?? 'compacted'}`;
+};
+
+/** Bits rot on one disk, or people have put that right. */
+const rotten: Fault = ({ etcd, ticks }, random) => {
+  const found = random.pick([...etcd.processes.values()]);
+  if (found === undefined) return undefined;
+  found.disk.rottenSince = found.disk.rottenSince === undefined ? ticks : undefined;
+  return `${found.name} ${found.disk.rottenSince === undefined ? 'mended' : 'differs'}`;
+};
+
+/** A voter that never starts; only where the others stay a quorum. */
+const voterAddedByHand: Fault = ({ etcd }) => {
+  const leader = [...etcd.processes.values()].find(({ isLeader }) => isLeader);
+  if (leader === undefined || !etcd.hasQuorum(leader)) return undefined;
+  const members = newestMembers(leader.disk);
+  const isThere = members.rows.some(row => row.peerUrl.includes('stranger') || row.isLearner);
+  const up = etcd.reach(leader, members).length;
+  if (isThere || up !== votersOf(members).length || up < 3) return undefined;
+  try {
+    etcd.addByHand(leader, 'http://stranger.elsewhere:2380', false);
+  } catch (error) {
+    if (error instanceof EtcdError) return undefined;
+    throw error;
+  }
+  return 'added';
+};
+
+/** People mend what only they can mend. */
+export function mendData({ etcd }: SimWorld): void {
+  for (const process of etcd.processes.values())
+    if (process.alarm !== undefined) etcd.set(process, { alarm: undefined });
+  for (const disk of etcd.disks.values()) Object.assign(disk, { bytes: undefined, rottenSince: undefined });
+}
+
+export const faultsOfData = { alarmed, filled, rotten, voterAddedByHand } satisfies Record<string, Fault>;

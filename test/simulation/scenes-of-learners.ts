@@ -1,0 +1,117 @@
+/** Scenes about members that never become voters: see scenes.ts. */
+import { nodeOf } from './sim-nodes.ts';
+import type { Stage } from './stage.ts';
+
+/** A cluster of one that grows, and whose second member cannot start. */
+async function stuckLearner(stage: Stage): Promise<void> {
+  await stage.create({ size: 1 });
+  stage.world.kubelet.stuck.add('example-1');
+  stage.world.edit({ size: 2 });
+  await stage.blockedBy('MembersNotStarting');
+}
+
+async function takenBack(stage: Stage): Promise<void> {
+  await stage.until('the learner is taken back', () => stage.learner()?.name === undefined);
+}
+
+export const learnerScenes = {
+  async learnerIsAborted(stage: Stage) {
+    await stuckLearner(stage);
+    stage.world.operator.aborted = {
+      operation: 'scaleCluster',
+      generation: stage.world.resource?.metadata.generation ?? 0,
+      by: 'somebody',
+    };
+    stage.world.wake();
+    await takenBack(stage);
+    await stage.blockedBy('Aborted');
+    stage.world.kubelet.stuck.clear();
+    stage.world.operator.aborted = undefined;
+    await stage.rest();
+  },
+
+  async learnerIsNotWanted(stage: Stage) {
+    await stuckLearner(stage);
+    stage.world.edit({ size: 1 });
+    await takenBack(stage);
+    await stage.rest();
+  },
+
+  async learnerMayDoBetterOtherwise(stage: Stage) {
+    await stuckLearner(stage);
+    stage.world.edit({ etcd: { snapshotCount: 7_000 } });
+    await takenBack(stage);
+    stage.world.kubelet.stuck.clear();
+    await stage.rest();
+  },
+
+  async learnerIsGivenUp(stage: Stage) {
+    await stuckLearner(stage);
+    stage.skip(130);
+    await stage.blockedBy('LearnerGivenUp');
+    stage.world.kubelet.stuck.clear();
+    stage.skip(610);
+    await stage.rest();
+  },
+
+  async learnerNeverCatchesUp(stage: Stage) {
+    await stage.create({ size: 3 });
+    stage.world.edit({ size: 4 });
+    await stage.about('promoteLearner');
+    const learner = stage.process('example-3');
+    if (learner !== undefined) stage.world.etcd.set(learner, { hidden: true });
+    stage.skip(700);
+    await stage.blockedBy('LearnerGivenUp');
+    stage.world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.rest();
+  },
+
+  /** It had begun to fill its volume: it is not started on another one. */
+  async learnerLosesItsData(stage: Stage) {
+    await stage.create({ size: 1 });
+    stage.world.edit({ size: 2 });
+    await stage.about('promoteLearner');
+    stage.takePod('example-1');
+    stage.takeClaim('example-1');
+    await stage.until('another one is there', () => stage.voters().some(({ name }) => name === 'example-2'));
+    await stage.rest();
+  },
+
+  async learnerLosesItsPodAndAllThatWasInIt(stage: Stage) {
+    stage.remake({ isEphemeral: true });
+    await stage.create({ size: 3 });
+    stage.world.edit({ size: 4 });
+    await stage.about('promoteLearner');
+    const { disk } = stage.process('example-3') ?? stage.leader();
+    stage.takePod('example-3');
+    stage.world.etcd.destroy(disk.name);
+    await stage.until('another one is there', () => stage.voters().some(({ name }) => name === 'example-4'));
+    await stage.rest();
+  },
+
+  /** Its volume was emptied under it, and etcd says so. */
+  async learnerFindsItsVolumeEmpty(stage: Stage) {
+    await stage.create({ size: 1 });
+    stage.world.edit({ size: 2 });
+    await stage.about('promoteLearner');
+    const learner = stage.follower();
+    stage.world.etcd.stop(learner.host);
+    stage.world.etcd.destroy(learner.disk.name);
+    await stage.until('another one is there', () => stage.voters().some(({ name }) => name === 'example-2'));
+    await stage.rest();
+  },
+
+  async learnerIsEndingOnADeadNode(stage: Stage) {
+    await stage.create({ size: 1 });
+    stage.world.edit({ size: 2 });
+    await stage.about('promoteLearner');
+    const { nodes } = stage.world.kubelet;
+    const pod = stage.pod('example-1');
+    nodes.down.add(nodeOf(pod) ?? '');
+    stage.world.etcd.set(stage.follower(), { frozen: true });
+    stage.world.kube.delete('Pod', 'example-1');
+    await stage.blockedBy('PodTerminating');
+    nodes.down.clear();
+    await stage.rest();
+  },
+};

@@ -1,0 +1,277 @@
+/** Scenes about what is asked for, how a cluster begins, and what is found in its place: see scenes.ts. */
+import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
+import { nodeOf } from './sim-nodes.ts';
+import { NAMESPACE } from './sim-kube.ts';
+import type { Stage } from './stage.ts';
+
+const SERVICE = { apiVersion: 'v1', kind: 'Service' };
+
+function somebodyElses(stage: Stage, { apiVersion, kind }: typeof SERVICE, name: string): void {
+  stage.world.kube.delete(kind, name);
+  stage.world.kube.create({
+    apiVersion,
+    kind,
+    metadata: { name, namespace: NAMESPACE },
+    spec: {},
+  } as WritableObject);
+  stage.world.wake();
+}
+
+/** One reason after the other keeps it from being created; when none is left it is. */
+async function refused(stage: Stage): Promise<void> {
+  const { world } = stage;
+  world.edit({ hibernated: true, storage: { retain: 'Delete' }, size: 3 });
+  world.begin();
+  await stage.blockedBy('Hibernated');
+  world.edit({ hibernated: false });
+  somebodyElses(stage, SERVICE, 'example-client');
+  await stage.blockedBy('NameTaken');
+  world.kube.delete('Service', 'example-client');
+  world.edit({ pod: { labels: { app: 'other' } } });
+  await stage.blockedBy('SpecInvalid');
+  world.kube.merge('EtcdCluster', 'example', { spec: { pod: null } });
+  const stray = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: {} };
+  world.kube.create({
+    ...stray,
+    metadata: { name: 'example-999999999', namespace: NAMESPACE },
+  } as WritableObject);
+  await stage.blockedBy('SerialsExhausted');
+  world.kube.remove({
+    ...stray,
+    metadata: world.kube.peek(stray.kind, 'example-999999999')?.metadata ?? { name: '' },
+  });
+  world.wake();
+}
+
+export const specificationScenes = {
+  async creationIsRefused(stage: Stage) {
+    await refused(stage);
+    await stage.until('there are pods', () => stage.world.kube.all('Pod').length === 3);
+    somebodyElses(stage, SERVICE, 'example');
+    await stage.blockedBy('NameTaken');
+    stage.world.kube.delete('Service', 'example');
+    stage.world.wake();
+    await stage.rest();
+  },
+
+  async creationCannotStart(stage: Stage) {
+    stage.world.kubelet.stuck.add('example-0');
+    stage.world.edit({ size: 1 });
+    stage.world.begin();
+    await stage.blockedBy('MembersNotStarting');
+    stage.world.kubelet.stuck.clear();
+    await stage.rest();
+  },
+
+  /** Whoever made the pods was killed; the others formed without the last one. */
+  async creationIsCutShort(stage: Stage) {
+    const { world } = stage;
+    world.edit({ size: 3 });
+    world.begin();
+    await stage.until('there are two pods', () => world.kube.all('Pod').length === 2);
+    world.operator.paused = { by: 'somebody' };
+    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+    await stage.until('they lead', () => [...world.etcd.processes.values()].some(({ isLeader }) => isLeader));
+    world.operator.paused = undefined;
+    world.wake();
+    await stage.rest();
+  },
+
+  /** Nobody knows whether it ever held data: a person decides. */
+  async creationIsForgotten(stage: Stage) {
+    const { world } = stage;
+    world.edit({ size: 1 });
+    world.begin();
+    await stage.until('there is a pod', () => world.kube.all('Pod').length === 1);
+    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+    stage.takePod('example-0');
+    for (let tick = 0; tick < 50 && world.resource !== undefined; tick += 1) {
+      world.kube.change(world.resource, { status: {} });
+      await stage.pass(1);
+    }
+    await stage.blockedBy('IdentityUnknown');
+    for (const claim of world.kube.all('PersistentVolumeClaim')) stage.takeClaim(claim.metadata.name);
+    world.wake();
+    await stage.rest();
+  },
+
+  async everyVolumeIsLost(stage: Stage) {
+    await stage.create({ size: 3 });
+    for (const { name } of stage.voters()) {
+      stage.takePod(name);
+      stage.takeClaim(name);
+    }
+    await stage.blockedBy('AllVolumesLost');
+    await stage.pass(200);
+  },
+
+  async mostVolumesAreLost(stage: Stage) {
+    await stage.create({ size: 3 });
+    for (const { name } of stage.voters().slice(1)) {
+      stage.takePod(name);
+      stage.takeClaim(name);
+    }
+    await stage.blockedBy('MemberLost');
+    await stage.pass(200);
+  },
+
+  /** Somebody else holds the resource: nothing of ours is left to do. */
+  async deletionIsHeldBySomebodyElse(stage: Stage) {
+    await stage.create({ size: 1 });
+    const { kube, resource, operator } = stage.world;
+    if (resource === undefined) return;
+    const metadata = { ...resource.metadata, finalizers: ['example.com/other'] };
+    kube.change(resource, { metadata });
+    kube.delete('EtcdCluster', 'example');
+    await stage.until('it is let go', () => operator.gone);
+  },
+
+  async sleepIsHeldUp(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { world } = stage;
+    const { nodes } = world.kubelet;
+    const node = nodeOf(stage.pod('example-0')) ?? '';
+    nodes.down.add(node);
+    world.edit({ hibernated: true });
+    await stage.blockedBy('PodTerminating');
+    somebodyElses(stage, SERVICE, 'example-client');
+    await stage.blockedBy('NameTaken');
+    world.kube.delete('Service', 'example-client');
+    nodes.down.clear();
+    await stage.until('it sleeps', () => world.kube.all('Pod').length === 0);
+    await stage.pass(200);
+    stage.takeClaim('example-1');
+    world.edit({ hibernated: false });
+    await stage.until('it is replaced', () => stage.voters().some(({ name }) => name === 'example-3'));
+    await stage.rest();
+  },
+
+  /** A raised quota is the cure of the alarm; any other change waits for it. */
+  async quotaIsRaisedWhileThereIsNoSpace(stage: Stage) {
+    await stage.create({ size: 3 });
+    stage.world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.about('stopMember');
+    stage.world.etcd.set(stage.follower(), { alarm: 'NOSPACE' });
+    await stage.blockedBy('MembersUnhealthy');
+    stage.world.edit({ etcd: { quotaBackendBytes: 4_294_967_296 } });
+    await stage.pass(1_500);
+    for (const process of stage.world.etcd.processes.values())
+      stage.world.etcd.set(process, { alarm: undefined });
+    await stage.rest();
+  },
+
+  async databaseIsNearlyFull(stage: Stage) {
+    await stage.create({ size: 3 });
+    for (const { disk } of stage.world.etcd.processes.values()) disk.bytes = 2_000_000_000;
+    stage.world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.blockedBy('DatabaseNearlyFull');
+    stage.world.edit({ pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '8589934592' }] } });
+    await stage.rest();
+  },
+
+  async membersHoldDifferentKeys(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { disk } = stage.follower();
+    disk.rottenSince = stage.world.ticks;
+    stage.world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.blockedBy('DataDiffers');
+    await stage.pass(300);
+    disk.rottenSince = undefined;
+    await stage.rest();
+  },
+
+  async rolloutMeetsTrouble(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { world } = stage;
+    const { name } = stage.follower();
+    world.edit({
+      etcd: { snapshotCount: 7_000, heartbeatIntervalMs: 200 },
+      pod: { labels: { team: 'a' } },
+    });
+    world.kubelet.stuck.add(name);
+    await stage.until('its pod is gone', () => world.kube.peek('Pod', name) === undefined);
+    await stage.pass(300);
+    somebodyElses(stage, SERVICE, 'example-client');
+    await stage.pass(300);
+    world.kube.delete('Service', 'example-client');
+    world.kubelet.stuck.clear();
+    await stage.rest();
+  },
+
+  /** The last member that a rollout restarted comes up late, or not before somebody looks after it. */
+  async rolloutEndsBadly(stage: Stage) {
+    await stage.create({ size: 1 });
+    const { world } = stage;
+    const { nodes } = world.kubelet;
+    world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.about('stopMember');
+    nodes.down.add(nodeOf(stage.pod('example-0')) ?? '');
+    await stage.blockedBy('PodTerminating');
+    nodes.down.clear();
+    world.kubelet.stuck.add('example-0');
+    await stage.blockedBy('RolloutHalted');
+    world.kubelet.stuck.clear();
+    await stage.rest();
+  },
+
+  /** Pods that another release made, one of which may start on an empty volume. */
+  async podsAreOfAnEarlierRelease(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { kube } = stage.world;
+    const notes: readonly Readonly<Record<string, string>>[] = [
+      { [ANNOTATION_RENDERED]: '{"image":"00000000","more":"11111111","args":"2222"}' },
+      { [ANNOTATION_RENDERED]: '{}', [ANNOTATION_MADE_FROM]: '{"size":"nonsense"}' },
+      { [ANNOTATION_MADE_FROM]: '{"etcd":{"snapshotCount":"nonsense"}}' },
+    ];
+    for (const [serial, note] of notes.entries()) {
+      const pod = stage.pod(`example-${serial}`);
+      kube.change(pod, {
+        metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...note } },
+      });
+    }
+    await stage.pass(600);
+    const pod = stage.pod('example-0');
+    const { containers, ...spec } = pod['spec'] as {
+      containers: readonly { readonly args: readonly string[] }[];
+    };
+    const fixed = containers.map(({ args, ...container }) => ({
+      ...container,
+      args: args.map(text => text.replace(/\$\(.*\)/, 'new')),
+    }));
+    kube.change(pod, { spec: { ...spec, containers: fixed } });
+    await stage.pass(300);
+  },
+
+  /** Claims are labelled as the template says, and grow as far as their class lets them. */
+  async templateChanges(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { world } = stage;
+    const template = (storage: string) => ({
+      volumeClaimTemplate: {
+        metadata: { labels: { tier: 'a' } },
+        spec: { resources: { requests: { storage } } },
+      },
+    });
+    world.edit({ storage: template('2Gi') });
+    await stage.rest();
+    const [storageClass] = world.kube.all('StorageClass');
+    if (storageClass !== undefined) world.kube.change(storageClass, { allowVolumeExpansion: false });
+    world.edit({ storage: template('3Gi') });
+    await stage.pass(300);
+    const [now] = world.kube.all('StorageClass');
+    if (now !== undefined) world.kube.change(now, { allowVolumeExpansion: true });
+    world.kubelet.volumesAreStuck = true;
+    await stage.pass(600);
+    world.kubelet.volumesAreStuck = false;
+    await stage.rest();
+  },
+
+  /** The leader is the one that goes: it hands over first. */
+  async theLeaderIsReplaced(stage: Stage) {
+    await stage.create({ size: 3 });
+    await stage.ask('replaceMember', stage.leader().name);
+    await stage.answered();
+    await stage.rest();
+  },
+};

@@ -1,0 +1,110 @@
+/** Certificates of simulated clusters with TLS.static: made once, good and bad ones, and brought to Secrets by people. */
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { coreosSecrets, DAY_MS, staticTls, TestAuthority } from '../support/certificates.ts';
+import type { Fault } from './fault.ts';
+import { CLUSTER } from './invariants.ts';
+import { NAMESPACE } from './sim-kube.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** When every world begins. */
+export const BEGINNING = Date.parse('2026-11-21T10:00:00Z');
+const ROLES = ['peer', 'server', 'operator'] as const;
+type Role = (typeof ROLES)[number];
+type Secrets = Readonly<Record<Role, KubeObject>>;
+
+/** By what is the matter with them. */
+type Material = Readonly<Record<'good' | 'renewed' | 'expired' | 'untrusted' | 'ending' | 'early', Secrets>>;
+
+let material: Material | undefined;
+
+/** Makes the certificates of all worlds of this process: keys take time, and worlds do not wait. */
+export async function prepareTls(): Promise<void> {
+  if (material !== undefined) return;
+  const [authority, other] = await Promise.all([
+    TestAuthority.create('simulated', BEGINNING - 50 * DAY_MS),
+    TestAuthority.create('another', BEGINNING - 50 * DAY_MS),
+  ]);
+  const made = (of: TestAuthority) => coreosSecrets(of, CLUSTER, NAMESPACE);
+  const old = await TestAuthority.create('simulated', BEGINNING - 120 * DAY_MS);
+  const young = await TestAuthority.create('simulated', BEGINNING + 20 * DAY_MS);
+  const ending = await TestAuthority.create('simulated', BEGINNING - 85 * DAY_MS);
+  material = {
+    good: await made(authority),
+    renewed: await made(authority),
+    untrusted: await made(other),
+    expired: await made(old),
+    early: await made(young),
+    ending: await made(ending),
+  };
+}
+
+/** spec.TLS of a cluster with the certificates of {@link putCertificates}. */
+export const STATIC_TLS = staticTls(CLUSTER);
+
+/** Puts good Secrets where they are to be, whatever is there. */
+export function putCertificates(world: SimWorld, which: keyof Material = 'good'): void {
+  for (const role of ROLES) put(world, of(which)[role]);
+}
+
+function of(which: keyof Material): Secrets {
+  if (material === undefined) throw new RangeError('prepareTls was not awaited');
+  return material[which];
+}
+
+function put({ kube }: SimWorld, object: KubeObject): void {
+  const found = kube.peek('Secret', object.metadata.name);
+  if (found === undefined) kube.create(object as WritableObject);
+  else kube.change(found, { data: object['data'] });
+}
+
+const KINDS = [
+  'gone',
+  'lacking',
+  'malformed',
+  'mismatched',
+  'swapped',
+  'renewed',
+  'expired',
+  'untrusted',
+  'ending',
+  'early',
+] as const;
+
+/** Something befalls the Secret of one role, or all three. */
+const certificateBroken: Fault = (world, random) => {
+  if (world.tls === undefined) return undefined;
+  const kind = random.pick(KINDS) ?? 'gone';
+  const role = random.pick(ROLES) ?? 'peer';
+  breakCertificate(world, role, kind);
+  return `${role} ${kind}`;
+};
+
+/** What is the matter with a Secret from now on. */
+export function breakCertificate(world: SimWorld, role: Role, kind: (typeof KINDS)[number]): void {
+  const good = of('good')[role];
+  const { name } = good.metadata;
+  const [cert = '', key = '', ca = ''] = Object.keys(good['data'] as object);
+  const data = good['data'] as Readonly<Record<string, string>>;
+  const renewed = of('renewed')[role]['data'] as Readonly<Record<string, string>>;
+  const nothing = Buffer.from('no certificate').toString('base64');
+  const others = of('good')[role === 'operator' ? 'server' : 'operator']['data'] as Readonly<
+    Record<string, string>
+  >;
+  const [theirCert = '', theirKey = ''] = Object.values(others);
+  switch (kind) {
+    case 'gone':
+      return world.kube.delete('Secret', name);
+    case 'lacking':
+      return put(world, { ...good, data: { [cert]: data[cert], [key]: data[key] } });
+    case 'malformed':
+      return put(world, { ...good, data: { ...data, [ca]: nothing } });
+    case 'mismatched':
+      return put(world, { ...good, data: { ...data, [key]: renewed[key] } });
+    case 'swapped':
+      return put(world, { ...good, data: { ...data, [cert]: theirCert, [key]: theirKey } });
+    default:
+      return put(world, of(kind)[role]);
+  }
+}
+
+export const faultsOfTls = { certificateBroken } satisfies Record<string, Fault>;
