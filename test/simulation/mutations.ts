@@ -193,6 +193,35 @@ export const MUTATIONS: readonly Mutation[] = [
     at('planner/identity.ts', 'members.some(member => member.name === name)', 'false'),
   ),
   without(
+    'a member is restarted though the members hold different keys',
+    'membersHoldDifferentKeys',
+    at('planner/gates.ts', 'new Set(group.map(({ hash }) => hash)).size > 1', 'false'),
+  ),
+  without(
+    'members are replaced as often as they are lost',
+    'replacementsAreSpent',
+    at('planner/membership/replace.ts', 'lately.length < maxReplacementsPerHour', 'true'),
+  ),
+  without(
+    'a member that nothing is proved of is removed without asking anybody',
+    'replacementOfTheUnproved',
+    at('planner/membership/replace.ts', "'obstacle' in answer", 'false'),
+  ),
+  without(
+    'a member is added whose certificates are bad',
+    'certificatesAreBad',
+    at('planner/membership/scale.ts', 'certificatesAreGood(observation)', 'undefined'),
+  ),
+  without(
+    'a learner that had data is started again on another volume',
+    'learnerLosesItsPodAndAllThatWasInIt',
+    at(
+      'planner/membership/learner.ts',
+      'pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)',
+      'false',
+    ),
+  ),
+  without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
     at('activities/observe.ts', '[...recorded.map(({ name }) => name), ...namesSeen]', '[]'),
