@@ -26,7 +26,7 @@ export function backupStatus(
       ? unfinished(observation, actor, recorded.startedAt)
       : undefined;
   const lastRun = ended ?? before.lastRun;
-  const schedule = scheduleOf(observation, ended ?? progress);
+  const schedule = scheduleOf(observation, ended ? { ...ended, written: recorded?.written } : progress);
   const known = { ...before, ...(lastRun && { lastRun }), schedule };
   const next = nextRunOf({ ...observation, backup: { ...backup, status: known } });
   const written: EtcdBackupStatus = {

@@ -16,6 +16,8 @@ export interface RunOfSchedule {
   readonly scheduledFor?: string | undefined;
   /** Undefined: it goes on. */
   readonly outcome?: BackupRun['outcome'];
+  /** Its object is in the store: another try would leave another one. */
+  readonly written?: boolean | undefined;
 }
 
 /** What the schedule knows after a pass. A success forgets the failures: {@link withoutFailures}. */
@@ -29,7 +31,7 @@ export function failuresOf(
   // What a person asked for beside the schedule changes nothing about it, unless it succeeds.
   if (run?.scheduledFor === undefined) return kept;
   if (run.outcome === undefined) return count;
-  if (run.outcome !== 'Failed') return {};
+  if (run.outcome !== 'Failed' || run.written === true) return {};
   const inARow = (failures ?? 0) + 1;
   return { failures: inARow, retryAt: timestamp(now + pauseAfter(inARow)) };
 }

@@ -168,6 +168,22 @@ describe('a verification that shows less than was asked', () => {
   });
 });
 
+it.each(['fault', 'trouble'] as const)(
+  'a scheduled backup that is written is not made again upon %s',
+  async kind => {
+    const world = aWorld({ verify: 'Structure', backupPolicy: { backupIntervalInSecond: 86_400 } });
+    world.verifier.report = () =>
+      kind === 'trouble' ? 'out of memory' : { kind, message: 'not a snapshot' };
+    await world.run();
+    expect(world.status).toMatchObject({
+      succeeded: false,
+      nextRun: expect.stringMatching(/^2026-11-22T/) as string,
+    });
+    expect(world.status.schedule).not.toHaveProperty('retryAt');
+    expect(world.objects).toHaveLength(1);
+  },
+);
+
 describe('a run that is stopped', () => {
   it('while its backup is verified leaves the backup, and no pod, also when the operator died', async () => {
     const world = aWorld();
