@@ -1,12 +1,18 @@
 /**
- * The operators killed with -9 after each activity of a scale up, a scale down and a replacement. What the activities are
- * is learned from a run without a kill; that none is forgotten is checked against the planner's list of steps.
+ * The operators killed with -9 after each activity of a scale up, a scale down and a replacement, of a lost member and of one
+ * that is well. What the activities are is learned from a run without a kill; that none is forgotten is checked against the
+ * planner's list of steps.
  */
 import { expect, test } from 'vitest';
 import type { StepKind } from '../../../src/planner/decision.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { leaderOf } from '../../support/drill/drill.ts';
-import { type ActivityName, openOperations, type Operations } from '../../support/drill/operations.ts';
+import {
+  type ActivityName,
+  openOperations,
+  type OperationRun,
+  type Operations,
+} from '../../support/drill/operations.ts';
 import { freshOperators, killOperators } from '../../support/operator-processes.ts';
 
 const SIZE = 3;
@@ -15,15 +21,16 @@ const REPLICAS = 2;
 const cluster = drilledCluster('drill-sweep', SIZE);
 const { at, world } = cluster;
 
-/** The operations in which each step of the planner is met; empty: it belongs to another operation. */
+/** The sweeps in which each step of the planner is met; empty: it belongs to another operation. */
 const SWEPT: Record<StepKind, readonly string[]> = {
-  addLearner: ['scale up', 'replace'],
-  createMember: ['scale up', 'replace'],
-  sealMembers: ['scale up', 'replace'],
-  promoteLearner: ['scale up', 'replace'],
-  stopMember: ['scale down'],
-  removeMember: ['scale down', 'replace'],
-  retireMember: ['scale down', 'replace'],
+  addLearner: ['scale up', 'replace a lost member', 'replace a healthy member'],
+  createMember: ['scale up', 'replace a lost member', 'replace a healthy member'],
+  sealMembers: ['scale up', 'replace a lost member', 'replace a healthy member'],
+  promoteLearner: ['scale up', 'replace a lost member', 'replace a healthy member'],
+  moveLeader: ['replace a healthy member'],
+  stopMember: ['scale down', 'replace a healthy member'],
+  removeMember: ['scale down', 'replace a lost member', 'replace a healthy member'],
+  retireMember: ['scale down', 'replace a lost member', 'replace a healthy member'],
   recordIncarnation: [],
   bootstrapMembers: [],
   awaitQuorum: [],
@@ -38,7 +45,6 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   replaceImage: [],
   awaitVersion: [],
   awaitAgreement: [],
-  moveLeader: [],
   expandClaim: [],
   labelClaim: [],
   admitMembers: [],
@@ -60,7 +66,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
 interface Swept {
   readonly title: string;
   readonly operation: string;
-  readonly begin: () => Promise<void>;
+  readonly begin: (operations: Operations) => Promise<void>;
   readonly size: number;
   readonly lost: number;
 }
@@ -79,10 +85,19 @@ const down: Swept = {
   size: SIZE,
   lost: 1,
 };
-const replace: Swept = {
-  title: 'replace',
+const replaceLost: Swept = {
+  title: 'replace a lost member',
   operation: 'replaceMember',
   begin: async () => cluster.deletePodAndClaim((await leaderOf(world(), at)).member),
+  size: SIZE,
+  lost: 1,
+};
+/** The leader, so that it hands over first. */
+const replaceHealthy: Swept = {
+  title: 'replace a healthy member',
+  operation: 'replaceMember',
+  begin: async operations =>
+    operations.signal('replaceMember', { member: (await leaderOf(world(), at)).member }),
   size: SIZE,
   lost: 1,
 };
@@ -90,7 +105,7 @@ const replace: Swept = {
 const missed = new Set(
   Object.entries(SWEPT).flatMap(([step, titles]) => titles.map(title => `${step} of ${title}`)),
 );
-/** Runs one operation under load, and kills every operator as soon as `after` was completed; gives what was completed. */
+/** Runs one operation under load and kills every operator as soon as `after` was completed, if anything. */
 async function run(
   swept: Swept,
   after: ActivityName | undefined,
@@ -99,20 +114,23 @@ async function run(
   await freshOperators(world(), REPLICAS);
   const before = await operations.newest();
   const { title, operation, size, lost } = swept;
+  let found: OperationRun | undefined;
   await cluster.drill(
     after === undefined ? `${title}, nobody killed` : `${title}, operators killed after ${after}`,
     async () => {
-      await swept.begin();
+      await swept.begin(operations);
+      found = await operations.await(
+        operation,
+        before,
+        ({ completed }) => after === undefined || completed.includes(after),
+      );
       if (after === undefined) return;
-      await operations.await(operation, before, ({ completed }) => completed.includes(after));
       expect(killOperators(world())).toBeGreaterThan(0);
       missed.delete(`${after} of ${title}`);
     },
     { size, lost, silent: after !== undefined },
   );
-  const newest = await operations.newest();
-  expect(newest).toMatchObject({ operation });
-  return newest?.completed ?? [];
+  return found === undefined ? [] : operations.completedOf(found);
 }
 
 test('scale up and scale down', async () => {
@@ -126,12 +144,16 @@ test('scale up and scale down', async () => {
   await operations.close();
 }, 1_800_000);
 
-test('replace', async () => {
-  const operations = await openOperations(world(), at);
-  const plan = await run(replace, undefined, operations);
-  for (const after of new Set(plan)) await run(replace, after, operations);
-  await operations.close();
-}, 1_800_000);
+test.each([replaceLost, replaceHealthy])(
+  '$title',
+  async replace => {
+    const operations = await openOperations(world(), at);
+    const plan = await run(replace, undefined, operations);
+    for (const after of new Set(plan)) await run(replace, after, operations);
+    await operations.close();
+  },
+  1_800_000,
+);
 
 test('no activity is left out', () => {
   expect([...missed], 'activities that no kill came after').toEqual([]);

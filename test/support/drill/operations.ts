@@ -38,8 +38,10 @@ export interface Operations {
   ): Promise<OperationRun>;
   /** Ends or restarts a workflow the way the `temporal` CLI does. */
   act(verb: 'terminate' | 'cancel' | 'reset', on: 'operation' | 'entity'): Promise<void>;
-  /** Sends the entity a signal. */
-  signal(name: string): Promise<void>;
+  /** What was completed of a run until now. */
+  completedOf(run: OperationRun): Promise<readonly ActivityName[]>;
+  /** Sends the entity a signal; a request names what it is for. */
+  signal(name: string, request?: object): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,13 +57,17 @@ export async function openOperations(world: World, at: Place): Promise<Operation
     const handle = client.workflow.getHandle(slot);
     const described = await handle.describe().catch(() => undefined);
     if (described === undefined) return undefined;
-    const { events } = await client.workflow.getHandle(slot, described.runId).fetchHistory();
-    const timed = timedActivities(events ?? []);
-    const completed = timed.map(({ name }) => name);
-    return { runId: described.runId, operation: described.type, completed, timed };
+    const { runId, type } = described;
+    const timed = await timedOf({ runId });
+    return { runId, operation: type, completed: timed.map(({ name }) => name), timed };
+  };
+  const timedOf = async ({ runId }: Pick<OperationRun, 'runId'>): Promise<TimedActivity[]> => {
+    const { events } = await client.workflow.getHandle(slot, runId).fetchHistory();
+    return timedActivities(events ?? []);
   };
   return {
     newest,
+    completedOf: async run => (await timedOf(run)).map(({ name }) => name),
     await: (operation, before, is) =>
       poll(
         async () => {
@@ -85,8 +91,8 @@ export async function openOperations(world: World, at: Place): Promise<Operation
         timeoutMs: 5_000,
       });
     },
-    async signal(name) {
-      await client.workflow.getHandle(entity).signal(name, { by: 'drill' });
+    async signal(name, request = {}) {
+      await client.workflow.getHandle(entity).signal(name, { by: 'drill', ...request });
     },
     close: () => connection.close(),
   };
