@@ -15,39 +15,45 @@ async function condition(type: string) {
 const etcdctl = (...args: string[]): Promise<string> =>
   cluster.kubectl('exec', `${at.name}-0`, '--', 'etcdctl', ...args);
 
-test('a member added by hand is reported, never fought, and in nobody’s way once it is removed', async () => {
-  await drill('member added by hand', async () => {
-    // etcd refuses until all members have been connected for five seconds.
-    await poll(() => etcdctl('member', 'add', 'stranger', '--learner', '--peer-urls=http://192.0.2.1:2380'));
-    const said = await poll(
-      async () => {
-        const found = await condition('Progressing');
-        return found?.reason === 'Blocked' ? found : undefined;
-      },
-      { timeoutMs: 60_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
-    );
-    expect(said.message).toMatch(/^http:\/\/192\.0\.2\.1:2380 \([0-9a-f]+\) was added by hand/);
-    // More members are asked for: with a stranger there nothing is added or removed.
-    await cluster.apply({ size: 4 });
-    await poll(async () => {
-      const found = await readCluster(world(), at.namespace, at.name);
-      return found?.status?.observedGeneration === found?.metadata.generation;
+test.each([
+  { what: 'learner', flags: ['--learner'] },
+  { what: 'voter', flags: [] },
+])(
+  'a $what added by hand is reported, never fought, and in nobody’s way once it is removed',
+  async ({ what, flags }) => {
+    await drill(`${what} added by hand`, async () => {
+      // etcd refuses until all members have been connected for five seconds.
+      await poll(() => etcdctl('member', 'add', 'stranger', ...flags, '--peer-urls=http://192.0.2.1:2380'));
+      const said = await poll(
+        async () => {
+          const found = await condition('Progressing');
+          return found?.reason === 'Blocked' ? found : undefined;
+        },
+        { timeoutMs: 60_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
+      );
+      expect(said.message).toMatch(/^http:\/\/192\.0\.2\.1:2380 \([0-9a-f]+\) was added by hand/);
+      // More members are asked for: with a stranger there nothing is added or removed.
+      await cluster.apply({ size: 4 });
+      await poll(async () => {
+        const found = await readCluster(world(), at.namespace, at.name);
+        return found?.status?.observedGeneration === found?.metadata.generation;
+      });
+      const seen = new Set<string>();
+      const begun = performance.now();
+      await poll(async () => {
+        const members = await memberList(world(), at.namespace, `${at.name}-0`);
+        const pods = await podsOf(world(), at.namespace, at.name);
+        seen.add(`${members.length} members, ${pods.length} pods`);
+        return performance.now() - begun > 12_000;
+      });
+      expect([...seen]).toEqual(['4 members, 3 pods']);
+      await cluster.apply({ size: 3 });
+      const id = /\(([0-9a-f]+)\)/.exec(said.message ?? '')?.[1] ?? '';
+      await etcdctl('member', 'remove', id);
     });
-    const seen = new Set<string>();
-    const begun = performance.now();
-    await poll(async () => {
-      const members = await memberList(world(), at.namespace, `${at.name}-0`);
-      const pods = await podsOf(world(), at.namespace, at.name);
-      seen.add(`${members.length} members, ${pods.length} pods`);
-      return performance.now() - begun > 12_000;
-    });
-    expect([...seen]).toEqual(['4 members, 3 pods']);
-    await cluster.apply({ size: 3 });
-    const id = /\(([0-9a-f]+)\)/.exec(said.message ?? '')?.[1] ?? '';
-    await etcdctl('member', 'remove', id);
-  });
-  await awaitCondition(world(), at, { type: 'Healthy' });
-});
+    await awaitCondition(world(), at, { type: 'Healthy' });
+  },
+);
 
 test('a learner that cannot start is given up and undone, and the cluster says so', async () => {
   const bad = 'registry.invalid/no/such/etcd';
