@@ -1,5 +1,6 @@
 /** docs/operations/intervene.md as it is written: each of its lines is typed, and what is said beside it comes about. */
 import { beforeAll, expect, test } from 'vitest';
+import type { PlanAnswer, StatusAnswer } from '../../../src/workflows/messages.ts';
 import { leaderOf, runDrill } from '../../support/drill/drill.ts';
 import { Handbook } from '../../support/drill/handbook.ts';
 import {
@@ -31,8 +32,8 @@ beforeAll(async () => {
 });
 
 async function condition(type: string) {
-  const { status } = (await readCluster(world, at.namespace, at.name)) ?? {};
-  return status?.conditions?.find(one => one.type === type);
+  const cluster = await readCluster(world, at.namespace, at.name);
+  return cluster?.status?.conditions?.find(one => one.type === type);
 }
 
 async function pods(): Promise<{ readonly name: string; readonly uid: string }[]> {
@@ -41,17 +42,20 @@ async function pods(): Promise<{ readonly name: string; readonly uid: string }[]
 }
 
 const leader = async (): Promise<string> => (await leaderOf(world, at)).member;
-const whatIs = (): Promise<string> => handbook.type('--name status');
+const status = (): Promise<StatusAnswer> => handbook.ask('--name status');
+const planned = (): Promise<PlanAnswer> => handbook.ask('query -w $W --name plan');
 
-/** Until the workflow says that nobody waits for anything that was asked for. */
-async function answered(): Promise<void> {
-  await poll(async () => !(await whatIs()).includes('"requests"'), { ...WAIT, otherwise: whatIs });
-  await awaitCondition(world, at, { type: 'Healthy' });
+/** Waits until somebody waits for what was asked for, or nobody does. */
+async function awaitRequests(are: 'there' | 'gone'): Promise<void> {
+  await poll(async () => ((await status()).requests === undefined) === (are === 'gone'), {
+    ...WAIT,
+    otherwise: async () => JSON.stringify(await status()),
+  });
 }
 
 test('what is, and what comes next', async () => {
-  expect(await whatIs()).toContain('"membersReady": 3');
-  await poll(async () => (await handbook.type('query -w $W --name plan')).includes('nothing is to be done'));
+  expect((await status()).cluster).toMatchObject({ membersReady: 3 });
+  await poll(async () => (await planned()).next.includes('nothing is to be done'));
 });
 
 test('a pause holds what is asked for, an abort takes that back, and it goes on', async () => {
@@ -60,9 +64,9 @@ test('a pause holds what is asked for, an abort takes that back, and it goes on'
   const paused = await awaitCondition(world, at, { type: 'Paused' });
   expect(paused.status?.conditions?.find(({ type }) => type === 'Paused')?.message).toContain('ana');
   await handbook.type('--name restart');
-  await poll(async () => (await whatIs()).includes('"requests"'), { otherwise: whatIs });
+  await awaitRequests('there');
   await handbook.type('--name abort');
-  await poll(async () => !(await whatIs()).includes('"requests"'), { otherwise: whatIs });
+  await awaitRequests('gone');
   await handbook.type('--name resume');
   await poll(async () => (await condition('Paused'))?.status !== 'True');
   await handbook.type('--name resync');
@@ -86,26 +90,26 @@ test('every member is restarted', async () => {
   const before = (await pods()).map(({ uid }) => uid);
   await handbook.type('--name restart');
   await poll(async () => (await pods()).every(({ uid }) => !before.includes(uid)), WAIT);
-  await answered();
+  await awaitRequests('gone');
+  await awaitCondition(world, at, { type: 'Healthy' });
 });
 
 test('a member is replaced', async () => {
   await handbook.type('--name replaceMember');
   await poll(async () => !(await pods()).some(({ name }) => name === 'example-1'), WAIT);
-  await answered();
+  await awaitRequests('gone');
+  await awaitCondition(world, at, { type: 'Healthy' });
   expect(await pods()).toHaveLength(3);
 });
 
-/** What the plan asks a person for, as the query prints it. */
+/** The id of the member that the plan asks a person about. */
 async function waitsFor(): Promise<string> {
-  await awaitCondition(world, at, { type: 'Progressing', status: 'False' });
-  return poll(
-    async () =>
-      /"approve": \{\s*"operation": "replaceMember",\s*"ids": \[\s*"([0-9a-f]+)"/.exec(
-        (await handbook.type('query -w $W --name plan')).replace(/\s+/g, ' '),
-      )?.[1],
-    { ...WAIT, otherwise: () => handbook.type('query -w $W --name plan') },
-  );
+  const approve = await poll(async () => (await planned()).approve, {
+    ...WAIT,
+    otherwise: async () => JSON.stringify(await planned()),
+  });
+  expect(approve).toMatchObject({ operation: 'replaceMember', ids: [expect.any(String)] });
+  return approve.ids[0] ?? '';
 }
 
 test.each([
@@ -126,10 +130,10 @@ test.each([
     expect(told).toContain(`replaceMember of ${id} is approved of`);
     expect(killOperators(world)).toBeGreaterThan(0);
   });
-  const { status } = (await readCluster(world, at.namespace, at.name)) ?? {};
-  expect(status?.replacements?.map(replaced => replaced.member)).toContain(member);
+  const { replacements } = (await readCluster(world, at.namespace, at.name))?.status ?? {};
+  expect(replacements?.map(replaced => replaced.member)).toContain(member);
   // Used up: a second loss would have to be approved of anew.
-  await poll(async () => !(await whatIs()).includes('"approvals"'), { otherwise: whatIs });
+  await poll(async () => (await status()).approvals === undefined);
 });
 
 test('no line of the page is left out', () => {

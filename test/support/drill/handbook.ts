@@ -39,6 +39,14 @@ export class Handbook {
     return this.#run(change(line));
   }
 
+  /** Types the one line that has these words in it, a query, and gives what the workflow answered. */
+  async ask<T>(words: string): Promise<T> {
+    const printed = await this.type(words);
+    const [, answer] = /QueryResult\s+(\{.*\})/s.exec(printed) ?? [];
+    if (answer === undefined) throw new Error(`"${words}" was not answered: ${printed}`);
+    return JSON.parse(answer) as T;
+  }
+
   /** Types the whole block of commands that has these words in it. */
   async typeBlock(words: string, change: (block: string) => string): Promise<string> {
     const block = this.#blocks().find(one => one.includes(words));
