@@ -54,12 +54,14 @@ async function remove(...clusters: readonly string[]): Promise<void> {
   );
 }
 
-/** Thaws what a test has frozen. */
-let thaw = (): void => {};
-afterEach(() => {
-  thaw();
-  thaw = () => {};
-});
+/** Processes that a test has frozen. */
+let frozen: readonly number[] = [];
+
+function thaw(): void {
+  for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  frozen = [];
+}
+afterEach(thaw);
 
 /** One that cannot be created, as nobody has its image, and one whose members all have stopped to answer. */
 async function twoSickOnes(): Promise<void> {
@@ -69,10 +71,8 @@ async function twoSickOnes(): Promise<void> {
   const pods = await podsOf(world, NAMESPACE, 'sick-frozen');
   const pids = pods.flatMap(({ metadata }) => memberProcesses(world, at('sick-frozen'), metadata.name));
   expect(pids).toHaveLength(3);
-  thaw = () => {
-    for (const pid of pids) process.kill(pid, 'SIGCONT');
-  };
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  frozen = pids;
   await awaitCondition(world, at('sick-frozen'), { type: 'Available', status: 'Unknown' });
   await awaitCondition(world, at('sick-unborn'), { type: 'Progressing', status: 'False' });
 }
