@@ -2,8 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 
-/** How often a wait looks. */
+/** What passes between two looks: the shorter where looking is quick, and never more than the longer. */
 const INTERVAL_MS = 100;
+const LONGEST_INTERVAL_MS = 500;
+/** So many times what a look took passes before the next one: many waits at once must not keep a busy machine busy. */
+const REST = 3;
 /** How long a wait looks before it lets the planner have another look at everything. */
 const WINDOW_MS = 10_000;
 
@@ -29,6 +32,7 @@ export async function waitUntil(look: () => Promise<WaitOutcome>): Promise<WaitO
   const end = time.now() + WINDOW_MS;
   let lastError: Error | undefined;
   while (time.now() < end) {
+    const begun = time.now();
     try {
       const outcome = await look();
       lastError = undefined;
@@ -36,7 +40,8 @@ export async function waitUntil(look: () => Promise<WaitOutcome>): Promise<WaitO
     } catch (error) {
       lastError = error instanceof Error ? error : new Error(String(error));
     }
-    await time.pause(INTERVAL_MS, cancellationSignal);
+    const rest = REST * (time.now() - begun);
+    await time.pause(Math.min(Math.max(INTERVAL_MS, rest), LONGEST_INTERVAL_MS), cancellationSignal);
   }
   if (lastError !== undefined) throw lastError;
   return 'notYet';

@@ -112,6 +112,26 @@ describe('a wait', () => {
     expect([now, looks]).toEqual([10_000, 100]);
   });
 
+  it.each([
+    { took: 20, passes: 100 },
+    { took: 60, passes: 180 },
+    { took: 2_000, passes: 500 },
+  ])('rests longer when its looks take longer: $passes ms after $took ms', async ({ took, passes }) => {
+    let now = 0;
+    const pauses = new Set<number>();
+    time.now = () => now;
+    time.pause = async ms => {
+      pauses.add(ms);
+      now += ms;
+    };
+    const look = async (): Promise<'notYet'> => {
+      now += took;
+      return 'notYet';
+    };
+    await new ActivityEnvironment().run(() => waitUntil(look));
+    expect([...pauses]).toEqual([passes]);
+  });
+
   it('takes real time between two looks', async () => {
     Object.assign(time, realTime);
     const looked: number[] = [];
