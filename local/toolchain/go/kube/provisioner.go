@@ -67,6 +67,8 @@ func newProvisionerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// By default a client holds itself to five calls a second: one cluster's volumes a second.
+			config.QPS = -1
 			client, err := kubernetes.NewForConfig(config)
 			if err != nil {
 				return err
