@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { removeByHand, timeByHand, timeToAvailable } from '../../support/creation.ts';
 import { processorTime, spentBetween } from '../../support/drill/processor-time.ts';
-import { type Deed, deedsOf, partsOf } from '../../support/drill/timeline.ts';
+import { activitiesOf, partsOf, type TimedActivity } from '../../support/drill/timeline.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -101,13 +101,13 @@ test('sick clusters slow no other', async () => {
 async function breakdown(applied: number, available: readonly number[]): Promise<string> {
   const connection = await Connection.connect({ address: world.stack.temporalAddress });
   const client = new Client({ connection, namespace: 'etcd-operator' });
-  const all: (readonly Deed[])[] = [];
+  const all: (readonly TimedActivity[])[] = [];
   for (const name of names) {
     const { workflowID = '' } = (await readCluster(world, NAMESPACE, name))?.status ?? {};
-    all.push(await poll(() => deedsOf(client, workflowID, 'createCluster')));
+    all.push(await poll(() => activitiesOf(client, workflowID, 'createCluster')));
   }
   await connection.close();
-  const begun = all.map(deeds => ((deeds[0]?.scheduled ?? applied) - applied) / 1_000);
+  const begun = all.map(([first]) => ((first?.begun ?? applied) - applied) / 1_000);
   const parts = all.map(partsOf);
   const medians = [...new Set(parts.flatMap(one => [...one.keys()]))].map(
     part => `${part} ${(middle(parts.map(one => one.get(part) ?? 0)) / 1_000).toFixed(1)} s`,

@@ -7,12 +7,8 @@ import { expect, test } from 'vitest';
 import type { StepKind } from '../../../src/planner/decision.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { leaderOf } from '../../support/drill/drill.ts';
-import {
-  type ActivityName,
-  openOperations,
-  type OperationRun,
-  type Operations,
-} from '../../support/drill/operations.ts';
+import { openOperations, type OperationRun, type Operations } from '../../support/drill/operations.ts';
+import type { ActivityName } from '../../support/drill/timeline.ts';
 import { freshOperators, killOperators } from '../../support/operator-processes.ts';
 
 const SIZE = 3;

@@ -4,7 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { drilledCluster } from '../../support/drill/drilled.ts';
-import { type ActivityName, openOperations, type Operations } from '../../support/drill/operations.ts';
+import { openOperations, type Operations } from '../../support/drill/operations.ts';
+import type { ActivityName } from '../../support/drill/timeline.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';
 import { freshOperators, killOperators } from '../../support/operator-processes.ts';
 

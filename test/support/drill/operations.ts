@@ -1,12 +1,9 @@
 /** Looks into the histories of a cluster's operations, and does to its workflows what people can do to them. */
 import { Client, Connection } from '@temporalio/client';
-import type { StepKind } from '../../../src/planner/decision.ts';
 import { readCluster, type World } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import type { Place } from './drill.ts';
-
-/** What a history names: the steps, and the pass between them. */
-export type ActivityName = StepKind | 'assess' | 'decline';
+import { type ActivityName, type TimedActivity, timedActivities } from './timeline.ts';
 
 export interface OperationRun {
   readonly runId: string;
@@ -16,15 +13,6 @@ export interface OperationRun {
   readonly completed: readonly ActivityName[];
   /** The same with their times. */
   readonly timed: readonly TimedActivity[];
-}
-
-/** A completed activity: from when it was asked for until its result was recorded, in milliseconds since the epoch. */
-export interface TimedActivity {
-  readonly name: ActivityName;
-  /** Its one-line summary. */
-  readonly about: string;
-  readonly begun: number;
-  readonly ended: number;
 }
 
 export interface Operations {
@@ -96,23 +84,4 @@ export async function openOperations(world: World, at: Place): Promise<Operation
     },
     close: () => connection.close(),
   };
-}
-
-type HistoryEvent = NonNullable<
-  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
->[number];
-
-function timedActivities(events: readonly HistoryEvent[]): TimedActivity[] {
-  const scheduled = new Map(events.map(event => [String(event.eventId), event]));
-  return events.flatMap(({ activityTaskCompletedEventAttributes: done, eventTime }) => {
-    const asked = done && scheduled.get(String(done.scheduledEventId));
-    const name = asked?.activityTaskScheduledEventAttributes?.activityType?.name as ActivityName | undefined;
-    if (asked === undefined || asked === null || name === undefined) return [];
-    const about = Buffer.from(asked.userMetadata?.summary?.data ?? []).toString();
-    return [{ name, about, begun: millisecondsOf(asked.eventTime), ended: millisecondsOf(eventTime) }];
-  });
-}
-
-function millisecondsOf(time: HistoryEvent['eventTime']): number {
-  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }

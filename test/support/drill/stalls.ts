@@ -1,6 +1,6 @@
 /** When a load got no answers, and what the operator was doing then. */
 import type { History } from './history.ts';
-import type { TimedActivity } from './operations.ts';
+import type { TimedActivity } from './timeline.ts';
 
 interface Stall {
   /** Milliseconds since the epoch. */
