@@ -1,4 +1,7 @@
-/** Which backups are kept. By time, never by name; the newest, and the newest of each verification, always stay. Pure. */
+/**
+ * Which backups are kept. By time, never by name; the newest, and the newest of each verification, always stay, and none goes
+ * because of one that is not to be trusted. Pure.
+ */
 import type { BackupVerification, RetentionPolicy } from '../../api/backup-defaults.ts';
 import { DAY, dateOf, HOUR, wallClock } from './calendar.ts';
 
@@ -23,11 +26,16 @@ export function toDelete<Backup extends KeptBackup>(
 ): readonly Backup[] {
   if (policy.kind === 'all') return [];
   const newestFirst = backups.toSorted((a, b) => b.time - a.time || (a.location < b.location ? 1 : -1));
-  const kept = new Set<Backup>(
-    policy.kind === 'count'
-      ? newestFirst.slice(0, policy.count)
-      : TIERS.flatMap(tier => newestOfEach(newestFirst, at => tier.period(at, timeZone), policy[tier.name])),
-  );
+  const isTrusted = ({ verified }: Backup): boolean => verified !== '';
+  // Each for itself: a bad backup takes no good one's place, nor do good ones drive out all that is left should a verification err.
+  const kept = new Set<Backup>([
+    ...asPolicySays(newestFirst.filter(isTrusted), policy, timeZone),
+    ...asPolicySays(
+      newestFirst.filter(backup => !isTrusted(backup)),
+      policy,
+      timeZone,
+    ),
+  ]);
   const newest = newestFirst[0];
   if (newest !== undefined) kept.add(newest);
   for (const level of LEVELS) {
@@ -37,6 +45,15 @@ export function toDelete<Backup extends KeptBackup>(
     if (best !== undefined) kept.add(best);
   }
   return newestFirst.filter(backup => !kept.has(backup)).toReversed();
+}
+
+function asPolicySays<Backup extends KeptBackup>(
+  newestFirst: readonly Backup[],
+  policy: Exclude<RetentionPolicy, { kind: 'all' }>,
+  timeZone: string,
+): readonly Backup[] {
+  if (policy.kind === 'count') return newestFirst.slice(0, policy.count);
+  return TIERS.flatMap(tier => newestOfEach(newestFirst, at => tier.period(at, timeZone), policy[tier.name]));
 }
 
 /** Each shows what the ones before it show. */

@@ -46,6 +46,13 @@ describe('by count', () => {
     expect(kept(all, { kind: 'count', count: 1 })).toEqual([all[0], all[2]]);
   });
 
+  it('deletes no good one for the sake of bad ones', () => {
+    const all = ['Restore', 'Restore', '', '', ''].map((word, hour) =>
+      backup(START + hour * HOUR, word as KeptBackup['verified']),
+    );
+    expect(kept(all, { kind: 'count', count: 2 })).toEqual([all[0], all[1], all[3], all[4]]);
+  });
+
   it('never deletes the newest that was restored on the side, nor the newest that etcdutl has read', () => {
     const words = ['Restore', 'Structure', 'Restore', 'Structure', 'Checksum', ''] as const;
     const all = words.map((word, hour) => backup(START + hour * HOUR, word));
@@ -76,6 +83,11 @@ describe('by tiers', () => {
     const night = backup(Date.parse('2026-06-01T22:30:00Z'));
     expect(kept([evening, night], tiers({ daily: 2 }), 'UTC')).toEqual([night]);
     expect(kept([evening, night], tiers({ daily: 2 }), 'Europe/Paris')).toEqual([evening, night]);
+  });
+
+  it('keeps the good one of a day that a bad one came after', () => {
+    const day = [backup(START), backup(START + HOUR, ''), backup(START + 30 * HOUR)];
+    expect(kept(day, tiers({ daily: 2 }))).toEqual(day);
   });
 
   it('takes the hour that is repeated for two', () => {
@@ -204,8 +216,12 @@ describe('a year of backups by schedule, retention after each', () => {
         const group = sorted.filter(each => word.test(each.verified));
         return group.length === 0 ? [] : [newest(group)];
       });
+      // Bad ones are counted by themselves.
+      const groups = [/./, /^$/].map(word => sorted.filter(each => word.test(each.verified)));
       const tierOf = (label: (at: number) => string, count: number) =>
-        [...Map.groupBy(sorted, ({ time }) => label(time)).values()].slice(0, count).map(newest);
+        groups.flatMap(group =>
+          [...Map.groupBy(group, ({ time }) => label(time)).values()].slice(0, count).map(newest),
+        );
       const byRule =
         rule.kind === 'tiers'
           ? [
@@ -214,7 +230,7 @@ describe('a year of backups by schedule, retention after each', () => {
               ...tierOf(of.weekly, rule.weekly),
               ...tierOf(of.monthly, rule.monthly),
             ]
-          : sorted.slice(0, rule.kind === 'count' ? rule.count : sorted.length);
+          : groups.flatMap(group => group.slice(0, rule.kind === 'count' ? rule.count : group.length));
       return [...new Set([...byRule, newest(all), ...proved])];
     };
     return { add: (backup: KeptBackup) => void all.push(backup), keep };
