@@ -45,13 +45,8 @@ export function claimStoreSecret(owner: ClaimStoreOwner, data: Readonly<Record<s
   return { apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(owner), type: 'Opaque', data };
 }
 
-/**
- * For a process of ours through which much flows and in which little stays: with a small young generation the buffers that have
- * flowed by are freed by quick collections, else each few of them cost a collection of everything.
- */
-export const STREAMING_ENV = [
-  { name: 'NODE_OPTIONS', value: '--max-old-space-size=128 --max-semi-space-size=2' },
-] as const;
+/** For a process of ours through which much flows and in which little stays. */
+export const STREAMING_ENV = [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=128' }] as const;
 
 /** Where a pod may run and as whom: fields of a pod's specification. */
 export type PodPlace = Readonly<Record<string, unknown>>;
