@@ -1,32 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RestoreWorld } from '../support/restore-world.ts';
+import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../support/restored.ts';
 import { snapshotBytes } from '../support/fake-snapshot.ts';
-
-const OLD = ['example-0', 'example-1', 'example-2'];
-const NEW = ['example-3', 'example-4', 'example-5'];
-
-/** A world whose living cluster is to be overwritten, with its owner's word. */
-async function asked(): Promise<RestoreWorld> {
-  const world = await RestoreWorld.withCluster();
-  world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
-  return world;
-}
-
-/** `members`: other names than the next three where one was used up by a try that did not get through. */
-function expectRestored(world: RestoreWorld, members: readonly string[] = NEW): void {
-  expect(world.restore).toMatchObject({
-    phase: 'Succeeded',
-    succeeded: true,
-    revision: 1_000_000_042,
-    previousIncarnation: { claims: OLD },
-    clusterID: world.cluster.status.clusterID,
-  });
-  expect(world.cluster.status.members?.ready).toEqual(members);
-  expect(world.cluster.status.phase).toBe('Running');
-  expect(world.names('Pod')).toEqual(members);
-  expect(world.names('PersistentVolumeClaim')).toEqual([...OLD, ...members]);
-  expect(world.names('Service')).toEqual(['example', 'example-client']);
-}
 
 describe('a restore in place', () => {
   it('puts the backup under the old name, with new members, and keeps the old claims', async () => {
@@ -122,24 +97,23 @@ describe('a restore in place', () => {
     expect(world.names('PersistentVolumeClaim')).toHaveLength(9);
     expect(world.cluster.status.incarnation?.token).toMatch(/-3$/);
   });
+});
 
-  it('goes on after the operator was killed, wherever that was', async () => {
-    const calls = await asked().then(async world => {
-      const before = world.calls;
-      await world.settle();
-      return world.calls - before;
-    });
-    const step = Math.floor(calls / 12);
-    for (let at = step; at < calls; at += step) {
-      const world = await asked();
-      world.kill({ at: world.calls + at, arrives: () => (at / step) % 2 === 0 });
-      await world.settle();
-      const members = world.cluster.status.members?.ready ?? [];
-      expect(members).toHaveLength(NEW.length);
-      expect(members.filter(name => OLD.includes(name))).toEqual([]);
-      expectRestored(world, members);
-    }
-  }, 30_000);
+describe('a restore goes on after the operator was killed', () => {
+  // At every write: test/integration/restore-kills.test.ts.
+  it.each([
+    ['in place', 12],
+    ['into a new cluster', 40],
+    ['aborted', 6],
+  ] as const)(
+    '%s',
+    async (name, step) => {
+      const way = WAYS[name];
+      if (way === undefined) throw new RangeError(name);
+      await killedAtWrites(way, step);
+    },
+    30_000,
+  );
 });
 
 describe('a restore that may not begin', () => {
@@ -198,7 +172,7 @@ describe('a restore that may not begin', () => {
     });
     world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
     await world.settle();
-    expect(world.restore.step).toContain('spec.storage.volumeClaimTemplate');
+    expect(world.restore.step).toContain('storage.volumeClaimTemplate');
     expect(world.names('Pod')).toEqual(OLD);
   });
 });

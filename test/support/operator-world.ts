@@ -38,6 +38,7 @@ export interface WorldOptions {
 }
 
 const NAMESPACE = 'shop';
+const WRITES = ['create', 'apply', 'patch', 'update', 'delete'];
 /** A loop that makes this many passes without coming to rest does not converge. */
 const PASSES = 60;
 
@@ -50,13 +51,16 @@ class OperatorProcess {
   #alive = true;
   #die: (reason: 'died') => void = () => {};
 
-  constructor(deps: Dependencies, admit: (process: OperatorProcess) => 'answer' | 'silence' | 'lost') {
+  constructor(
+    deps: Dependencies,
+    admit: (process: OperatorProcess, verb: string) => 'answer' | 'silence' | 'lost',
+  ) {
     this.died = new Promise(resolve => (this.#die = resolve));
     const kube = new Proxy(deps.kube, {
       get: (target, property) => {
         const method = Reflect.get(target, property) as (...args: unknown[]) => Promise<unknown>;
         return async (...args: unknown[]) => {
-          const fate = admit(this);
+          const fate = admit(this, String(property));
           if (fate === 'answer') return method.apply(target, args);
           if (fate === 'silence') await method.apply(target, args).catch(() => undefined);
           return new Promise(() => {});
@@ -97,6 +101,8 @@ export class OperatorWorld {
   now = Date.parse('2026-11-21T10:00:00Z');
   /** API calls of the operator since the world began. */
   calls = 0;
+  /** Those of them that change something: between two of them one death is as good as another. */
+  readonly writes: number[] = [];
   /** Milliseconds that activities have waited: pauses pass at once. Of the world that was made last. */
   #waited = 0;
   #kill: Kill | undefined;
@@ -150,8 +156,9 @@ export class OperatorWorld {
   }
 
   #boot(): OperatorProcess {
-    return new OperatorProcess(this.deps, process => {
+    return new OperatorProcess(this.deps, (process, verb) => {
       this.calls += 1;
+      if (WRITES.includes(verb)) this.writes.push(this.calls);
       const kill = this.#kill;
       if (process.alive && (kill === undefined || this.calls < kill.at)) return 'answer';
       process.kill();

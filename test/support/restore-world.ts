@@ -169,6 +169,20 @@ export class RestoreWorld extends OperatorWorld {
     });
   }
 
+  /** As `settle`, of a restore that makes its cluster first. */
+  async settleNew(): Promise<void> {
+    const resource = () => this.kube.peek(this.resource);
+    for (let pass = 0; resource() === undefined; pass += 1) {
+      if (pass === PASSES) throw new Error('the cluster is never made');
+      await this.stepRestore().catch(error => {
+        if (!(error instanceof Killed)) throw error;
+        this.reboot();
+      });
+    }
+    this.follow();
+    await this.settle();
+  }
+
   /** Until this step is the next of the cluster; it is not performed. */
   async settleUntil(kind: string): Promise<void> {
     for (let pass = 0; pass < PASSES; pass += 1) {

@@ -69,7 +69,7 @@ function sourceFits(observation: Observation, source: RestoreSource): Obstacle |
   if (storage.kind === 'EmptyDir') {
     return {
       reason: 'NoVolumes',
-      message: `${cluster.name} keeps its data in its pods; a backup is restored onto volumes: give the cluster spec.storage.volumeClaimTemplate`,
+      message: `${cluster.name} keeps its data in its pods; a backup is restored onto volumes only: write spec.clusterTemplate with storage.volumeClaimTemplate, and another name into spec.etcdCluster.name, to restore into a new cluster`,
     };
   }
   const size = parseQuantity(storage.size ?? '');

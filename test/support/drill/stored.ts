@@ -6,24 +6,32 @@ import type { Stored, StoredValue } from './history.ts';
 const CALL_MS = 10_000;
 const WATCH_MS = 60_000;
 
-/**
- * Everything under `prefix`: what it holds now, and every put since revision 1. Rejects when the history was compacted, or
- * does not come within a minute.
- */
+/** Everything under `prefix`: what it holds now, and every put since revision 1. Rejects when the history was compacted, or does not come within a minute. */
 export async function readStored(endpoint: string, prefix: string): Promise<Stored> {
   const etcd = dial(endpoint);
   try {
-    const range = { key: Buffer.from(`${prefix}/`), range_end: Buffer.from(`${prefix}0`) };
-    const { kvs } = await etcd.kv.range(
-      { ...range, serializable: false },
-      { deadline: Date.now() + CALL_MS },
-    );
-    const values = kvs.map(storedValue);
+    const values = await rangeOf(etcd, prefix);
     const last = Math.max(0, ...values.map(({ revision }) => revision));
     return { values, events: last === 0 ? [] : await watchUntil(etcd, prefix, last) };
   } finally {
     etcd.close();
   }
+}
+
+/** What there is under `prefix` now. */
+export async function readValues(endpoint: string, prefix: string): Promise<readonly StoredValue[]> {
+  const etcd = dial(endpoint);
+  try {
+    return await rangeOf(etcd, prefix);
+  } finally {
+    etcd.close();
+  }
+}
+
+async function rangeOf(etcd: Etcd3, prefix: string): Promise<readonly StoredValue[]> {
+  const range = { key: Buffer.from(`${prefix}/`), range_end: Buffer.from(`${prefix}0`) };
+  const { kvs } = await etcd.kv.range({ ...range, serializable: false }, { deadline: Date.now() + CALL_MS });
+  return kvs.map(storedValue);
 }
 
 /** Puts under the prefix from revision 1 until the one of revision `last`, in the order in which they come. */
