@@ -80,6 +80,10 @@ const source = z.object({
     'The revision that the snapshot holds at least; absent: nobody has written it down.',
   ).optional(),
   etcdVersion: text(64, 'The version of the etcd that it comes from, where that is known.').optional(),
+  storageVersion: text(
+    64,
+    'The format of the data in it, such as 3.6.0: no earlier minor of etcd reads it. Absent before 3.6.',
+  ).optional(),
   clusterID: text(32, 'The cluster that it comes from, in hexadecimal, where that is known.').optional(),
   time: time('When it was taken, where that is known.').optional(),
 });

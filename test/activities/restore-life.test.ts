@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RestoreWorld } from '../support/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../support/restored.ts';
+import { boltFile } from '../support/bolt-file.ts';
 import { snapshotBytes } from '../support/fake-snapshot.ts';
 
 describe('a restore in place', () => {
@@ -131,6 +132,15 @@ describe('a restore that may not begin', () => {
     world.seedBackup({ etcdVersion: '3.7.1' });
     await world.settle();
     expect(world.restore.step).toContain('which cannot read it');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
+  it('of a bare snapshot whose data is of a newer format', async () => {
+    const world = await asked();
+    world.seedBare(snapshotBytes(boltFile('3.7.0')));
+    await world.settle();
+    expect(world.restore.source).toMatchObject({ storageVersion: '3.7.0' });
+    expect(world.restore.step).toContain('comes from etcd 3.7.0');
     expect(world.names('Pod')).toEqual(OLD);
   });
 

@@ -1,7 +1,7 @@
 /** Snapshots of real members: whole, provable, cancellable, through TLS; and when the member is killed in the middle. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import { storageVersionOf } from '../../src/etcd/storage-version.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { verifySnapshot } from '../../src/main/verification.ts';
 import { EtcdProcessCluster, etcdBinary, freePorts } from '../support/etcd-process.ts';
@@ -63,6 +64,9 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
       expect(proof.wholeSha256).toBe(hash.digest('hex'));
       expect(snapshot.expected()).toBe(proof.size - 32);
       expect(proof.storageVersion.startsWith(version.slice(0, 3))).toBe(version !== '3.5.35');
+      const whole = await readFile(file);
+      const ranges = async (offset: number, length: number) => whole.subarray(offset, offset + length);
+      expect(await storageVersionOf(ranges)).toBe(proof.storageVersion);
       const tool = `etcdutl@${version}` as const;
       const etcdutl = (await ensureToolchain({ only: [tool] })).path(tool);
       const { stdout } = await execute(etcdutl, ['snapshot', 'status', file, '-w', 'json']);

@@ -68,6 +68,12 @@ export class RestoreWorld extends OperatorWorld {
     this.store.objects.set(`${KEY}.json`, { bytes: Buffer.from(JSON.stringify(manifest)), modifiedAt: 0 });
   }
 
+  /** The same object as `etcdctl` would have left it: nothing beside it says what it is. */
+  seedBare(bytes: Buffer): void {
+    this.store.objects.delete(`${KEY}.json`);
+    this.store.objects.set(KEY, { bytes, modifiedAt: 0 });
+  }
+
   /** `kubectl create` of an EtcdRestore. */
   request(spec: Partial<EtcdRestoreSpec> = {}, name = 'back'): void {
     const [object] = this.kube.seed({

@@ -4,6 +4,7 @@ import type { BackupCompression } from '../../api/backup-defaults.ts';
 import { manifestKey } from '../../api/backup-names.ts';
 import type { BackupEntry, EtcdRestore } from '../../api/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
+import { type ReadAt, storageVersionOf } from '../../etcd/storage-version.ts';
 import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
 import type { RestoreSource } from '../../planner/restore/of-cluster.ts';
 import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
@@ -40,6 +41,8 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
   if (entry !== undefined)
     refuseUnlike(entry, { sha256: proof.sha256, location, manifest: manifestKey(key) });
   const { revision, etcdVersion, clusterID, time } = entry ?? {};
+  const storageVersion =
+    manifest?.snapshot.storageVersion ?? (await storageVersionOf(rangesOf(store, key, options)));
   return {
     location,
     size: proof.size,
@@ -48,8 +51,24 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
     compression,
     ...(revision !== undefined && { revision }),
     ...(etcdVersion !== undefined && { etcdVersion }),
+    ...(storageVersion !== '' && { storageVersion }),
     ...(clusterID !== undefined && { clusterID }),
     ...(time !== undefined && { time }),
+  };
+}
+
+/** Reads some bytes of an object that is not compressed. */
+function rangesOf(store: Store, key: string, options: CallOptions): ReadAt {
+  return async (offset, length) => {
+    const { body } = await store.get(key, { ...options, offset });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= length) break;
+    }
+    return Buffer.concat(chunks).subarray(0, length);
   };
 }
 

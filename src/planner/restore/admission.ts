@@ -58,11 +58,13 @@ export function inOrder(restores: readonly RestoreOfCluster[]): readonly Restore
 function sourceFits(observation: Observation, source: RestoreSource): Obstacle | undefined {
   const { cluster } = observation;
   const version = cluster.status.currentVersion || cluster.config.version;
-  const [from, to] = [minorOf(source.etcdVersion ?? ''), minorOf(version)];
-  if (from !== undefined && to !== undefined && compareVersions(`${from}.0`, `${to}.0`) > 0) {
+  const to = minorOf(version);
+  for (const newer of [source.etcdVersion, source.storageVersion]) {
+    const from = minorOf(newer ?? '');
+    if (from === undefined || to === undefined || compareVersions(`${from}.0`, `${to}.0`) <= 0) continue;
     return {
       reason: 'VersionTooOld',
-      message: `the backup comes from etcd ${source.etcdVersion}, and ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
+      message: `the backup comes from etcd ${newer}, and ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
     };
   }
   const storage = cluster.status.storage ?? storageFor(observation);
