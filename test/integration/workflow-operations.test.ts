@@ -229,6 +229,23 @@ describe('pause', () => {
 });
 
 describe('abort', () => {
+  it('is remembered with what it was about, where that can be asked for again', async () => {
+    const script = creation();
+    script.subject = 'the uid of what was asked for';
+    const release = script.hold('bootstrapMembers');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('bootstrapMembers'));
+    await entity.handle.executeUpdate('abort', { args: [{ by: 'me' }] });
+    release();
+    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    expect(script.actors.at(-1)?.aborted).toEqual({
+      operation: 'createCluster',
+      generation: 1,
+      subject: script.subject,
+      by: 'me',
+    });
+  });
+
   it('ends the operation at its next step; it starts again on resync or another specification', async () => {
     const script = creation();
     const release = script.hold('bootstrapMembers');

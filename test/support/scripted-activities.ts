@@ -72,6 +72,8 @@ export class Script {
   /** Steps that are still to be done after they were performed. */
   readonly stubborn = new Set<Step['kind']>();
   readonly behaviours = new Map<Step['kind'], Behaviour>();
+  /** What was asked for, where that can be asked for again. */
+  subject: string | undefined;
   /** What the next step needs a person's consent to. */
   consent: Consent | undefined;
   /** What passes say of requests. */
@@ -116,7 +118,9 @@ export class Script {
         plan,
       };
     }
-    if (this.consent === undefined) return { kind: 'operate', operation: this.operation, step, plan };
+    const subject = this.subject === undefined ? {} : { subject: this.subject };
+    if (this.consent === undefined)
+      return { kind: 'operate', operation: this.operation, step, plan, ...subject };
     const { consent } = this;
     const approval = actor.approvals?.find(({ ids }) => ids.join() === consent.ids.join());
     return approval === undefined
