@@ -79,22 +79,27 @@ interface Endpoint {
   readonly conditions?: { readonly ready?: boolean };
 }
 
-/** A restore of the backup that was taken at `revision`, which raised revisions by `bump`. */
+/** A restore of a backup that holds at least `revision`, which raised revisions by `bump`. */
 export interface RestoredAt {
   readonly revision: number;
   readonly bump: number;
 }
 
-/** What contradicts a restore: key by key, with values and revisions. Empty: all is as it must be. */
+/**
+ * What contradicts a restore: key by key, with values and revisions. Empty: all is as it must be. A backup may hold more than the
+ * revision that was read before it was taken, but whatever it holds it holds without a gap.
+ */
 export function contradictions(
   written: readonly Written[],
   stored: readonly StoredValue[],
-  { revision: backup, bump }: RestoredAt,
+  { revision: least, bump }: RestoredAt,
 ): string[] {
   const found = new Map(stored.map(value => [value.key, value]));
+  const old = stored.map(({ revision }) => revision).filter(revision => revision < bump);
+  const end = Math.max(least, ...old);
   return written.flatMap(({ key, value, revision }) => {
     const there = found.get(key);
-    const isGone = revision > backup && revision < backup + bump;
+    const isGone = revision > end && revision < bump;
     if (isGone) return there === undefined ? [] : [`${key}, written after the backup, is there`];
     if (there === undefined) return [`${key} of revision ${revision} is not there`];
     const isSame = there.value === value && there.revision === revision;
