@@ -69,6 +69,7 @@ const incarnation = z.object({
       uid: text(64, 'Its uid.'),
       location: text(4096, 'The backup that it comes from.').optional(),
       revision: int64('The revision that its first member has at least.').optional(),
+      revisionBump: int64('By how much revisions were raised.').optional(),
       filled: z.boolean().describe('Whether the backup lies on the volume of its first member.').optional(),
       seeded: z.boolean().describe('Whether the data of its first member was made of it.').optional(),
       completedAt: time('When the restore was done; clients are kept out until then.').optional(),

@@ -11,7 +11,6 @@ import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { Step } from '../../planner/decision.ts';
-import { restoreOfCluster } from '../../planner/restore/of-cluster.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastWords } from '../last-words.ts';
@@ -132,8 +131,6 @@ async function podOf(
   const member = cluster.status?.incarnation?.members.find(candidate => candidate.name === step.member);
   if (member === undefined)
     throw preconditionChanged(`${step.member} is no member of incarnation ${step.token}`);
-  const { source } = restore.status ?? {};
-  const of = source && restoreOfCluster(restore, cluster.metadata.name);
   return seedPod({
     restore: { namespace, name, uid },
     member: { name: step.member, peerUrl: member.peerURL, token: step.token },
@@ -142,7 +139,7 @@ async function podOf(
       operator: await deps.ownImage(),
       etcd: `${config.repository}:v${versionOf(cluster)}`,
     },
-    revisionBump: of?.revisionBump ?? 0,
+    revisionBump: cluster.status?.incarnation?.restore?.revisionBump ?? 0,
     place: placeOf(cluster),
   });
 }

@@ -15,6 +15,7 @@ import { said } from '../said.ts';
 import { storageFor } from '../storage.ts';
 import { admission, inOrder } from './admission.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
+import { bumpFor } from './revisions.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
 export function planRestore(observation: Observation): Decision | undefined {
@@ -97,8 +98,9 @@ function nextIncarnation(observation: Observation, restore: RestoreOfCluster): I
   const seen = [...pods, ...claims].map(({ name }) => name);
   const serials = [...seen, ...namesSeen].map(name => serialOf(name) ?? -1);
   const seed = memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
-  const { source, name, uid, revisionBump } = restore;
-  const revision = source?.revision === undefined ? undefined : source.revision + revisionBump;
+  const { source, name, uid } = restore;
+  const revisionBump = bumpFor(cluster, restore);
+  const revision = (source?.revision ?? 0) + revisionBump;
   return {
     token: nextToken(observation),
     members: [memberOf(cluster, seed)],
@@ -106,7 +108,8 @@ function nextIncarnation(observation: Observation, restore: RestoreOfCluster): I
       name,
       uid,
       location: source?.location ?? '',
-      ...(revision !== undefined && { revision }),
+      revision,
+      revisionBump,
     },
   };
 }
