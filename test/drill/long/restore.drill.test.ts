@@ -8,8 +8,9 @@ import type { EtcdRestore } from '../../../src/api/types.ts';
 import { dial } from '../../support/drill/connection.ts';
 import { readyEndpoints } from '../../support/drill/endpoints.ts';
 import { contradictions, type Written } from '../../support/drill/journal.ts';
-import { type ActivityName, openOperations, type Operations } from '../../support/drill/operations.ts';
+import { openOperations, type Operations } from '../../support/drill/operations.ts';
 import { readValues } from '../../support/drill/stored.ts';
+import type { ActivityName } from '../../support/drill/timeline.ts';
 import {
   awaitRunning,
   claimsOf,
