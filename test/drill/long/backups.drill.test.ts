@@ -13,6 +13,7 @@ import { freshOperators, killOperators } from '../../support/operator-processes.
 import { poll } from '../../support/poll.ts';
 import { fill } from '../../support/stack-keys.ts';
 import { blockOf, startStackStore, type StackStore } from '../../support/stack-store.ts';
+import type { Seen } from '../../support/store-front.ts';
 
 const NAMESPACE = 'drill-backups';
 const CLUSTER = 'example';
@@ -51,13 +52,12 @@ function slowDown(): void {
     method === 'PUT' ? { kind: 'slow', bytesPerSecond: 4 * MIB } : undefined;
 }
 
-/** Waits until so much of the run under way has been read from etcd; gives the time that names the run. */
-function under(name: string, share: number): Promise<string> {
+/** Waits until a run is recorded, and so much of its snapshot has been read; gives the time that names it. */
+function under(name: string, bytes = 0): Promise<string> {
   return poll(
     async () => {
       const { progress } = (await story.backup(name))?.status ?? {};
-      const { startedAt, bytes = 0, total = MEBIBYTES * MIB } = progress ?? {};
-      return startedAt !== undefined && bytes >= share * total ? startedAt : undefined;
+      return (progress?.bytes ?? 0) >= bytes ? progress?.startedAt : undefined;
     },
     { timeoutMs: 60_000, otherwise: async () => JSON.stringify((await story.backup(name))?.status) },
   );
@@ -79,17 +79,42 @@ async function stored(name: string): Promise<{ readonly keys: string[]; readonly
   return { keys, isWhole: isWhole && objects.length > 0 };
 }
 
+/** The request to the store at which the operators die, and what is in the store then. */
+const MOMENTS: readonly {
+  readonly when: string;
+  readonly at: (seen: Seen) => boolean;
+  readonly left: string[];
+}[] = [
+  { when: 'with the first part', at: ({ path }) => path.includes('partNumber=1&'), left: [] },
+  { when: 'in the middle of the upload', at: ({ path }) => path.includes('partNumber=4&'), left: [] },
+  {
+    when: 'before the object appears',
+    at: ({ method, path }) => method === 'POST' && path.includes('uploadId='),
+    left: [],
+  },
+  {
+    when: 'before the manifest is written',
+    at: ({ method, path }) => method === 'PUT' && path.includes('.json'),
+    left: ['etcd'],
+  },
+];
+
 describe('every operator killed with -9', () => {
-  test.each([0, 0.2, 0.9])(
-    'after %d of the snapshot: no half object, and the run is finished',
-    async share => {
-      const name = `killed-${share * 100}`;
-      slowDown();
+  test.each(MOMENTS)(
+    '$when: no half object, and the run is finished',
+    async ({ when, at, left }) => {
+      const name = when.replaceAll(' ', '-');
+      let isReached = false;
+      store.front.fault = seen => {
+        isReached ||= at(seen);
+        return isReached ? { kind: 'hang' } : undefined;
+      };
       await story.apply('EtcdBackup', name, specOf(name));
-      const startedAt = await under(name, share);
+      const startedAt = await under(name);
+      await poll(async () => isReached, { timeoutMs: 60_000 });
       expect(killOperators(story.world)).toBe(REPLICAS);
-      expect((await stored(name)).keys).toEqual([]);
       store.front.reset();
+      expect((await stored(name)).keys).toEqual(left.map(key => `${name}/${key}`));
       const { status } = await story.backedUp(name);
       expect(status).toMatchObject({
         succeeded: true,
@@ -105,7 +130,7 @@ describe('every operator killed with -9', () => {
 test('a store that goes away in the middle is waited for', async () => {
   slowDown();
   await story.apply('EtcdBackup', 'away', specOf('away'));
-  const startedAt = await under('away', 0.2);
+  const startedAt = await under('away', 4 * MIB);
   store.front.fault = () => ({ kind: 'status', status: 503 });
   await delay(20_000);
   expect((await story.backup('away'))?.status).toMatchObject({ phase: 'Running', progress: { startedAt } });
