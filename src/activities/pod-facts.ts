@@ -66,13 +66,13 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     version: metadata.annotations?.[ANNOTATION_VERSION],
-    trouble: troubleOf(status),
+    trouble: troubleOf(status, containerOf(pod)?.image),
     stamp: metadata.annotations?.[ANNOTATION_RENDERED],
     madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
     settledIn: metadata.annotations?.[ANNOTATION_SETTLED],
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     ...timesOf(pod, status),
-    firstStart: firstStartOf({ annotations: metadata.annotations, args: argumentsOf(pod) }),
+    firstStart: firstStartOf({ annotations: metadata.annotations, args: containerOf(pod)?.args ?? [] }),
   };
 }
 
@@ -190,14 +190,15 @@ function timesOf(
 const STARTING = ['ContainerCreating', 'PodInitializing'];
 
 /** Why a pod does not come up, when its kubelet or the scheduler has said so. */
-function troubleOf(status: PodStatus): PodTrouble | undefined {
+/** `wanted`: the image that the pod is to run; while it is pulled the kubelet shows the one before. */
+function troubleOf(status: PodStatus, wanted: string | undefined): PodTrouble | undefined {
   const unscheduled = status.conditions?.find(
     ({ type, status: is }) => type === 'PodScheduled' && is === 'False',
   );
   if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
   if (status.phase === 'Failed') return trouble(status, 'Failed');
   const container = status.containerStatuses?.[0];
-  return container && (waitingTrouble(container) ?? endedTrouble(container));
+  return container && (waitingTrouble(container, wanted) ?? endedTrouble(container));
 }
 
 /**
@@ -210,12 +211,15 @@ function endedTrouble({ restartCount = 0, state }: ContainerStatus): PodTrouble 
   return trouble({ message: lastWords(terminated.message) }, 'CrashLoopBackOff');
 }
 
-function waitingTrouble({ image, state, lastState }: ContainerStatus): PodTrouble | undefined {
+function waitingTrouble(
+  { image, state, lastState }: ContainerStatus,
+  wanted: string | undefined,
+): PodTrouble | undefined {
   const waiting = state?.waiting;
   if (waiting?.reason === undefined || STARTING.includes(waiting.reason)) return undefined;
   // The kubelet takes turns between two reasons and several texts for the one fact.
   if (/ImagePull/.test(waiting.reason)) {
-    return { reason: 'ImagePullBackOff', message: `the image ${image} cannot be pulled` };
+    return { reason: 'ImagePullBackOff', message: `the image ${wanted ?? image} cannot be pulled` };
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
   return trouble(
@@ -238,9 +242,9 @@ function trouble(
 }
 
 interface PodSpec {
-  readonly containers?: readonly { readonly args?: readonly string[] }[];
+  readonly containers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
 }
 
-function argumentsOf(pod: KubeObject): readonly string[] {
-  return (pod['spec'] as PodSpec | undefined)?.containers?.[0]?.args ?? [];
+function containerOf(pod: KubeObject) {
+  return (pod['spec'] as PodSpec | undefined)?.containers?.[0];
 }
