@@ -54,6 +54,7 @@ interface PodStatus {
 export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
   const status = (pod['status'] ?? {}) as PodStatus;
   const { metadata } = pod;
+  const { args = [], image } = containerOf(pod);
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
@@ -66,13 +67,13 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     version: metadata.annotations?.[ANNOTATION_VERSION],
-    trouble: troubleOf(status, containerOf(pod)?.image),
+    trouble: troubleOf(status, image),
     stamp: metadata.annotations?.[ANNOTATION_RENDERED],
     madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
     settledIn: metadata.annotations?.[ANNOTATION_SETTLED],
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     ...timesOf(pod, status),
-    firstStart: firstStartOf({ annotations: metadata.annotations, args: containerOf(pod)?.args ?? [] }),
+    firstStart: firstStartOf({ annotations: metadata.annotations, args }),
   };
 }
 
@@ -245,6 +246,6 @@ interface PodSpec {
   readonly containers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
 }
 
-function containerOf(pod: KubeObject) {
-  return (pod['spec'] as PodSpec | undefined)?.containers?.[0];
+function containerOf(pod: KubeObject): NonNullable<PodSpec['containers']>[number] {
+  return (pod['spec'] as PodSpec | undefined)?.containers?.[0] ?? {};
 }
