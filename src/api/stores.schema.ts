@@ -22,7 +22,8 @@ const endpoint = (description: string) =>
     message: 'must be an address such as https://objects.example.com',
   });
 
-const AMBIENT = "Empty: the identity that the operator's pod has in its cloud.";
+const AMBIENT =
+  "Empty: the identity that the operator's pod has in its cloud, if its IDENTITY_NAMESPACES names the namespace.";
 
 /** The blocks of a source, one for each storage type. */
 export const storeBlocks = {
