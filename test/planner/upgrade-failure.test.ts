@@ -16,6 +16,8 @@ test.each([
   ['does not get ready', upgraded, 'example-1'],
   ['was upgraded a minute ago', { ...upgraded, imageReplacedAt: Date.parse(NOW) - 60_000 }, undefined],
   ['was ready, and its node is not heard of any more', { ...upgraded, unheard: true as const }, undefined],
+  ['crashes', { ...upgraded, trouble: { reason: 'CrashLoopBackOff', message: '' } }, 'example-1'],
+  ['no node takes', { ...upgraded, trouble: { reason: 'Unschedulable', message: '' } }, undefined],
   ['runs the old version still', { ...upgraded, version: '3.6.15' }, undefined],
 ])('a member that %s', (_, given, expected) => {
   const pods = namesOf(3).map(name => aPod({ name, ...(name === 'example-1' ? given : {}) }));

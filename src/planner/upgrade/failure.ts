@@ -20,13 +20,13 @@ export function isYoung({ now }: Observation, pod: PodFacts): boolean {
 
 /**
  * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
- * of is none: it came up, and the version has no part in what it suffers.
+ * of is none, nor one that no node takes: the version has no part in what it suffers.
  */
 export function failedMember(observation: Observation, { from, to }: Goal): PodFacts | undefined {
   const names = memberNames(observation);
   const { upgradeFailure } = observation.cluster.status;
   return observation.pods.find(pod => {
-    if (!pod.owned || pod.deleting || pod.unheard === true) return false;
+    if (!pod.owned || pod.deleting || pod.unheard === true || hasNoNode(pod)) return false;
     if (!names.includes(pod.name) || isYoung(observation, pod)) return false;
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = observation.probes[pod.name];
@@ -35,6 +35,10 @@ export function failedMember(observation: Observation, { from, to }: Goal): PodF
       (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
     );
   });
+}
+
+function hasNoNode({ trouble }: PodFacts): boolean {
+  return trouble?.reason === 'Unschedulable';
 }
 
 /** Why the upgrade does not go on, when this very specification has failed already. */
