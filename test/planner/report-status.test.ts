@@ -156,6 +156,15 @@ describe('versions and sizes', () => {
     expect(report(aRunningCluster({ probes })).currentVersion).toBe('3.6.14');
   });
 
+  it('begins with the oldest that is seen when it was lost in the middle of an upgrade', () => {
+    const { currentVersion: _, ...status } = aRunningStatus();
+    const probes = {
+      'example-0': aProbe({ name: 'example-0', version: '3.6.16' }),
+      'example-1': aProbe({ name: 'example-1', version: '3.5.35' }),
+    };
+    expect(report(aRunningCluster({ cluster: aCluster({ status }), probes })).currentVersion).toBe('3.5.35');
+  });
+
   it.each([
     ['they differ', { 'example-0': aProbe({ version: '3.6.14' }) }],
     ['one did not answer', { 'example-0': { answered: false, message: '' } as const }],

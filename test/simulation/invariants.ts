@@ -3,6 +3,7 @@ import { serialOf } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
+import { faultOfRestart } from './invariants-of-restarts.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
 import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
@@ -16,6 +17,8 @@ import {
   type Row,
   votersOf,
 } from './sim-raft.ts';
+import { versionOf } from './sim-kubelet.ts';
+import { agreedOn, isBefore, minor } from './sim-versions.ts';
 
 /** An invariant is broken. */
 export class Breach extends Error {
@@ -87,6 +90,7 @@ export class Invariants implements EtcdAudit {
 
   started(process: Process, empty: boolean): void {
     const { memberId, name, disk } = process;
+    this.#meets(process);
     const before = this.#disks.get(memberId);
     this.#disks.set(memberId, disk);
     const known = this.#names.get(name);
@@ -98,6 +102,21 @@ export class Invariants implements EtcdAudit {
     if (row?.isLearner === true) return;
     if (this.recordedAt !== undefined && empty && before !== undefined)
       throw new Breach(`member ${name} (${memberId}) starts empty under the id that it had data under`);
+  }
+
+  /** Whatever release this was, its image was put there by the operator. */
+  crashed(name: string, version: string, message: string): void {
+    throw new Breach(`etcd ${version} of ${name} ends: ${message}`);
+  }
+
+  /** One minor at a time, and no release that takes what an older one left behind for the truth. */
+  #meets({ name, version, disk }: Process): void {
+    const agreed = agreedOn(disk);
+    const [, above = '0'] = agreed.split('.');
+    if (agreed !== '' && isBefore(`3.${Number(above) + 1}`, minor(version)))
+      throw new Breach(`${name} is started with ${version} in a cluster of ${agreed}`);
+    if (disk.stain !== undefined && !isBefore(minor(version), '3.6'))
+      throw new Breach(`${name} is started with ${version} on what an old 3.5 left behind: ${disk.stain}`);
   }
 
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {
@@ -189,6 +208,10 @@ export class Invariants implements EtcdAudit {
     return {
       created: object => this.#created(object, attempt),
       deleted: object => this.#deleted(object, attempt),
+      patched: (before, after) => {
+        if (before.kind === 'Pod' && versionOf(before) !== versionOf(after))
+          this.#restarting(before, attempt);
+      },
     };
   }
 
@@ -203,6 +226,7 @@ export class Invariants implements EtcdAudit {
     const rows = this.truth()?.rows ?? [];
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
     const { name, uid = '' } = object.metadata;
+    if (object.kind === 'Pod') this.#restarting(object, attempt);
     const row = rows.find(candidate => candidate.peerUrl.includes(`//${name}.`));
     const { memberId } = this.#etcd().disk(uid);
     if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId)
@@ -217,6 +241,11 @@ export class Invariants implements EtcdAudit {
       this.recordedAt
     )
       this.#stopping(row, attempt);
+  }
+
+  #restarting({ metadata: { name } }: KubeObject, attempt: Attempt): void {
+    const fault = faultOfRestart({ kube: this.#kube, etcd: this.#etcd(), cluster: CLUSTER }, name, attempt);
+    if (fault !== undefined) throw new Breach(`${name} is restarted: ${fault}`);
   }
 
   /** A claim that is being deleted is there for as long as its pod is. */
@@ -262,6 +291,7 @@ export class Invariants implements EtcdAudit {
         this.#goingSince.set(uid, this.#tick());
     }
     for (const process of this.#etcd().processes.values()) {
+      this.#meets(process);
       if (!process.isLeader) continue;
       const learners = newestMembers(process.disk).rows.filter(row => row.isLearner);
       if (learners.length > 1) throw new Breach(`${learners.length} learners at once`);

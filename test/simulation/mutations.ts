@@ -5,30 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { SceneName } from './scenes.ts';
-
-export interface Edit {
-  readonly file: string;
-  /** An expression that occurs exactly once in the file. */
-  readonly find: string;
-  /** The expression that takes its place: as JavaScript, for types are not looked at any more. */
-  readonly put: string;
-}
-
-export interface Mutation {
-  readonly what: string;
-  /** What leads a world to where the guard matters. */
-  readonly scene: SceneName;
-  /** More than one where one guard stands behind the other. */
-  readonly edits: readonly Edit[];
-}
-
-const at = (file: string, find: string, put: string): Edit => ({ file: `src/${file}`, find, put });
-const without = (what: string, scene: SceneName, ...edits: readonly Edit[]): Mutation => ({
-  what,
-  scene,
-  edits,
-});
+import { at, type Mutation, without } from './mutation.ts';
+import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
 
 const PREFLIGHT = 'planner/membership/preflight.ts';
 const CAUGHT_UP = 'planner/membership/caught-up.ts';
@@ -39,7 +17,7 @@ const STILL_FOLLOWS = at(
   'true',
 );
 
-export const MUTATIONS: readonly Mutation[] = [
+const GENERAL: readonly Mutation[] = [
   // Who does not answer names no leader: the second check stands behind the first.
   without(
     'members are added while a voter is away',
@@ -227,6 +205,8 @@ export const MUTATIONS: readonly Mutation[] = [
     at('activities/observe.ts', '[...recorded.map(({ name }) => name), ...namesSeen]', '[]'),
   ),
 ];
+
+export const MUTATIONS: readonly Mutation[] = [...GENERAL, ...UPGRADE_MUTATIONS];
 
 /** The number of the mutation that is in effect; none when undefined. The mutated files ask for it. */
 declare global {

@@ -8,6 +8,7 @@ import { peopleScenes } from './scenes-of-people.ts';
 import { specificationScenes } from './scenes-of-specification.ts';
 import { stepScenes } from './scenes-of-steps.ts';
 import { tlsScenes } from './scenes-of-tls.ts';
+import { upgradeScenes } from './scenes-of-upgrades.ts';
 import { volumeScenes } from './scenes-of-volumes.ts';
 import { prepareTls } from './sim-tls.ts';
 import { Stage } from './stage.ts';
@@ -20,6 +21,7 @@ const SCENES = {
   ...learnerScenes,
   ...specificationScenes,
   ...tlsScenes,
+  ...upgradeScenes,
 };
 export type SceneName = keyof typeof SCENES;
 export const SCENE_NAMES = Object.keys(SCENES) as SceneName[];

@@ -1,5 +1,5 @@
 /** Calls of the operator on the wire, and executions of activities that make them. Nothing arrives until it is delivered. */
-import { createActivities, type Dependencies } from '../../src/activities/index.ts';
+import { createActivities, type Dependencies, type Step } from '../../src/activities/index.ts';
 import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
 import { ActivityEnvironment } from '../support/activity-environment.ts';
@@ -10,6 +10,8 @@ export interface Attempt {
   /** What it stops a member for. */
   readonly purpose: string | undefined;
   readonly environment: ActivityEnvironment;
+  /** What it is to do; undefined for a pass. */
+  readonly step: Step | undefined;
   dead: boolean;
   /** Nobody waits for it any more, and it goes on. */
   zombie: boolean;
@@ -59,6 +61,7 @@ export class Calls {
       activity,
       purpose: (args[1] as { readonly purpose?: string } | undefined)?.purpose,
       environment,
+      step: activity === 'assess' ? undefined : (args[1] as Step),
       dead: false,
       zombie: false,
       lookedAt,

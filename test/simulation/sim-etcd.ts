@@ -4,7 +4,6 @@
  */
 import { snapshotStream } from '../support/fake-snapshot.ts';
 import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
-import { minorOf } from '../../src/api/versions.ts';
 import type { Random } from './random.ts';
 import {
   catchUp,
@@ -22,6 +21,17 @@ import {
   type Row,
   votersOf,
 } from './sim-raft.ts';
+import {
+  agreedOn,
+  isBefore,
+  isLegacy,
+  minor,
+  oldest,
+  open,
+  promoted,
+  reads,
+  receive,
+} from './sim-versions.ts';
 
 /** etcd counts a member as connected after this long. */
 const CONNECTED_MS = 5_000;
@@ -35,6 +45,8 @@ const PART = 1 / 50;
 export interface EtcdAudit {
   elected(leader: Process): void;
   started(process: Process, empty: boolean): void;
+  /** A release ended over what it found in its data. */
+  crashed(name: string, version: string, message: string): void;
   /** Before the request is carried out. */
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void;
 }
@@ -51,8 +63,12 @@ export class SimEtcd {
   readonly acked = new Map<string, { readonly entry: Entry; readonly index: number }>();
   /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
   strict = true;
+  /** The leader raises the version of the cluster. */
+  raises = true;
   /** At which tick a member's process last ended, by its id. */
   readonly endedAt = new Map<string, number>();
+  /** At which tick a membership last changed. */
+  membersAt = 0;
   readonly #first = new Map<string, Entry>();
   readonly #random: Random;
   readonly #clock: Clock;
@@ -93,6 +109,11 @@ export class SimEtcd {
       if (failure !== undefined) return failure;
     }
     const { memberId = '', clusterId = '' } = disk;
+    const crash = open(disk, options.version);
+    if (crash !== undefined) {
+      this.#audit.crashed(flags['name'] ?? '', options.version, crash);
+      return crash;
+    }
     const process: Process = {
       host: options.host,
       name: flags['name'] ?? '',
@@ -122,7 +143,10 @@ export class SimEtcd {
   }
 
   /** Freezes, isolates, alarms or frees a process. */
-  set(process: Process, state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'alarm'>>): void {
+  set(
+    process: Process,
+    state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'alarm' | 'corrupt'>>,
+  ): void {
     Object.assign(process, state, { since: this.#clock.now(), changedAt: this.#clock.tick() });
     if (process.frozen) process.isLeader = false;
   }
@@ -163,6 +187,7 @@ export class SimEtcd {
     const leader = this.leaderSeenBy(process);
     if (leader === undefined) this.#campaign(process);
     else this.#follow(process, leader);
+    if (process.isLeader) this.#raise(process);
   }
 
   /** Takes a lead if a quorum of its own membership lets it. */
@@ -179,7 +204,7 @@ export class SimEtcd {
     if (votes.length < quorumOf(votersOf(members).length)) return;
     const term = 1 + Math.max(...voters.map(voter => voter.disk.term));
     for (const voter of votes) voter.disk.term = term;
-    candidate.isLeader = true;
+    this.#becomeLeader(candidate);
     this.#audit.elected(candidate);
     this.#append(candidate, { members: newestMembers(candidate.disk) });
   }
@@ -189,6 +214,7 @@ export class SimEtcd {
     if (process !== leader) {
       const lacks = leader.disk.log.length - process.disk.log.length;
       const most = lacks > CHUNK ? Math.max(CHUNK, Math.ceil(PART * lacks)) : undefined;
+      receive(process, leader);
       if (!catchUp(process.disk, leader.disk, most)) {
         this.stop(process.host);
         return;
@@ -199,6 +225,13 @@ export class SimEtcd {
       process.disk.commit,
       Math.min(leader.disk.commit, process.disk.log.length),
     );
+    const crash = reads(process.disk, process.version, process.disk.snapshotAt);
+    if (crash !== undefined) {
+      this.#audit.crashed(process.name, process.version, crash);
+      this.stop(process.host);
+      return;
+    }
+    this.#migrate(process);
     const members = newestMembers(leader.disk);
     const row = members.rows.find(({ id }) => id === process.memberId);
     if (row === undefined || membersOf(process.disk).rows.every(({ id }) => id !== process.memberId)) return;
@@ -206,6 +239,29 @@ export class SimEtcd {
     if (row.started && row.name === process.name) return;
     const named = { ...row, name: process.name, started: true };
     this.propose(leader, { members: withRow(members, named) });
+  }
+
+  #becomeLeader(process: Process): void {
+    process.isLeader = true;
+    process.leaderAt = this.#clock.tick();
+  }
+
+  /** The leader asks every member for its version, and raises that of the cluster when all of them allow it. */
+  #raise(leader: Process): void {
+    if (!this.raises || !this.#random.chance(0.2) || !this.hasQuorum(leader)) return;
+    const reached = [leader, ...this.peersOf(leader)];
+    const { rows } = newestMembers(leader.disk);
+    const agreed = leader.disk.log.at(-1)?.agreed ?? '';
+    const next = oldest(rows.map(row => reached.find(({ memberId }) => memberId === row.id)));
+    if (next === undefined || (agreed !== '' && !isBefore(agreed, next))) return;
+    this.#append(leader, { agreed: next });
+  }
+
+  /** From 3.6 on a member brings its data to the minor that the cluster has agreed on, a little later. */
+  #migrate({ disk, version }: Process): void {
+    const agreed = agreedOn(disk);
+    const knows = !isBefore(minor(version), '3.6');
+    if (knows && agreed !== '' && this.#random.chance(0.3)) disk.storage = agreed;
   }
 
   /** Appends to the leader's log and brings it to followers; true once it is committed. */
@@ -226,9 +282,21 @@ export class SimEtcd {
 
   #append(
     leader: Process,
-    { members, value }: { readonly members?: Members; readonly value?: number },
+    {
+      members,
+      value,
+      agreed,
+    }: { readonly members?: Members; readonly value?: number; readonly agreed?: string },
   ): Entry {
-    const entry: Entry = { term: leader.disk.term, members: members ?? newestMembers(leader.disk), value };
+    const before = leader.disk.log.at(-1)?.agreed ?? '';
+    const legacy = isLegacy({ value }, leader, before);
+    const entry: Entry = {
+      term: leader.disk.term,
+      members: members ?? newestMembers(leader.disk),
+      value,
+      agreed: agreed ?? before,
+      ...(legacy && { legacy }),
+    };
     leader.disk.log.push(entry);
     return entry;
   }
@@ -361,11 +429,15 @@ export class SimEtcd {
       linearizableRead: () =>
         call('linearizableRead', asked => ({ revision: String(this.#lead(asked).disk.commit) })),
       hashKv: revision =>
-        call('hashKv', ({ disk }) => ({ hash: digestOf(disk, Number(revision)), compactRevision: '-1' })),
+        call('hashKv', ({ disk, corrupt }) => ({
+          hash: corrupt === true ? 'another' : digestOf(disk, Number(revision)),
+          compactRevision: '-1',
+        })),
       version: () =>
-        call('version', ({ version }) => {
-          const minor = `${minorOf(version) ?? ''}.0`;
-          return { server: version, cluster: minor, storage: minor };
+        call('version', ({ version, disk }) => {
+          const agreed = agreedOn(disk);
+          const said = (of: string) => (of === '' ? undefined : `${of}.0`);
+          return { server: version, cluster: said(agreed), storage: said(disk.storage) };
         }),
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
@@ -452,6 +524,7 @@ export class SimEtcd {
         'etcdserver: can only promote a learner member which is in sync with leader',
       );
     this.#change(leader, withRow(members, { ...row, isLearner: false }));
+    promoted([leader, ...this.peersOf(leader)]);
   }
 
   #remove(asked: Process, id: string): void {
@@ -486,6 +559,7 @@ export class SimEtcd {
   /** A change that is not committed at once is one that the caller hears nothing of. */
   #change(leader: Process, members = newestMembers(leader.disk)): void {
     if (leader.disk.commit < leader.disk.log.length) this.#commit(leader);
+    this.membersAt = this.#clock.tick();
     if (!this.propose(leader, { members })) throw new EtcdError('timeout', 'etcdserver: request timed out');
   }
 
@@ -495,8 +569,8 @@ export class SimEtcd {
     if (to === undefined || !catchUp(to.disk, asked.disk))
       throw new EtcdError('other', 'etcdserver: bad leader transferee');
     asked.isLeader = false;
-    to.isLeader = true;
     to.disk.term += 1;
+    this.#becomeLeader(to);
     this.#append(to, {});
   }
 }

@@ -13,20 +13,28 @@ export const PROTECTION = 'kubernetes.io/pvc-protection';
 export interface Audit {
   created(object: KubeObject): void;
   deleted(object: KubeObject): void;
+  patched(before: KubeObject, after: KubeObject): void;
+}
+
+interface Operation {
+  readonly op: 'test' | 'add' | 'replace' | 'remove';
+  readonly path: string;
+  readonly value?: unknown;
 }
 
 export class SimKube {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   /** Kinds of others that this Kubernetes serves. */
   readonly isServed = new Set(['Certificate']);
-  readonly #now: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   #revision = 1;
   #uids = 0;
   /** Counts writes: whoever watches has news when it moved. */
   writes = 0;
 
   constructor(now: () => number) {
-    this.#now = now;
+    this.now = now;
   }
 
   /** The stored object itself: not to be changed. */
@@ -44,7 +52,7 @@ export class SimKube {
     if (this.peek(kind, metadata.name) !== undefined) throw fault(409, 'AlreadyExists', metadata.name);
     this.#uids += 1;
     metadata.uid = `${this.#uids.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
-    metadata.creationTimestamp = new Date(this.#now()).toISOString();
+    metadata.creationTimestamp = new Date(this.now()).toISOString();
     metadata.generation = 1;
     if (kind === 'PersistentVolumeClaim') metadata.finalizers = [PROTECTION];
     return this.#store(object);
@@ -88,7 +96,7 @@ export class SimKube {
     const held = kind === 'Pod' || (found.metadata.finalizers ?? []).length > 0;
     if (!held) this.remove(found);
     else if (found.metadata.deletionTimestamp === undefined) {
-      const deletionTimestamp = new Date(this.#now()).toISOString();
+      const deletionTimestamp = new Date(this.now()).toISOString();
       this.#store({ ...found, metadata: { ...found.metadata, deletionTimestamp } });
     }
   }
@@ -129,6 +137,33 @@ export class SimKube {
     return stored;
   }
 
+  /** A JSON patch (RFC 6902) of what the operator patches so. */
+  #operate(
+    { kind, name }: ObjectRef,
+    { patch, audit }: { readonly patch: readonly Operation[]; readonly audit: Audit },
+  ): KubeObject {
+    const before = this.peek(kind, name);
+    if (before === undefined) throw fault(404, 'NotFound', name);
+    const after = plain(before) as KubeObject;
+    for (const operation of patch) {
+      const keys = operation.path
+        .split('/')
+        .slice(1)
+        .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+      const last = keys.pop() ?? '';
+      const parent = keys.reduce<Record<string, unknown>>(
+        (at, key) => (at[key] ??= {}) as Record<string, unknown>,
+        after as unknown as Record<string, unknown>,
+      );
+      if (operation.op === 'remove') delete parent[last];
+      else if (operation.op !== 'test') parent[last] = operation.value;
+      else if (parent[last] !== operation.value)
+        throw fault(409, 'Conflict', `${name}: ${operation.path} is another`);
+    }
+    audit.patched(before, after);
+    return this.#replace(before, after);
+  }
+
   /** The port as the operator uses it. Each call takes effect at once: `audit` hears of it first. */
   client(audit: Audit): KubeClient {
     const unused = (): never => {
@@ -155,8 +190,15 @@ export class SimKube {
           throw fault(409, 'Conflict', 'uid mismatch: no existing object was found');
         return this.merge(object.kind, object.metadata.name ?? '', object);
       },
-      patch: async (ref, patch, { subresource }) =>
-        this.merge(ref.kind, ref.name, patch as object, subresource === 'status' ? 'status' : undefined),
+      patch: async (ref, patch, { subresource }) => {
+        if (Array.isArray(patch)) return this.#operate(ref, { patch: patch as readonly Operation[], audit });
+        return this.merge(
+          ref.kind,
+          ref.name,
+          patch as object,
+          subresource === 'status' ? 'status' : undefined,
+        );
+      },
       replace: unused,
       delete: async (ref, { uid } = {}) => {
         const found = this.peek(ref.kind, ref.name);

@@ -6,10 +6,17 @@ import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
 import { nodeOf, SimNodes } from './sim-nodes.ts';
 
+/** What is wrong with a version: there is no image of it, it ends at once, or it starts and does nothing. */
+export type Dud = 'missing' | 'crashes' | 'hangs';
+
 interface PodStatus {
   readonly phase?: string;
   readonly podIP?: string;
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly lastTransitionTime?: string;
+  }[];
   readonly containerStatuses?: readonly object[];
 }
 interface PodSpec {
@@ -34,6 +41,7 @@ export class SimKubelet {
   readonly stuck = new Set<string>();
   /** The storage driver cannot enlarge any volume. */
   volumesAreStuck = false;
+  readonly duds = new Map<string, Dud>();
   readonly nodes: SimNodes;
   readonly #kube: SimKube;
   readonly #etcd: SimEtcd;
@@ -74,13 +82,13 @@ export class SimKubelet {
       return;
     }
     if (this.stuck.has(pod.metadata.name)) return this.#hold(pod, status);
+    const process = this.#etcd.processes.get(podIP ?? '');
+    if (process !== undefined && process.version !== versionOf(pod)) this.#etcd.stop(process.host);
     if (podIP === undefined || !this.#etcd.processes.has(podIP)) return this.#start(pod);
-    const process = this.#etcd.processes.get(podIP);
     const ready =
       process !== undefined && !process.frozen && process.serves && this.#etcd.leaderSeenBy(process);
     const is = ready ? 'True' : 'False';
-    if (status.conditions?.[0]?.status !== is)
-      this.#write(pod, { ...status, conditions: [{ type: 'Ready', status: is }] });
+    if (status.conditions?.[0]?.status !== is) this.#write(pod, { ...status, conditions: [this.#ready(is)] });
   }
 
   #hold(pod: KubeObject, status: PodStatus): void {
@@ -128,17 +136,41 @@ export class SimKubelet {
   #run(pod: KubeObject, disk: string): void {
     this.#addresses += 1;
     const host = `10.0.${this.#addresses >> 8}.${this.#addresses & 255}`;
-    const { image = '' } = (pod['spec'] as PodSpec).containers[0] ?? {};
+    const version = versionOf(pod);
+    const dud = this.duds.get(version);
+    if (dud === 'missing') return this.#wait(pod, 'ImagePullBackOff');
     const args = startArguments(pod);
-    const failure = this.#etcd.start({ host, args, disk, version: image.split(':v')[1] ?? '' });
+    const failure = dud === 'crashes' ? 'panic: simulated' : this.#etcd.start({ host, args, disk, version });
+    const process = this.#etcd.processes.get(host);
+    if (dud === 'hangs' && process !== undefined) this.#etcd.set(process, { frozen: true });
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
     const crashed = { state: { waiting }, lastState: { terminated: { message: failure } } };
     this.#write(pod, {
       phase: 'Running',
       podIP: host,
-      conditions: [{ type: 'Ready', status: 'False' }],
+      conditions: [this.#ready('False')],
       ...(failure === undefined ? {} : { containerStatuses: [crashed] }),
     });
+  }
+
+  /** The container does not start; the pod keeps its address. */
+  #wait(pod: KubeObject, reason: string): void {
+    const { podIP } = statusOf(pod);
+    const waiting = { reason, message: 'cannot start' };
+    this.#write(pod, {
+      phase: podIP === undefined ? 'Pending' : 'Running',
+      ...(podIP !== undefined && { podIP }),
+      conditions: [this.#ready('False', statusOf(pod))],
+      containerStatuses: [{ image: versionOf(pod), state: { waiting } }],
+    });
+  }
+
+  /** `before`: what it has been already, it has been since then. */
+  #ready(status: string, before?: PodStatus): NonNullable<PodStatus['conditions']>[number] {
+    const was = before?.conditions?.find(
+      condition => condition.type === 'Ready' && condition.status === status,
+    );
+    return was ?? { type: 'Ready', status, lastTransitionTime: new Date(this.#kube.now()).toISOString() };
   }
 
   /** Lets a claim go once nothing uses it, and brings a volume to the size that is asked for. */
@@ -170,6 +202,11 @@ export class SimKubelet {
   #write(pod: KubeObject, status: PodStatus): void {
     this.#kube.change(pod, { status });
   }
+}
+
+/** The version of the image that the pod is to run. */
+export function versionOf(pod: KubeObject): string {
+  return (pod['spec'] as PodSpec).containers[0]?.image?.split(':v')[1] ?? '';
 }
 
 export function statusOf(pod: KubeObject): PodStatus {

@@ -3,6 +3,7 @@
  * the grain of whole messages: a leader is elected in one go, entries reach some followers sooner than others.
  */
 import { createHash } from 'node:crypto';
+import type { Stain } from './sim-versions.ts';
 
 export interface Row {
   readonly id: string;
@@ -25,6 +26,10 @@ export interface Entry {
   readonly members: Members;
   /** The value that a client wrote; none for entries about the membership. */
   readonly value: number | undefined;
+  /** The minor that the cluster has agreed on by then; absent before it has. */
+  readonly agreed?: string;
+  /** 3.7 cannot read it. */
+  readonly legacy?: boolean;
 }
 
 /** What a data directory holds. One without `memberId` is empty. */
@@ -37,6 +42,11 @@ export interface Disk {
   commit: number;
   /** The membership that a joining member was told, until its log has one. */
   told: Members;
+  /** The minor of the data, as etcd writes it down from 3.6 on; empty before. */
+  storage: string;
+  /** So many entries of the log are in the newest snapshot on disk: a start does not read them again. */
+  snapshotAt: number;
+  stain: Stain | undefined;
   /** Destroyed: what it held is gone for good. */
   lost: boolean;
   /** Bytes of the database, when they are more than a few. */
@@ -63,6 +73,10 @@ export interface Process {
   /** The leader that it last followed. A learner that is cut off goes on naming it: learners hold no elections. */
   lastLeader?: string;
   isLeader: boolean;
+  /** At which tick it became the leader. */
+  leaderAt?: number;
+  /** Its keys are not those of the others. */
+  corrupt?: boolean;
   /** It has seen a leader since it started: only then it serves clients. */
   serves: boolean;
   /** Since when it has been connected as it is now, in milliseconds. */
@@ -82,6 +96,9 @@ export function emptyDisk(name: string): Disk {
     log: [],
     commit: 0,
     told: NOBODY,
+    storage: '',
+    snapshotAt: 0,
+    stain: undefined,
     lost: false,
     bytes: undefined,
     rottenSince: undefined,

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Chaos } from './chaos.ts';
+import { MUTATIONS } from './mutations.ts';
+import { upgradeScenes } from './scenes-of-upgrades.ts';
+import { play } from './scenes.ts';
 import { simulate } from './simulate.ts';
 
 /** Seeds that once failed, and what they showed. `most`: ticks, a little more than it took. */
@@ -34,6 +37,17 @@ describe('simulated worlds', () => {
     const [one, other] = [await simulate(7, { most: 300 }), await simulate(7, { most: 300 })];
     expect(one.story).toEqual(other.story);
     expect(one.story.length).toBeGreaterThan(10);
+  });
+});
+
+/** Those that show a guard are played beside it (mutations.test.ts). */
+const UNGUARDED = (Object.keys(upgradeScenes) as (keyof typeof upgradeScenes)[]).filter(name =>
+  MUTATIONS.every(({ scene }) => scene !== name),
+);
+
+describe('scenes of upgrades', () => {
+  it.each(UNGUARDED)('%s', { timeout: 60_000 }, async name => {
+    expect(await play(name, 1)).toBeUndefined();
   });
 });
 

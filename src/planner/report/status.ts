@@ -14,6 +14,7 @@ import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
 import { recordedFailure } from '../upgrade/failure.ts';
+import { compareVersions } from '../../api/versions.ts';
 import { upgradeGoal } from '../upgrade/goal.ts';
 import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
@@ -45,7 +46,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     serviceName: clientService.exists ? clientServiceName(cluster.name) : undefined,
     clientPort: clientService.exists ? CLIENT_PORT : undefined,
     members: memberStatus(findings.members),
-    currentVersion: currentVersionOf(findings.members) ?? previous.currentVersion,
+    currentVersion: currentVersionOf(findings.members, previous.currentVersion),
     targetVersion: latchedVersion(findings),
     upgradeFailure: recordedFailure(findings.observation, findings.decision),
     observedGeneration: cluster.generation,
@@ -91,11 +92,19 @@ function sizeOf({ observation, members }: Findings): number {
   return observation.cluster.status.clusterID === undefined ? 0 : members.length;
 }
 
-/** The version that all members were just seen to run; undefined while they differ or some did not answer. */
-function currentVersionOf(members: readonly ObservedMember[]): string | undefined {
+/**
+ * The version that all members were just seen to run, else the one that is recorded. A status that was lost in the middle of an
+ * upgrade begins with the oldest that is seen: what the specification asks for may be minors away from the data.
+ */
+function currentVersionOf(
+  members: readonly ObservedMember[],
+  recorded: string | undefined,
+): string | undefined {
   const versions = new Set(members.map(member => member.detail.version));
   const [version] = versions;
-  return versions.size === 1 ? version : undefined;
+  if (versions.size === 1 && version !== undefined) return version;
+  const known = [...versions].flatMap(each => (each === undefined ? [] : [each]));
+  return recorded ?? known.toSorted(compareVersions)[0];
 }
 
 /** An upgrade is under way from its first step until every member and the cluster have arrived. */
