@@ -34,6 +34,7 @@ export function faultOfRestart(world: RestartWorld, name: string, attempt: Attem
   const withoutConsent = faultOfConsent(world, name, step);
   if (withoutConsent !== undefined) return withoutConsent;
   if (own === undefined || leader === undefined || own.frozen || !own.serves) return undefined;
+  if (own.corrupt === true && own.changedAt < since) return 'it has other keys';
   const others = processes.filter(process => process !== own && process.changedAt < since);
   const known = others.filter(({ leaderAt = 0 }) => leaderAt < since);
   const voters = newestMembers(leader.disk).rows.filter(row => !row.isLearner);

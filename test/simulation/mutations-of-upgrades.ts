@@ -64,7 +64,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'members are not started once more before they leave 3.6',
     'twoMinorsAreAskedFor',
     at(
-      VERSIONS,
+      'planner/upgrade/settling.ts',
       'departure.settles && departure.from === minorOf(from) && departure.to === minorOf(to)',
       'false',
     ),

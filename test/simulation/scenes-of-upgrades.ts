@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 import { agreedOn, minor } from './sim-versions.ts';
 
 /** Long enough for everything that a guard would have let through. */
-const A_WHILE = 400;
+const A_WHILE = 1_200;
 /** For so long a member that starts is waited for. */
 const PATIENCE_MS = 301_000;
 const STEP_BY_STEP: EtcdClusterSpec = { upgrade: { allowIntermediateVersions: true } };
@@ -80,7 +80,7 @@ export const upgradeScenes = {
   /** Kubernetes does not notice. */
   async memberIsAwayBeforeAnUpgrade(stage: Stage) {
     await asked(stage, { from: '3.6.15', to: '3.6.16' }, () => {
-      const away = stage.follower(1);
+      const away = stage.follower(0);
       stage.world.kubelet.nodes.down.add(nodeOf(stage.pod(away.name)) ?? '');
       stage.world.etcd.set(away, { frozen: true });
     });
@@ -89,7 +89,7 @@ export const upgradeScenes = {
 
   async memberHasOtherKeys(stage: Stage) {
     await asked(stage, { from: '3.6.15', to: '3.6.16' }, () =>
-      stage.world.etcd.set(stage.follower(1), { corrupt: true }),
+      stage.world.etcd.set(stage.follower(0), { corrupt: true }),
     );
     await stage.pass(A_WHILE);
   },
