@@ -575,33 +575,6 @@ export class SimEtcd {
   }
 }
 
-/** What the keys up to a revision come to. */
-function digestOf(disk: Disk, revision: number): string {
-  if (revision > disk.commit)
-    throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
-  const values = disk.log.slice(0, revision).map(({ value }) => value ?? '');
-  return hash([...values, ...(disk.rottenSince === undefined ? [] : [disk.name])].join());
-}
-
 function connected(one: Process, other: Process): boolean {
   return !one.frozen && !other.frozen && one.zone === other.zone;
-}
-
-function withRow(members: Members, row: Row): Members {
-  return { ...members, rows: members.rows.map(other => (other.id === row.id ? row : other)) };
-}
-
-function rowOf(members: Members, id: string): Row {
-  const row = members.rows.find(candidate => candidate.id === id);
-  if (row === undefined) throw new EtcdError('not-found', 'etcdserver: member not found');
-  return row;
-}
-
-function flagsOf(args: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    args.map(arg => {
-      const at = arg.indexOf('=');
-      return [arg.slice(2, at), arg.slice(at + 1)];
-    }),
-  );
 }
