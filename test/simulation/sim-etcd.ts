@@ -21,6 +21,7 @@ import {
   type Row,
   votersOf,
 } from './sim-raft.ts';
+import { connected, digestOf, flagsOf, rowOf, withRow } from './sim-lookups.ts';
 import {
   agreedOn,
   isBefore,
@@ -573,8 +574,4 @@ export class SimEtcd {
     this.#becomeLeader(to);
     this.#append(to, {});
   }
-}
-
-function connected(one: Process, other: Process): boolean {
-  return !one.frozen && !other.frozen && one.zone === other.zone;
 }

@@ -1,6 +1,6 @@
 /** Small look-ups in what etcd's members keep. */
 import { EtcdError } from '../../src/etcd/port.ts';
-import { hash, type Disk, type Members, type Row } from './sim-raft.ts';
+import { hash, type Disk, type Members, type Process, type Row } from './sim-raft.ts';
 
 /** What the keys up to a revision come to. */
 export function digestOf(disk: Disk, revision: number): string {
@@ -27,4 +27,9 @@ export function flagsOf(args: readonly string[]): Readonly<Record<string, string
       return [arg.slice(2, at), arg.slice(at + 1)];
     }),
   );
+}
+
+/** Whether two processes hear each other. */
+export function connected(one: Process, other: Process): boolean {
+  return !one.frozen && !other.frozen && one.zone === other.zone;
 }
