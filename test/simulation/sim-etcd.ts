@@ -26,6 +26,7 @@ import {
   agreedOn,
   isBefore,
   isLegacy,
+  migrate,
   minor,
   oldest,
   open,
@@ -232,7 +233,7 @@ export class SimEtcd {
       this.stop(process.host);
       return;
     }
-    this.#migrate(process);
+    if (this.#random.chance(0.3)) migrate(process);
     const members = newestMembers(leader.disk);
     const row = members.rows.find(({ id }) => id === process.memberId);
     if (row === undefined || membersOf(process.disk).rows.every(({ id }) => id !== process.memberId)) return;
@@ -256,13 +257,6 @@ export class SimEtcd {
     const next = oldest(rows.map(row => reached.find(({ memberId }) => memberId === row.id)));
     if (next === undefined || (agreed !== '' && !isBefore(agreed, next))) return;
     this.#append(leader, { agreed: next });
-  }
-
-  /** From 3.6 on a member brings its data to the minor that the cluster has agreed on, a little later. */
-  #migrate({ disk, version }: Process): void {
-    const agreed = agreedOn(disk);
-    const knows = !isBefore(minor(version), '3.6');
-    if (knows && agreed !== '' && this.#random.chance(0.3)) disk.storage = agreed;
   }
 
   /** Appends to the leader's log and brings it to followers; true once it is committed. */

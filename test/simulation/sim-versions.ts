@@ -86,3 +86,9 @@ export function oldest(members: readonly (Process | undefined)[]): string | unde
   if (minors.length === 0 || minors.includes('')) return undefined;
   return minors.reduce((a, b) => (isBefore(b, a) ? b : a));
 }
+
+/** From 3.6 on a member brings its data to the minor that the cluster has agreed on. */
+export function migrate({ disk, version }: Process): void {
+  const agreed = agreedOn(disk);
+  if (agreed !== '' && !isBefore(minor(version), '3.6')) disk.storage = agreed;
+}
