@@ -27,7 +27,6 @@ import {
   isBefore,
   isLegacy,
   migrate,
-  minor,
   oldest,
   open,
   promoted,
