@@ -1,9 +1,10 @@
 /** Whole lives of EtcdBackups in memory: one-shot, periodic, pruned, edited, deleted, failed, and killed at every call. */
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { EtcdBackupSpec } from '../../../src/api/types.ts';
 import { StoreError } from '../../../src/store/port.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
+import { secret } from '../../support/certificates.ts';
 import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
 
 const DATABASE = Buffer.alloc(128 * 512, 'etcd');
@@ -131,6 +132,25 @@ describe('a single backup', () => {
     await world.run();
     expect(world.objects).toHaveLength(2);
   });
+
+  it.each([{ clusterRef: { name: 'example' } }, { etcdEndpoints: ['http://example-client:2379'] }])(
+    'of a cluster with users is taken by the one of authSecret: %j',
+    async source => {
+      const { clusterRef: _, ...spec } = SPEC;
+      const world = new BackupWorld({ ...spec, ...source, authSecret: 'root' });
+      world.etcd.snapshotOf = () => snapshotStream(DATABASE, 3_000);
+      const asked = vi.spyOn(world.etcd, 'member');
+      await world.run();
+      expect(world.status.Reason).toBe('Secret shop/root does not exist');
+      world.kube.seed(secret('shop', 'root', { username: 'root', password: 'of-root' }));
+      await world.edit({ ...world.backup.spec, compression: 'gzip' });
+      await world.run();
+      expect(world.status).toMatchObject({ succeeded: true });
+      const used = asked.mock.calls.map(([{ credentials }]) => credentials);
+      expect(used).not.toEqual([]);
+      for (const credentials of used) expect(credentials).toEqual({ username: 'root', password: 'of-root' });
+    },
+  );
 
   it('waits for a cluster that is not there yet', async () => {
     const world = aWorld({ clusterRef: { name: 'other' } });
