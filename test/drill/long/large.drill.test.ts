@@ -140,7 +140,7 @@ test('volumes without room for it are refused, and nothing is made of them', asy
         name: 'tight',
       }),
     );
-  await poll(async () => (await restore()).includes('VolumeTooSmall') || undefined, {
+  await poll(async () => (await restore()).includes('needs volumes of at least') || undefined, {
     timeoutMs: 3 * MINUTE,
     otherwise: restore,
   });
