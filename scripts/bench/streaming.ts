@@ -59,6 +59,7 @@ function serve(): void {
   const answer = serveStore(openFileStore(argument(0)), TOKEN);
   const server = createServer(identity, (request, response) => void answer(request, response));
   server.requestTimeout = 0;
+  process.once('SIGTERM', () => process.exit(0));
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
 }
 
