@@ -76,10 +76,11 @@ export const serialsAreLeft: Check = ({ cluster, namesSeen }) => {
 export const membersAreOurs: Check = ({ cluster, probes }) => {
   const recorded = cluster.status.clusterID;
   if (recorded === undefined) return undefined;
-  const foreign = Object.entries(probes).find(([, probe]) => probe.answered && probe.clusterId !== recorded);
+  const [foreign] = Object.entries(probes).flatMap(([name, probe]) =>
+    probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],
+  );
   if (foreign === undefined) return undefined;
-  const [name, probe] = foreign;
-  const seen = probe.answered ? probe.clusterId : '';
+  const { name, seen } = foreign;
   return {
     reason: 'ClusterIdMismatch',
     message: `${name} says that it belongs to cluster ${seen}, but ${recorded} is recorded; nothing is changed until a person has looked`,

@@ -1,4 +1,4 @@
-import type { PlannedStep, Step } from './decision.ts';
+import type { PlannedStep, SharedObject, Step } from './decision.ts';
 
 /** One line for people: what the step does, to what. Shown in the Temporal UI, in status and in events. */
 export function stepSummary(step: Step): string {
@@ -124,12 +124,12 @@ function list(names: readonly string[]): string {
   return names.join(', ');
 }
 
-const READABLE: Record<string, string> = {
+const READABLE: Record<SharedObject, string> = {
   peerService: 'the peer Service',
   clientService: 'the client Service',
   disruptionBudget: 'the PodDisruptionBudget',
 };
 
-function readable(object: string): string {
-  return READABLE[object] ?? object;
+function readable(object: SharedObject): string {
+  return READABLE[object];
 }

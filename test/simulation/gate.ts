@@ -13,7 +13,8 @@ interface Exempt {
 }
 
 /** What stands in for a value that the types allow to be absent and that the callers have made sure of. */
-const FALLBACK = /^\?\? (''|-?\d+n?|\[\]|\{\}|undefined|Number\.NaN)$|^\?\.\w+$|^throw new RangeError/;
+const FALLBACK =
+  /^\?\? ('[^']*'|-?\d+n?|\[\]|\{\}|undefined|Number\.NaN|(\w+\.)?now)$|^\?\.\w+$|^throw new RangeError/;
 
 const EXEMPT: readonly Exempt[] = [];
 

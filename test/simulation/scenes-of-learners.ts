@@ -101,6 +101,50 @@ export const learnerScenes = {
     await stage.rest();
   },
 
+  async learnerWaitsForTheOthers(stage: Stage) {
+    await stage.create({ size: 3 });
+    stage.world.edit({ size: 4 });
+    await stage.about('sealMembers');
+    stage.world.etcd.set(stage.follower(), { hidden: true });
+    await stage.blockedBy('MembersUnhealthy');
+    for (const process of stage.world.etcd.processes.values())
+      stage.world.etcd.set(process, { hidden: false });
+    await stage.rest();
+  },
+
+  /** Leadership goes from one to the other while they are asked. */
+  async leadersChangeWhileTheyAreAsked(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { etcd } = stage.world;
+    stage.world.edit({ size: 4 });
+    await stage.until('they disagree', () => {
+      const from = [...etcd.processes.values()].find(({ isLeader }) => isLeader);
+      const to = stage.voters().find(({ id }) => id !== from?.memberId);
+      if (from !== undefined && to !== undefined)
+        etcd
+          .member(from.host)
+          .moveLeader(to.id)
+          .catch(() => undefined);
+      return stage.world.decision.reason === 'LeaderUnclear';
+    });
+    await stage.rest();
+  },
+
+  /** Nobody knows who leads or votes: what was last seen of the learner counts. */
+  async learnerIsThereWhenTheQuorumGoes(stage: Stage) {
+    await stage.create({ size: 1 });
+    stage.world.edit({ size: 2 });
+    await stage.about('promoteLearner');
+    stage.world.operator.paused = { by: 'somebody' };
+    await stage.pass(200);
+    const leader = stage.leader();
+    stage.world.etcd.set(leader, { frozen: true });
+    await stage.pass(300);
+    stage.world.etcd.set(leader, { frozen: false });
+    stage.world.operator.paused = undefined;
+    await stage.rest();
+  },
+
   async learnerIsEndingOnADeadNode(stage: Stage) {
     await stage.create({ size: 1 });
     stage.world.edit({ size: 2 });

@@ -47,13 +47,17 @@ export const peopleScenes = {
     await stage.create({ size: 3 });
     await stage.ask('replaceMember', '');
     await stage.ask('replaceMember', 'nobody');
-    const { etcd, kubelet } = stage.world;
+    const { etcd, kubelet, operator } = stage.world;
     const { name } = stage.follower();
+    operator.end();
+    await stage.pass(200);
     kubelet.stuck.add(name);
-    const pod = stage.pod(name);
-    kubelet.nodes.down.add(nodeOf(pod) ?? '');
-    etcd.set(stage.follower(1), { frozen: true });
     stage.takePod(name);
+    operator.begin();
+    operator.ask('restart', name);
+    await stage.answered();
+    // One whose pod hangs is restarted without the gates, which would wait for it.
+    etcd.set(stage.follower(0), { frozen: true });
     await stage.ask('restart', stage.follower(0).name);
     for (const process of etcd.processes.values()) etcd.set(process, { frozen: true });
     await stage.pass(100);
@@ -62,6 +66,31 @@ export const peopleScenes = {
     for (const process of etcd.processes.values()) etcd.set(process, { frozen: false });
     kubelet.stuck.clear();
     kubelet.nodes.down.clear();
+    await stage.rest();
+  },
+
+  /** Who is to hand over cannot be asked. */
+  async leadershipCannotBeHandedOver(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { etcd, operator } = stage.world;
+    const leader = stage.leader();
+    operator.ask('moveLeader', stage.follower().name);
+    await stage.until('it is accepted', () => operator.requests[0]?.ids !== undefined);
+    etcd.set(leader, { hidden: true });
+    await stage.blockedBy('MembersUnhealthy');
+    etcd.set(leader, { hidden: false });
+    await stage.answered();
+    await stage.rest();
+  },
+
+  /** A pod hangs, and the others do without it already. */
+  async restartOfAMemberThatHangs(stage: Stage) {
+    await stage.create({ size: 3 });
+    const hanging = stage.follower();
+    stage.world.etcd.set(hanging, { frozen: true });
+    await stage.pass(200);
+    await stage.ask('restart', hanging.name);
+    await stage.answered();
     await stage.rest();
   },
 

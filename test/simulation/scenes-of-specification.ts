@@ -1,5 +1,5 @@
 /** Scenes about what is asked for, how a cluster begins, and what is found in its place: see scenes.ts. */
-import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED, ANNOTATION_VERSION } from '../../src/api/names.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { nodeOf } from './sim-nodes.ts';
 import { NAMESPACE } from './sim-kube.ts';
@@ -30,7 +30,10 @@ async function refused(stage: Stage): Promise<void> {
   world.kube.delete('Service', 'example-client');
   world.edit({ pod: { labels: { app: 'other' } } });
   await stage.blockedBy('SpecInvalid');
-  world.kube.merge('EtcdCluster', 'example', { spec: { pod: null } });
+  world.kube.merge('EtcdCluster', 'example', { spec: { pod: { labels: null, busyboxImage: 'busybox' } } });
+  world.edit({ version: '1.2.3' });
+  await stage.blockedBy('TooOld');
+  world.edit({ version: '3.6.16' });
   const stray = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: {} };
   world.kube.create({
     ...stray,
@@ -46,6 +49,7 @@ async function refused(stage: Stage): Promise<void> {
 
 export const specificationScenes = {
   async creationIsRefused(stage: Stage) {
+    for (const found of stage.world.kube.all('StorageClass')) stage.world.kube.remove(found);
     await refused(stage);
     await stage.until('there are pods', () => stage.world.kube.all('Pod').length === 3);
     somebodyElses(stage, SERVICE, 'example');
@@ -70,11 +74,12 @@ export const specificationScenes = {
     world.edit({ size: 3 });
     world.begin();
     await stage.until('there are two pods', () => world.kube.all('Pod').length === 2);
-    world.operator.paused = { by: 'somebody' };
+    world.operator.end();
     for (const attempt of world.calls.attempts) world.calls.kill(attempt);
     await stage.until('they lead', () => [...world.etcd.processes.values()].some(({ isLeader }) => isLeader));
-    world.operator.paused = undefined;
-    world.wake();
+    await stage.pass(200);
+    world.operator.begin();
+    await stage.ask('restart', 'example-0');
     await stage.rest();
   },
 
@@ -103,7 +108,8 @@ export const specificationScenes = {
       stage.takeClaim(name);
     }
     await stage.blockedBy('AllVolumesLost');
-    await stage.pass(200);
+    stage.world.edit({ recovery: { totalLoss: 'RestoreLatestBackup' } });
+    await stage.pass(300);
   },
 
   async mostVolumesAreLost(stage: Stage) {
@@ -142,7 +148,11 @@ export const specificationScenes = {
     await stage.until('it sleeps', () => world.kube.all('Pod').length === 0);
     await stage.pass(200);
     stage.takeClaim('example-1');
+    somebodyElses(stage, SERVICE, 'example-client');
     world.edit({ hibernated: false });
+    await stage.blockedBy('NameTaken');
+    world.kube.delete('Service', 'example-client');
+    world.wake();
     await stage.until('it is replaced', () => stage.voters().some(({ name }) => name === 'example-3'));
     await stage.rest();
   },
@@ -215,6 +225,20 @@ export const specificationScenes = {
     await stage.rest();
   },
 
+  async rolloutEndsInSilence(stage: Stage) {
+    await stage.create({ size: 1 });
+    const { world } = stage;
+    world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.about('restartMember');
+    await stage.until('it is started', () => world.etcd.processes.size > 0);
+    const [started] = [...world.etcd.processes.values()];
+    if (started !== undefined) world.etcd.set(started, { frozen: true });
+    stage.skip(400);
+    await stage.blockedBy('RolloutHalted');
+    if (started !== undefined) world.etcd.set(started, { frozen: false });
+    await stage.rest();
+  },
+
   /** Pods that another release made, one of which may start on an empty volume. */
   async podsAreOfAnEarlierRelease(stage: Stage) {
     await stage.create({ size: 3 });
@@ -222,7 +246,7 @@ export const specificationScenes = {
     const notes: readonly Readonly<Record<string, string>>[] = [
       { [ANNOTATION_RENDERED]: '{"image":"00000000","more":"11111111","args":"2222"}' },
       { [ANNOTATION_RENDERED]: '{}', [ANNOTATION_MADE_FROM]: '{"size":"nonsense"}' },
-      { [ANNOTATION_MADE_FROM]: '{"etcd":{"snapshotCount":"nonsense"}}' },
+      { [ANNOTATION_RENDERED]: '{"more":"1"}', [ANNOTATION_MADE_FROM]: '{"spec":{"pod":{"etcdEnv":7}}}' },
     ];
     for (const [serial, note] of notes.entries()) {
       const pod = stage.pod(`example-${serial}`);
@@ -230,6 +254,9 @@ export const specificationScenes = {
         metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...note } },
       });
     }
+    const unlabelled = stage.pod('example-1');
+    const { [ANNOTATION_VERSION]: _, ...others } = unlabelled.metadata.annotations ?? {};
+    kube.change(unlabelled, { metadata: { ...unlabelled.metadata, annotations: others } });
     await stage.pass(600);
     const pod = stage.pod('example-0');
     const { containers, ...spec } = pod['spec'] as {

@@ -110,6 +110,14 @@ export const tlsScenes = {
     await stage.pass(200);
     for (const each of world.kube.all('Certificate')) say(stage, each, { ...condition, status: 'True' });
     await stage.pass(200);
+    const metadata = {
+      name: 'example-peer-tls',
+      namespace: NAMESPACE,
+      annotations: { 'cert-manager.io/certificate-name': 'example-peer-tls' },
+    };
+    world.kube.create({ apiVersion: 'v1', kind: 'Secret', metadata } as WritableObject);
+    world.wake();
+    await stage.pass(200);
     const [found] = world.kube.all('Certificate');
     if (found !== undefined) world.kube.change(found, { spec: {} });
     world.wake();

@@ -42,6 +42,17 @@ export const volumeScenes = {
     await stage.rest();
   },
 
+  /** The name is all that a claim has left: it is asked about. */
+  async onlyUnstampedClaimsAreLeft(stage: Stage) {
+    await stage.create({ size: 3 });
+    for (const { name } of stage.voters()) stage.takePod(name);
+    const stamps = ['example-0', 'example-1', 'example-2'].map(name => stage.takeStamps(name));
+    await statusIsWiped(stage);
+    await stage.blockedBy('IdentityUnknown');
+    for (const each of stamps) stage.putBack(each);
+    await stage.rest();
+  },
+
   /** Only the pods tell which cluster it is; whether they hold the data is for the claims to say. */
   async everyClaimLosesItsStampsWithTheStatus(stage: Stage) {
     await stage.create({ size: 3 });

@@ -210,9 +210,8 @@ function changing({ decision, observation, members }: Findings): ConditionFindin
   if (operation === 'restoreCluster' && isRescue(observation))
     return [finding('Recovering', 'RestoringCluster', decision.plan[0]?.summary)];
   if (operation !== 'scaleCluster') return [];
-  const { membership, cluster } = observation;
-  const current = membership.known ? membership.members.length : 0;
-  const message = `Current cluster size: ${current}, desired cluster size: ${cluster.config.size}`;
+  const { cluster } = observation;
+  const message = `Current cluster size: ${seatsOf(observation).length}, desired cluster size: ${cluster.config.size}`;
   return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
 }
 
