@@ -64,6 +64,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     phase: status.phase ?? 'Unknown',
     ...readiness(status),
     deleting: metadata.deletionTimestamp !== undefined,
+    goneBy: parseTimestamp(metadata.deletionTimestamp),
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     version: metadata.annotations?.[ANNOTATION_VERSION],

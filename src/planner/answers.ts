@@ -8,8 +8,10 @@ const IDLE_SECONDS = 60;
 /** How often to look again at what stands in the way; watched changes are told at once. */
 const BLOCKED_SECONDS = 10;
 
+type Work = Extract<Decision, { kind: 'operate' }>;
+
 /** Perform the first of these steps, using up the approval that it was given, if any. Throws a RangeError without steps. */
-export function operate(operation: Operation, steps: readonly Step[], approval?: Approval): Decision {
+export function operate(operation: Operation, steps: readonly Step[], approval?: Approval): Work {
   const [step] = steps;
   if (step === undefined) throw new RangeError(`${operation} was planned without a step`);
   return {
@@ -39,6 +41,6 @@ export function about(subject: string, decision: Decision): Decision {
 }
 
 /** The same, as the end of something that was aborted: an abort does not stop it. */
-export function undoing(decision: Decision): Decision {
-  return decision.kind === 'operate' ? { ...decision, undo: true } : decision;
+export function undoing(work: Work): Work {
+  return { ...work, undo: true };
 }

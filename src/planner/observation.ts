@@ -45,6 +45,8 @@ export interface PodFacts {
    */
   readonly unheard?: true | undefined;
   readonly deleting: boolean;
+  /** Of one that is being deleted: when its grace ends, in milliseconds since the epoch. */
+  readonly goneBy?: number | undefined;
   readonly ip: string | undefined;
   readonly node: string | undefined;
   /** The version of its image, without leading `v`. */

@@ -73,7 +73,7 @@ function admitting(decision: Decision, observation: Observation, actor: Actor): 
   const first = undoing(
     operate(decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'), steps),
   );
-  if (first.kind !== 'operate' || stopOf(first, observation, actor) !== undefined) return decision;
+  if (stopOf(first, observation, actor) !== undefined) return decision;
   return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };
 }
 

@@ -200,6 +200,11 @@ const GENERAL: readonly Mutation[] = [
     ),
   ),
   without(
+    'a member whose kubelet does not answer is waited for without end',
+    'stopDoesNotCome',
+    at('planner/membership/farewell.ts', 'now - goneBy > HANGS_MS', 'false'),
+  ),
+  without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
     at('activities/observe.ts', '[...recorded.map(({ name }) => name), ...namesSeen]', '[]'),

@@ -135,13 +135,17 @@ export const learnerScenes = {
     await stage.create({ size: 1 });
     stage.world.edit({ size: 2 });
     await stage.about('promoteLearner');
-    stage.world.operator.paused = { by: 'somebody' };
+    const { operator, calls } = stage.world;
+    operator.end();
+    for (const attempt of calls.attempts) calls.kill(attempt);
+    stage.world.edit({ paused: true });
+    operator.begin();
     await stage.pass(200);
     const leader = stage.leader();
     stage.world.etcd.set(leader, { frozen: true });
     await stage.pass(300);
     stage.world.etcd.set(leader, { frozen: false });
-    stage.world.operator.paused = undefined;
+    stage.world.edit({ paused: false });
     await stage.rest();
   },
 

@@ -1,4 +1,5 @@
 /** Scenes about who is a member: see scenes.ts. */
+import type { EtcdClusterStatus } from '../../src/api/types.ts';
 import { nodeOf } from './sim-nodes.ts';
 import { emptyDisk } from './sim-raft.ts';
 import type { Stage } from './stage.ts';
@@ -102,6 +103,107 @@ export const membershipScenes = {
     await stage.about('promoteLearner');
     stage.world.etcd.set(stage.follower(), { zone: 1 });
     await stage.pass(A_WHILE);
+  },
+
+  /** Its pod is stopped first; then people do not want it removed, or the removal fails. */
+  async removalIsAborted(stage: Stage) {
+    const { world } = stage;
+    await stage.create({ size: 3 });
+    world.edit({ size: 2 });
+    await stage.about('removeMember');
+    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+    const generation = world.resource?.metadata.generation ?? 0;
+    world.operator.aborted = { operation: 'scaleCluster', generation, by: 'somebody' };
+    await stage.pass(600);
+    world.operator.aborted = undefined;
+    world.operator.failed = { operation: 'scaleCluster', message: 'simulated', retryAt: world.now + 30_000 };
+    await stage.rest();
+  },
+
+  async removalFails(stage: Stage) {
+    const { world } = stage;
+    await stage.create({ size: 5 });
+    world.edit({ size: 3 });
+    await stage.about('removeMember');
+    world.operator.end();
+    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+    world.operator.failed = { operation: 'scaleCluster', message: 'simulated', retryAt: world.now + 60_000 };
+    world.operator.resume();
+    await stage.until('it is started again', () => world.kube.all('Pod').length === 5);
+    await stage.rest();
+  },
+
+  /** Only claims are left of the last one that went, and the next one does not go. */
+  async nextRemovalIsHeldUp(stage: Stage) {
+    const { world } = stage;
+    await stage.create({ size: 3 });
+    world.edit({ size: 2 });
+    await stage.about('retireMember');
+    world.operator.end();
+    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+    world.edit({ size: 1 });
+    const generation = world.resource?.metadata.generation ?? 0;
+    world.operator.aborted = { operation: 'scaleCluster', generation, by: 'somebody' };
+    world.operator.resume();
+    await stage.blockedBy('Aborted');
+    world.operator.aborted = undefined;
+    world.wake();
+    await stage.rest();
+  },
+
+  /** Another one still answers, and is about to go. */
+  async anotherIsEnding(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { kube, kubelet } = stage.world;
+    const { name } = stage.leader();
+    kubelet.nodes.down.add(nodeOf(stage.pod(name)) ?? '');
+    kube.delete('Pod', name);
+    stage.world.edit({ size: 2 });
+    await stage.blockedBy('PodTerminating');
+    kubelet.nodes.down.clear();
+    await stage.rest();
+  },
+
+  /** Its kubelet does not answer and its etcd goes on: it is removed all the same. */
+  async stopDoesNotCome(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { kube, kubelet } = stage.world;
+    const { name } = stage.follower();
+    kubelet.nodes.down.add(nodeOf(stage.pod(name)) ?? '');
+    kube.delete('Pod', name);
+    stage.world.edit({ size: 2 });
+    await stage.until('it is removed', () => stage.voters().every(row => row.name !== name));
+    kubelet.nodes.down.clear();
+    await stage.rest();
+  },
+
+  /** Its volume goes with its pod: it is not stopped before it is removed. */
+  async doomedMemberIsNotWanted(stage: Stage) {
+    await stage.create({ size: 5 });
+    const { kube } = stage.world;
+    for (const { name } of stage.voters()) kube.delete('PersistentVolumeClaim', name);
+    stage.world.edit({ size: 3 });
+    await stage.pass(1_500);
+    await stage.rest();
+  },
+
+  /** Its replacement is written down, and whoever was to remove it has died. */
+  async replacementIsWrittenDownOnly(stage: Stage) {
+    const { world } = stage;
+    await stage.create({ size: 3 });
+    const { name } = stage.follower();
+    stage.takePod(name);
+    stage.takeClaim(name);
+    const replacements = () =>
+      (world.resource?.['status'] as EtcdClusterStatus | undefined)?.replacements ?? [];
+    await stage.until('it is written down', () => replacements().length > 0);
+    world.operator.end();
+    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+    world.edit({ paused: true });
+    world.operator.begin();
+    await stage.pass(200);
+    world.edit({ paused: false });
+    await stage.rest();
   },
 
   async sizeGoesUpAndDownAndUp(stage: Stage) {

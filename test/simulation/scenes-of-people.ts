@@ -53,9 +53,11 @@ export const peopleScenes = {
     await stage.pass(200);
     kubelet.stuck.add(name);
     stage.takePod(name);
+    stage.world.edit({ paused: true });
     operator.begin();
     operator.ask('restart', name);
     await stage.answered();
+    stage.world.edit({ paused: false });
     // One whose pod hangs is restarted without the gates, which would wait for it.
     etcd.set(stage.follower(0), { frozen: true });
     await stage.ask('restart', stage.follower(0).name);

@@ -1,5 +1,11 @@
 /** Scenes about what is asked for, how a cluster begins, and what is found in its place: see scenes.ts. */
-import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED, ANNOTATION_VERSION } from '../../src/api/names.ts';
+import {
+  ANNOTATION_MADE_FROM,
+  ANNOTATION_RENDERED,
+  ANNOTATION_VERSION,
+  CLIENTS_WITHDRAWN,
+  LABEL_CLIENTS,
+} from '../../src/api/names.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { nodeOf } from './sim-nodes.ts';
 import { NAMESPACE } from './sim-kube.ts';
@@ -147,12 +153,25 @@ export const specificationScenes = {
     nodes.down.clear();
     await stage.until('it sleeps', () => world.kube.all('Pod').length === 0);
     await stage.pass(200);
-    stage.takeClaim('example-1');
     somebodyElses(stage, SERVICE, 'example-client');
     world.edit({ hibernated: false });
     await stage.blockedBy('NameTaken');
     world.kube.delete('Service', 'example-client');
     world.wake();
+    await stage.rest();
+  },
+
+  async sleeperLosesAVolume(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { world } = stage;
+    world.edit({ hibernated: true });
+    await stage.until(
+      'it sleeps',
+      () => world.kube.all('Pod').length === 0 && world.decision.kind === 'idle',
+    );
+    await stage.pass(200);
+    stage.takeClaim('example-1');
+    world.edit({ hibernated: false });
     await stage.until('it is replaced', () => stage.voters().some(({ name }) => name === 'example-3'));
     await stage.rest();
   },
@@ -222,6 +241,28 @@ export const specificationScenes = {
     world.kubelet.stuck.add('example-0');
     await stage.blockedBy('RolloutHalted');
     world.kubelet.stuck.clear();
+    await stage.rest();
+  },
+
+  async volumeIsLostInARollout(stage: Stage) {
+    await stage.create({ size: 3 });
+    stage.world.edit({ etcd: { snapshotCount: 7_000 } });
+    await stage.until('one is stopped', () => stage.world.kube.all('Pod').length === 2);
+    const names = stage.world.kube.all('Pod').map(({ metadata }) => metadata.name);
+    const gone = stage.voters().find(({ name }) => !names.includes(name))?.name ?? '';
+    for (const attempt of stage.world.calls.attempts) stage.world.calls.kill(attempt);
+    stage.takeClaim(gone);
+    await stage.until('it is replaced', () => stage.voters().every(({ name }) => name !== gone));
+    await stage.rest();
+  },
+
+  /** Somebody shuts clients out from a member. */
+  async clientsAreShutOut(stage: Stage) {
+    await stage.create({ size: 3 });
+    const pod = stage.pod('example-1');
+    const labels = { ...pod.metadata.labels, [LABEL_CLIENTS]: CLIENTS_WITHDRAWN };
+    stage.world.kube.change(pod, { metadata: { ...pod.metadata, labels } });
+    await stage.pass(300);
     await stage.rest();
   },
 

@@ -69,6 +69,12 @@ export class SimOperator {
     return decision.plan[0]?.summary;
   }
 
+  /** Goes on after {@link end} with what people said before. */
+  resume(): void {
+    this.#generation += 1;
+    void this.#entity(this.#generation);
+  }
+
   /** Ends the loop. */
   end(): void {
     this.#generation += 1;

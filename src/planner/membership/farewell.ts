@@ -9,6 +9,8 @@ import { isHealthy, type Seat } from './seats.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
 const FEWEST_VOTERS = 3;
+/** A kubelet that still has not ended a pod this long after its grace is over does not answer. */
+const HANGS_MS = 30_000;
 
 /**
  * The stop that precedes the removal of a healthy member; nothing for one that is to be removed as it is. Its volume must be
@@ -16,14 +18,14 @@ const FEWEST_VOTERS = 3;
  * away in the same time.
  */
 export function farewell(
-  { cluster }: Observation,
+  { cluster, now }: Observation,
   seats: readonly Seat[],
   { seat, after, reason }: { readonly seat: Seat; readonly after: Seat | undefined; readonly reason: string },
 ): Step[] {
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return [];
   const voters = seats.length;
   const there = stoppable(voters, seat);
-  if (there === undefined) return [];
+  if (there === undefined || hangs(there.pod, now)) return [];
   const next = after && stoppable(voters - 1, after)?.pod;
   return [
     {
@@ -36,6 +38,11 @@ export function farewell(
       because: reason,
     },
   ];
+}
+
+/** Its grace is over and its node says nothing: its etcd may go on for as long as it likes, and is not waited for. */
+function hangs({ deleting, goneBy }: PodFacts, now: number): boolean {
+  return deleting && goneBy !== undefined && now - goneBy > HANGS_MS;
 }
 
 /** What must be there of a member that can be stopped and, if need be, started again. */
