@@ -153,7 +153,7 @@ function bootstrapSteps(observation: Observation, incarnation: Incarnation): Ste
   const members = incarnation.members.map(member => member.name);
   if (membership.known) {
     const identities = membership.members.map(({ name, id }) => ({ name, id }));
-    const unborn = unbornMembers(observation);
+    const unborn = unbornMembers(membership.members, observation);
     return [
       ...(unborn.length === 0 ? [] : [{ kind: 'bootstrapMembers' as const, token, members: unborn }]),
       { kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities },
@@ -195,9 +195,11 @@ function sealingSteps(observation: Observation, { token, members }: Incarnation)
  * id is recorded they could not be told from members that lost their data. A member that has ever started, which the
  * quorum knows, is never among them.
  */
-function unbornMembers({ membership, pods }: Observation): string[] {
-  if (!membership.known) return [];
-  const unstarted = membership.members.filter(member => !member.started).map(member => member.name);
+function unbornMembers(
+  members: readonly { readonly name: string; readonly started: boolean }[],
+  { pods }: Observation,
+): string[] {
+  const unstarted = members.filter(member => !member.started).map(member => member.name);
   return unstarted.filter(name => name !== '' && !pods.some(pod => pod.name === name));
 }
 

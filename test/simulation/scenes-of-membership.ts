@@ -187,6 +187,15 @@ export const membershipScenes = {
     await stage.rest();
   },
 
+  /** Its claim does not say whose it is: it could not be started again, and is removed while it runs. */
+  async claimsOfTheLeavingLostTheirStamps(stage: Stage) {
+    await stage.create({ size: 3 });
+    const names = stage.voters().map(({ name }) => name);
+    for (const name of names) stage.takeStamps(name);
+    stage.world.edit({ size: 2 });
+    await stage.until('it is removed', () => stage.voters().length === 2);
+  },
+
   /** Its replacement is written down, and whoever was to remove it has died. */
   async replacementIsWrittenDownOnly(stage: Stage) {
     const { world } = stage;
