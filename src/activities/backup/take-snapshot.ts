@@ -11,6 +11,7 @@ import { timestamp } from '../../api/time.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
+import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -73,7 +74,8 @@ export async function withRun(
   try {
     // What a person asks for beside a single backup needs a name of its own.
     const isAsked = backup.status?.progress?.requestedBy !== undefined;
-    const isPeriodic = isAsked || backupWithDefaults(backup.spec).schedule.kind !== 'once';
+    const isBeside = isAsked && isSingleMade(backupFacts(backup), startedAt);
+    const isPeriodic = isBeside || backupWithDefaults(backup.spec).schedule.kind !== 'once';
     const shelf = shelfOf(store, backup, isPeriodic);
     await act({ deps, ref, startedAt, shelf, bounds, pulse }, backup);
   } finally {

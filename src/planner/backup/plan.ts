@@ -145,12 +145,24 @@ function startOf({ status }: BackupFacts, now: number): string {
 }
 
 /** One that was made is made; one that failed is tried again when the specification has changed. */
-function isOnceDue({ status, generation, object }: BackupFacts): boolean {
+function isOnceDue(backup: BackupFacts): boolean {
+  const { lastRun, history = [] } = backup.status;
+  if (isSingleMade(backup)) return false;
+  if (lastRun?.generation !== backup.generation) return true;
+  // What a person asked for beside it has left an object of its own.
+  return lastRun.requestedBy !== undefined && !history.some(({ time }) => time === lastRun.startedAt);
+}
+
+/**
+ * Whether the backup that a specification without a schedule asks for is there: by any run, or by another one than that which
+ * began at `besides`. What a person asks for before it is there, is it.
+ */
+export function isSingleMade({ status, object }: BackupFacts, besides?: string): boolean {
   const { lastRun, history = [], succeeded } = status;
-  if (history.some(({ location }) => location === objectLocation(object.spec))) return false;
+  const path = objectLocation(object.spec);
+  if (history.some(({ location, time }) => location === path && time !== besides)) return true;
   // The CoreOS operator, whose object this may be, recorded no more than that it succeeded.
-  if (lastRun === undefined) return succeeded !== true;
-  return lastRun.requestedBy !== undefined || lastRun.generation !== generation;
+  return lastRun === undefined && succeeded === true;
 }
 
 /** The schedule's answer at this moment. */

@@ -1,6 +1,7 @@
 /** Whole lives of EtcdBackups in memory: one-shot, periodic, pruned, edited, deleted, failed, and killed at every call. */
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
+import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/types.ts';
 import { StoreError } from '../../../src/store/port.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
@@ -131,6 +132,38 @@ describe('a single backup', () => {
     await world.edit({ ...SPEC, compression: 'gzip' });
     await world.run();
     expect(world.objects).toHaveLength(2);
+  });
+
+  it('that is asked for again after it failed is made once', async () => {
+    const world = aWorld();
+    world.store.beforeCall = () => {
+      throw new StoreError('denied', 'the key is not accepted');
+    };
+    await world.run();
+    expect(world.status).toMatchObject({ phase: 'Failed' });
+    world.store.beforeCall = () => {};
+    world.actor = { requested: { by: 'ana' } };
+    await world.run();
+    expect(world.objects).toEqual([KEY]);
+    expect(world.status).toMatchObject({
+      phase: 'Succeeded',
+      succeeded: true,
+      lastRun: { requestedBy: 'ana' },
+      history: [{ location: `s3://backups/${KEY}` }],
+    });
+  });
+
+  it('of the CoreOS operator, whose object is there, is left alone, and another has a name of its own', async () => {
+    const world = aWorld();
+    world.store.objects.set(KEY, { bytes: Buffer.from('precious'), modifiedAt: world.now - HOUR });
+    const { namespace, name } = world.ref;
+    const at = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace, name };
+    await world.kube.patch(at, { status: { succeeded: true } }, { type: 'merge', subresource: 'status' });
+    world.actor = { requested: { by: 'ana' } };
+    await world.run();
+    expect(world.store.objects.get(KEY)?.bytes.toString()).toBe('precious');
+    expect(world.objects).toEqual([KEY, expect.stringMatching(/^etcd\/example_v/)]);
+    expect(world.status).toMatchObject({ succeeded: true });
   });
 
   it.each([{ clusterRef: { name: 'example' } }, { etcdEndpoints: ['http://example-client:2379'] }])(

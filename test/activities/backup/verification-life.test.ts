@@ -168,6 +168,18 @@ describe('a verification that shows less than was asked', () => {
   });
 });
 
+it('a backup that a person asks for before it is there is the single one, also while it is verified', async () => {
+  const world = aWorld({ verify: 'Structure' });
+  world.actor = { requested: { by: 'ana' } };
+  await world.run();
+  expect(world.objects).toEqual([KEY]);
+  expect(world.status).toMatchObject({
+    succeeded: true,
+    lastRun: { requestedBy: 'ana' },
+    history: [{ verified: 'Structure' }],
+  });
+});
+
 it.each(['fault', 'trouble'] as const)(
   'a scheduled backup that is written is not made again upon %s',
   async kind => {
