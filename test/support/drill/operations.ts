@@ -24,7 +24,7 @@ export interface Operations {
     before: OperationRun | undefined,
     is: (run: OperationRun) => boolean,
   ): Promise<OperationRun>;
-  /** Ends or restarts a workflow the way the `temporal` CLI does. */
+  /** Ends or restarts a workflow as people do, and at once: what is struck may last for a second only. */
   act(verb: 'terminate' | 'cancel' | 'reset', on: 'operation' | 'entity'): Promise<void>;
   /** What was completed of a run until now. */
   completedOf(run: OperationRun): Promise<readonly ActivityName[]>;
@@ -72,12 +72,14 @@ export async function openOperations(world: World, at: Place): Promise<Operation
       ),
     async act(verb, on) {
       const id = on === 'entity' ? entity : slot;
-      const options = verb === 'reset' ? ['--type', 'LastWorkflowTask', '--reason', 'drill'] : [];
-      const reason = verb === 'terminate' ? ['--reason', 'drill'] : [];
+      const strike = {
+        terminate: () => client.workflow.getHandle(id).terminate('drill'),
+        cancel: () => client.workflow.getHandle(id).cancel(),
+        reset: () =>
+          world.temporal('workflow', 'reset', '-w', id, '--type', 'LastWorkflowTask', '--reason', 'drill'),
+      };
       // Between two runs of the slot there is none to act on.
-      await poll(() => world.temporal('workflow', verb, '-w', id, ...options, ...reason), {
-        timeoutMs: 5_000,
-      });
+      await poll<unknown>(async () => (await strike[verb]()) ?? true, { timeoutMs: 5_000, intervalMs: 20 });
     },
     async signal(name, request = {}) {
       await client.workflow.getHandle(entity).signal(name, { by: 'drill', ...request });
