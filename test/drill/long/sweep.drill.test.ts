@@ -26,7 +26,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   moveLeader: ['replace a healthy member'],
   stopMember: ['scale down', 'replace a healthy member'],
   removeMember: ['scale down', 'replace a lost member', 'replace a healthy member'],
-  retireMember: ['scale down', 'replace a lost member', 'replace a healthy member'],
+  retireMember: ['scale down', 'replace a healthy member'],
   recordIncarnation: [],
   bootstrapMembers: [],
   awaitQuorum: [],
