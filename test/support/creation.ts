@@ -12,12 +12,16 @@ import { poll } from './poll.ts';
 
 const EVERY_MS = 25;
 
-/** Seconds from applying the resource to `Available=True`. */
-export async function timeToAvailable(world: World, cluster: KubeObject): Promise<number> {
+/** Seconds from applying the resource to `Available=True`; throws when that takes longer than `timeoutMs`. */
+export async function timeToAvailable(
+  world: World,
+  cluster: KubeObject,
+  timeoutMs = 180_000,
+): Promise<number> {
   const begun = performance.now();
   await world.kube.apply(cluster);
   const { namespace = '', name } = cluster.metadata;
-  await awaitCondition(world, { namespace, name }, { type: 'Available', timeoutMs: 180_000 });
+  await awaitCondition(world, { namespace, name }, { type: 'Available', timeoutMs });
   return (performance.now() - begun) / 1000;
 }
 
@@ -67,7 +71,7 @@ async function awaitRead(world: World, { metadata: { namespace, name } }: EtcdCl
     await Promise.any(reads);
     return true;
   };
-  await poll(read, { timeoutMs: 120_000, intervalMs: EVERY_MS });
+  await poll(read, { timeoutMs: 300_000, intervalMs: EVERY_MS });
 }
 
 /** Removes what `timeByHand` made. */

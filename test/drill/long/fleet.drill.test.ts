@@ -1,4 +1,5 @@
 /** Many clusters at once, and sick ones beside others. Prints where the time goes. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
@@ -26,6 +27,9 @@ const names = Array.from({ length: MANY }, (_, index) => `fleet-${index}`);
 const MOST_SECONDS = 30;
 /** Where the machine is too slow even for the same pods made by hand, so much more than they take. */
 const MOST_TIMES_THE_FLOOR = 1.5;
+/** For what hangs; a machine that is busy with other things is no failure. */
+const PATIENCE_MS = 400_000;
+const AT_REST_MS = 10_000;
 let world: World;
 
 useNamespace(NAMESPACE, opened => void (world = opened));
@@ -115,26 +119,37 @@ async function breakdown(applied: number, available: readonly number[]): Promise
   return `operation begun: ${spread(begun)}; medians of its parts: ${medians.join(', ')}; available: ${spread(available)}`;
 }
 
-test(`${MANY} clusters at once`, async () => {
+/** Prints what the stack's programs used of the processors meanwhile, also when it fails. */
+async function accounted<T>(what: string, act: () => Promise<T>): Promise<T> {
   const before = processorTime(world.stack);
+  const begun = performance.now();
+  try {
+    return await act();
+  } finally {
+    const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+    console.log(`processors, ${what}, ${seconds} s: ${spentBetween(before, processorTime(world.stack))}`);
+  }
+}
+
+test(`${MANY} clusters at once`, async () => {
   const applied = Date.now();
-  const seconds = await Promise.all(names.map(name => timeToAvailable(world, three(name))));
-  const created = processorTime(world.stack);
+  const create = (name: string) => timeToAvailable(world, three(name), PATIENCE_MS);
+  const seconds = await accounted('clusters created', () => Promise.all(names.map(create)));
   for (const name of names) {
     const { status } = await awaitRunning(world, at(name));
     expect(status).toMatchObject({ ready: '3/3', phase: 'Running' });
     expect(holds(await readCluster(world, NAMESPACE, name), 'Available')).toBe(true);
   }
   console.log(`${MANY} clusters of three at once: ${await breakdown(applied, seconds)}`);
-  console.log(`processor time: ${spentBetween(before, created)}`);
+  await accounted('clusters at rest', () => delay(AT_REST_MS));
   await remove(...names);
   const floor = names.map(name => three(`${name}-by-hand`));
-  const idle = processorTime(world.stack);
-  const byHand = await Promise.all(floor.map(cluster => timeByHand(world, cluster)));
-  console.log(`processor time by hand: ${spentBetween(idle, processorTime(world.stack))}`);
+  const byHand = await accounted('the same pods by hand', () =>
+    Promise.all(floor.map(cluster => timeByHand(world, cluster))),
+  );
   await Promise.all(floor.map(cluster => removeByHand(world, cluster)));
   const ratio = Math.max(...seconds) / Math.max(...byHand);
   console.log(`the same pods by hand: ${spread(byHand)}; ratio of the last ones ${ratio.toFixed(2)}`);
   const most = Math.max(MOST_SECONDS, MOST_TIMES_THE_FLOOR * Math.max(...byHand));
   expect(Math.max(...seconds)).toBeLessThan(most);
-});
+}, 1_200_000);
