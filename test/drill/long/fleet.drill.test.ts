@@ -21,7 +21,8 @@ import { memberProcesses } from '../../support/operator-processes.ts';
 import { poll } from '../../support/poll.ts';
 
 const NAMESPACE = 'drill-fleet';
-const MANY = 20;
+/** Twenty, or what FLEET says: on a machine with other work, fewer tell as well what the time goes into. */
+const MANY = Number(process.env['FLEET'] ?? 20);
 const names = Array.from({ length: MANY }, (_, index) => `fleet-${index}`);
 /** Issue 4, on two cores that have nothing else to do. */
 const MOST_SECONDS = 30;

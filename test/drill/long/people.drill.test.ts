@@ -29,7 +29,8 @@ test.each([
           const found = await condition('Progressing');
           return found?.reason === 'Blocked' ? found : undefined;
         },
-        { timeoutMs: 60_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
+        // Nothing that Kubernetes knows of has changed: a cluster at rest is looked at every minute.
+        { timeoutMs: 120_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
       );
       expect(said.message).toMatch(/^http:\/\/192\.0\.2\.1:2380 \([0-9a-f]+\) was added by hand/);
       // More members are asked for: with a stranger there nothing is added or removed.
