@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openFileStore } from '../../src/store/file.ts';
 import { FakeStore } from '../support/fake-store.ts';
-import { bytes, codeOf, collect, storeContract } from './contract.ts';
+import { bytes, codeOf, collect, digest, storeContract } from './contract.ts';
 
 /** Neither of them has parts. */
 const SMALL_PART = 100_000;
@@ -58,6 +58,15 @@ describe('a folder', () => {
     }),
     SMALL_PART,
   );
+
+  // More of them than the kernel takes with one call.
+  test.each([1, 97, 40_000])('chunks of %i bytes come back in their order', async chunkSize => {
+    const store = openFileStore(folder);
+    const size = Math.min(chunkSize * 6_000, 2_000_000);
+    const key = `chunks/of-${chunkSize}`;
+    expect(await store.put(key, bytes(size, 'c', chunkSize))).toEqual({ size });
+    expect(await digest((await store.get(key)).body)).toEqual(await digest(bytes(size, 'c', chunkSize)));
+  });
 
   test('what a killed writer left is removed when it is old', async () => {
     const store = openFileStore(folder);
