@@ -120,3 +120,26 @@ describe('a voter whose claim is deleted while it runs', () => {
     expect(plan(without({ owned: false }), {}).kind).toBe('idle');
   });
 });
+
+describe('a voter that is to go and whose pod does not end', () => {
+  const endingFor = (seconds: number): Observation => {
+    const whole = aRunningCluster();
+    const { cluster, now } = whole;
+    const goneBy = now - seconds * 1_000;
+    const pods = whole.pods.map(pod => (pod.name === 'example-2' ? { ...pod, deleting: true, goneBy } : pod));
+    return { ...whole, pods, cluster: { ...cluster, config: { ...cluster.config, size: 2 } } };
+  };
+
+  it('is waited for while its kubelet may still answer', () => {
+    expect(firstStep(endingFor(-10))).toMatchObject({ kind: 'stopMember', member: 'example-2' });
+    expect(firstStep(endingFor(30))).toMatchObject({ kind: 'stopMember', member: 'example-2' });
+  });
+
+  it('is removed as it is when half a minute has passed since its grace ended', () => {
+    expect(firstStep(endingFor(31))).toMatchObject({
+      kind: 'removeMember',
+      member: 'example-2',
+      dead: false,
+    });
+  });
+});
