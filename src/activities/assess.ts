@@ -13,7 +13,7 @@ import { statusOf } from '../planner/report/status.ts';
 
 import type { Dependencies } from './dependencies.ts';
 import { observe } from './observe.ts';
-import { endedOperation, figuresOf } from './pass-report.ts';
+import { endedOperation, figuresOf, upgradedMembers } from './pass-report.ts';
 import { applyStatus, type ClusterRef } from './resource.ts';
 import { timestamp } from '../api/time.ts';
 
@@ -82,6 +82,7 @@ export async function assess(
       decision: decision.kind,
       figures: figuresOf(observation, status),
       ended: endedOperation(cluster.status ?? {}, status),
+      upgraded: upgradedMembers(observation, status),
     });
     const verdicts = judge(observation, context.actor.requests);
     return {

@@ -26,6 +26,7 @@ import { recordClusterId } from './steps/record-cluster-id.ts';
 import { recordIncarnation } from './steps/record-incarnation.ts';
 import { removeMember, retireMember } from './steps/remove-member.ts';
 import { requestCertificates } from './steps/request-certificates.ts';
+import { awaitBackup, requestBackup } from './steps/request-backup.ts';
 import { replaceImage } from './steps/replace-image.ts';
 import { restartMember } from './steps/restart-member.ts';
 import { sealMembers } from './steps/seal-members.ts';
@@ -77,6 +78,8 @@ export function createActivities(deps: Dependencies) {
     awaitQuiet: step<'awaitQuiet', string>(awaitQuiet),
     replaceImage: step<'replaceImage', void>(replaceImage),
     awaitVersion: step<'awaitVersion', string>(awaitVersion),
+    requestBackup: step<'requestBackup', void>(requestBackup),
+    awaitBackup: step<'awaitBackup', string>(awaitBackup),
     awaitAgreement: step<'awaitAgreement', string>(awaitAgreement),
     restartMember: step<'restartMember', void>(restartMember),
     addLearner: step<'addLearner', void>(addLearner),

@@ -12,6 +12,8 @@ export interface PassReport {
   readonly figures: ClusterFigures | undefined;
   /** An operation that this pass saw end; undefined when none did. */
   readonly ended: EndedOperation | undefined;
+  /** Seconds that members took that this pass first saw run another version. */
+  readonly upgraded?: readonly number[];
 }
 
 export interface ClusterFigures {
@@ -88,6 +90,22 @@ export function endedOperation(
       ? undefined
       : (Date.parse(completedAt) - Date.parse(startedAt)) / 1000;
   return { type, outcome, seconds };
+}
+
+/** Of each member whose version changed between two passes: seconds from its restart until it was ready. */
+export function upgradedMembers(
+  { cluster, pods }: Observation,
+  { members }: EtcdClusterStatus,
+): readonly number[] {
+  const before = cluster.status.members?.details ?? [];
+  return (members?.details ?? []).flatMap(({ name, version }) => {
+    const was = before.find(member => member.name === name)?.version;
+    const pod = pods.find(candidate => candidate.owned && candidate.name === name);
+    if (was === undefined || version === undefined || was === version || pod === undefined) return [];
+    const { createdAt, imageReplacedAt = createdAt, readyChangedAt } = pod;
+    const begun = Math.max(createdAt, imageReplacedAt);
+    return readyChangedAt === undefined || readyChangedAt < begun ? [] : [(readyChangedAt - begun) / 1_000];
+  });
 }
 
 function isSame(one: LastOperation, other: LastOperation | undefined): boolean {

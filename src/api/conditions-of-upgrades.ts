@@ -66,6 +66,11 @@ const UPGRADE_BLOCKED = rows('UpgradeBlocked', {
     'The members keep their data in their pods, and the new version needs new pods.',
     'Make a new cluster with volumes and restore a backup into it.',
   ],
+  BackupFailed: [
+    'True',
+    'The backup that is to come before the upgrade was asked for and not made.',
+    'Read the message and the status of the EtcdBackup that it names; send it the message backup, or set spec.upgrade.snapshotBefore to Never.',
+  ],
   BackupMissing: [
     'True',
     'spec.upgrade.snapshotBefore is Required, and no verified backup is younger than an hour.',

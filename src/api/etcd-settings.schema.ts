@@ -92,7 +92,7 @@ export const upgrade = z
     snapshotBefore: z
       .enum(['IfPossible', 'Required', 'Never'])
       .describe(
-        'Required: an upgrade begins only when an EtcdBackup of this cluster has a verified object that is younger than an hour. IfPossible: its age is said. Nothing is taken by the upgrade itself.',
+        'Before its first member an upgrade asks an EtcdBackup of this cluster for a backup, unless one that is verified is younger than an hour; when that fails, nothing is touched. IfPossible: without an EtcdBackup the upgrade goes on. Required: it waits for one. Never: none is asked for.',
       )
       .default(UPGRADE_DEFAULTS.snapshotBefore),
     allowIntermediateVersions: z

@@ -63,6 +63,8 @@ export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
 /** Of pods: who does something heavy to the member now, one at a time (activities/member-slot.ts). */
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
+/** Of EtcdBackups: when an upgrade asked for a backup, RFC 3339. A run that began since then is the answer. */
+export const ANNOTATION_BACKUP_ASKED = `${GROUP}/backup-asked`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */
 export const ANNOTATION_VERSION = 'etcd.version';
 

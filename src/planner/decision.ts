@@ -133,6 +133,17 @@ type Deed =
       readonly version: string;
       readonly because: string;
     }
+  /** The EtcdBackup (by uid) is asked for a backup; the time of the question tells which run is the answer. */
+  | {
+      readonly kind: 'requestBackup';
+      readonly backup: string;
+      readonly uid: string;
+      /** RFC 3339. */
+      readonly asked: string;
+      readonly because: string;
+    }
+  /** Until a run of the EtcdBackup that began since then has ended, well or not. */
+  | { readonly kind: 'awaitBackup'; readonly backup: string; readonly uid: string; readonly asked: string }
   /** Until the member is ready and says itself that it runs this version. */
   | { readonly kind: 'awaitVersion'; readonly member: string; readonly version: string }
   /** Until every member says that the cluster, and from 3.6 on its data, are of this minor. */

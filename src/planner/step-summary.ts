@@ -43,6 +43,10 @@ export function stepSummary(step: Step): string {
       return `stop ${step.member}: ${step.because}`;
     case 'replaceImage':
       return `restart ${step.member} with etcd ${step.version}: ${step.because}`;
+    case 'requestBackup':
+      return `ask EtcdBackup ${step.backup} for a backup before ${step.because}`;
+    case 'awaitBackup':
+      return `wait until EtcdBackup ${step.backup} has made the backup`;
     case 'awaitVersion':
       return `wait until ${step.member} is ready and runs ${step.version}`;
     case 'awaitAgreement':

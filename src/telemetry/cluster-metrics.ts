@@ -14,6 +14,9 @@ const FORGET_AFTER_MS = 5 * 60_000;
 /** How long operations take, in seconds: from a repair to a large restore. */
 const OPERATION_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600, 1800, 7200];
 
+/** How long one member takes to restart, in seconds. */
+const MEMBER_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600];
+
 interface Known {
   readonly labels: { readonly namespace: string; readonly name: string };
   readonly figures: ClusterFigures;
@@ -86,8 +89,15 @@ export function clusterMetrics(
     defineGauge(registry, { ...spec, name: `${prefix}cluster_${spec.name}` }, { current, now });
   defineMembers(registry, `${prefix}cluster_members`, current);
   const ended = operationMetrics(registry, prefix);
+  const upgrades = new Histogram({
+    name: `${prefix}member_upgrade_duration_seconds`,
+    help: 'From the restart of a member with another version until it is ready, in whole seconds.',
+    buckets: MEMBER_BUCKETS,
+    registers: [registry],
+  });
   return {
-    report({ cluster: { namespace, name, uid }, figures, ended: operation }) {
+    report({ cluster: { namespace, name, uid }, figures, ended: operation, upgraded = [] }) {
+      for (const seconds of upgraded) upgrades.observe(seconds);
       if (operation !== undefined) ended(operation);
       if (figures === undefined) {
         clusters.delete(uid);

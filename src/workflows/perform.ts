@@ -24,6 +24,7 @@ const WAITS: readonly Step['kind'][] = [
   'sealMembers',
   'awaitQuiet',
   'awaitVersion',
+  'awaitBackup',
   'awaitAgreement',
   'addLearner',
   'promoteLearner',

@@ -84,6 +84,7 @@ describe('a newer patch', LONG, () => {
     expect(world.cluster.status.targetVersion).toBeUndefined();
     expect(condition(world, 'Upgrading')).toBeUndefined();
     expect((await world.run()).decision.kind).toBe('idle');
+    expect(world.passes.flatMap(({ upgraded = [] }) => upgraded)).toHaveLength(3);
   });
 
   it('whose probes differ comes with new pods on the same volumes', async () => {
@@ -93,6 +94,7 @@ describe('a newer patch', LONG, () => {
     await settled(world);
     expect(versions(world)).toEqual(['3.5.35', '3.5.35', '3.5.35']);
     expect(uids(world).filter(uid => before.includes(uid))).toEqual([]);
+    expect(world.events.filter(({ reason }) => reason === 'MemberUpgraded')).toHaveLength(3);
     expect(world.etcd.clusters).toHaveLength(1);
   });
 

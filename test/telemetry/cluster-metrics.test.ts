@@ -116,3 +116,10 @@ test('the first expiry of a certificate is told where there is one', async () =>
   metrics.pass(pass({ figures: { ...well, certificateExpiry: 1_800_000_000 } }));
   expect(await ofCluster()).toContain('certificate_expiry_timestamp_seconds{} 1800000000');
 });
+
+test('how long members took to come up with another version is counted', async () => {
+  metrics.pass(pass({ upgraded: [3, 40] }));
+  const lines = (await metrics.text()).split('\n');
+  expect(lines).toContain('etcd_operator_member_upgrade_duration_seconds_sum 43');
+  expect(lines).toContain('etcd_operator_member_upgrade_duration_seconds_bucket{le="5"} 1');
+});

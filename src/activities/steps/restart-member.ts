@@ -35,7 +35,9 @@ export async function restartMember(
     version: step.version ?? cluster.status.currentVersion,
   });
   if ((await createOwned(deps.kube, settledIn(pod, step.settledIn), ref.uid)) === 'created') {
-    const message = `started ${step.member} again on its volume`;
-    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberRestarted', message });
+    const isMoved = step.version !== undefined && step.version !== cluster.status.currentVersion;
+    const reason = isMoved ? 'MemberUpgraded' : 'MemberRestarted';
+    const message = `started ${step.member} again on its volume${isMoved ? ` with etcd ${step.version}` : ''}`;
+    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason, message });
   }
 }

@@ -2,12 +2,18 @@
 import { type ConditionFinding, finding } from '../../api/conditions.ts';
 import { backupWithDefaults } from '../../api/backup-defaults.ts';
 import { parseTimestamp } from '../../api/time.ts';
+import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import type { BackupEntry, BackupRun, EtcdBackup, EtcdClusterStatus } from '../../api/types.ts';
 import { clusterOfService, parseEndpoint } from './endpoints.ts';
 
 /** One EtcdBackup that is about this cluster. Plain JSON. */
 export interface BackupOfCluster {
   readonly name: string;
+  readonly uid: string;
+  /** When an upgrade last asked it for a backup, RFC 3339. */
+  readonly asked?: string;
+  /** It goes away: nothing is asked of it any more. */
+  readonly deleting?: boolean;
   /** The newest object of this very cluster that is verified. */
   readonly newest: BackupEntry | undefined;
   readonly lastRun: BackupRun | undefined;
@@ -32,7 +38,18 @@ export function backupOfCluster(
     ({ verified = '', clusterID }) => verified !== '' && clusterID === cluster.clusterId,
   );
   const { timeoutSeconds } = backupWithDefaults(spec);
-  return { name: metadata.name, newest, lastRun: status.lastRun, nextRun: status.nextRun, timeoutSeconds };
+  const { name, uid, annotations, deletionTimestamp } = metadata;
+  const asked = annotations?.[ANNOTATION_BACKUP_ASKED];
+  return {
+    name,
+    uid,
+    ...(asked !== undefined && { asked }),
+    ...(deletionTimestamp !== undefined && { deleting: true }),
+    newest,
+    lastRun: status.lastRun,
+    nextRun: status.nextRun,
+    timeoutSeconds,
+  };
 }
 
 /** The newest verified backup of all. */

@@ -1,6 +1,7 @@
 /** What to do next about one EtcdBackup. Pure: same observation, same answer. */
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import type { BackupVerification } from '../../api/backup-defaults.ts';
+import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import { objectLocation } from '../../api/backup-names.ts';
 import { validateBackup } from '../../api/validate.ts';
 import { said } from '../said.ts';
@@ -121,6 +122,8 @@ function beginning(observation: BackupObservation, { requested }: BackupActor): 
   const startedAt = startOf(backup, now);
   if (requested !== undefined)
     return { kind: 'beginBackup', startedAt, requestedBy: said(requested).slice(0, 256) };
+  if (isAskedFor(backup, now))
+    return { kind: 'beginBackup', startedAt, requestedBy: 'an upgrade of the cluster' };
   if (backup.config.suspended) return undefined;
   if (backup.config.schedule.kind === 'once') {
     return isOnceDue(backup) ? { kind: 'beginBackup', startedAt } : undefined;
@@ -136,6 +139,13 @@ function beginning(observation: BackupObservation, { requested }: BackupActor): 
 function pendingRetry(backup: BackupFacts): Retry | undefined {
   const { status, generation } = backup;
   return status.schedule?.rule === ruleOf(backup) ? retryOf(status, generation) : undefined;
+}
+
+/** An upgrade wants a backup, and none has begun since; it does not wait for longer than an hour. */
+function isAskedFor({ object, status }: BackupFacts, now: number): boolean {
+  const asked = parseTimestamp(object.metadata.annotations?.[ANNOTATION_BACKUP_ASKED]);
+  if (asked === undefined || now - asked > LONGEST_LOOK_SECONDS * 1000) return false;
+  return (parseTimestamp(status.lastRun?.startedAt) ?? 0) < asked;
 }
 
 /** A run is named by its second, so no two begin in the same one. */

@@ -4,6 +4,7 @@ import { compareVersions } from '../../api/versions.ts';
 import type { Decision } from '../decision.ts';
 import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
+import { noteOnBackup } from '../upgrade/backup.ts';
 import { failedMember, stoppedBy } from '../upgrade/failure.ts';
 import { type Goal, runs, upgradeGoal } from '../upgrade/goal.ts';
 
@@ -50,5 +51,6 @@ function progressOf(observation: Observation, goal: Goal, decision: Decision): s
     `from ${from} to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
     `next: ${next ?? 'nothing'}`,
     ...notes,
+    ...noteOnBackup(observation),
   ].join('; ');
 }

@@ -1,26 +1,128 @@
-/** The backup that is made before an upgrade: after the point of no return it is the only way back. */
+/**
+ * The backup that is made before an upgrade: after the point of no return it is the only way back. An EtcdBackup of the cluster
+ * is asked for it and makes it as one of its own runs; a run that began after the question is the answer.
+ */
 import { parseTimestamp, timestamp } from '../../api/time.ts';
-import { lastBackup } from '../backup/of-cluster.ts';
+import { blocked, operate } from '../answers.ts';
+import { type BackupOfCluster, latestBackup } from '../backup/of-cluster.ts';
 import type { Obstacle } from '../checks.ts';
+import type { Decision, Step } from '../decision.ts';
 import { seatsOf } from '../membership/seats.ts';
 import type { Observation, PodFacts } from '../observation.ts';
+import type { Goal } from './goal.ts';
 
-/** A backup that is to come before an upgrade may be so old when it begins. */
-const FRESH_BACKUP_MS = 3_600_000;
+/** A backup may be so old when the upgrade begins; a question that was answered badly is asked again after as long. */
+const FRESH_MS = 3_600_000;
+/** What a run may take beyond its limit until it has begun and ended. */
+const GRACE_MS = 120_000;
 
-/** Before the first member: after the point of no return a backup is the only way back. */
-export function backedUpEnough(observation: Observation, waiting: readonly PodFacts[]): Obstacle | undefined {
-  const { cluster, now, backups = [] } = observation;
+/**
+ * What comes before the first member is touched; undefined when that may be done. `isOpen`: nothing else stands in the way, so
+ * that no backup is made for an upgrade that cannot begin.
+ */
+export function backUpFirst(
+  observation: Observation,
+  goal: Goal,
+  {
+    waiting,
+    steps,
+    isOpen,
+  }: { readonly waiting: readonly PodFacts[]; readonly steps: readonly Step[]; readonly isOpen: boolean },
+): Decision | undefined {
+  const { cluster, now } = observation;
+  const { snapshotBefore } = cluster.config.upgrade;
   const isBegun = waiting.length < seatsOf(observation).length;
-  if (cluster.config.upgrade.snapshotBefore !== 'Required' || isBegun) return undefined;
-  const newest = parseTimestamp(lastBackup(backups)?.lastBackup?.time);
-  if (newest !== undefined && now - newest < FRESH_BACKUP_MS) return undefined;
-  const found = newest === undefined ? 'there is none' : `the newest is of ${timestamp(newest)}`;
-  const place = backups[0]?.name;
+  if (snapshotBefore === 'Never' || isBegun || freshBackup(observation) !== undefined) return undefined;
+  const place = placeOf(observation);
+  if (place === undefined)
+    return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
+  const { name: backup, uid, asked } = place;
+  if (asked !== undefined && isRecent(asked, now)) {
+    const obstacle = faultOf(place, now);
+    if (obstacle !== undefined) return blocked(obstacle, steps);
+    return operate('upgradeCluster', [{ kind: 'awaitBackup', backup, uid, asked }, ...steps]);
+  }
+  if (!isOpen) return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
+  const question = timestamp(now);
+  const because = `the upgrade from ${goal.from} to ${goal.to}`;
+  return operate('upgradeCluster', [
+    { kind: 'requestBackup', backup, uid, asked: question, because },
+    { kind: 'awaitBackup', backup, uid, asked: question },
+    ...steps,
+  ]);
+}
+
+/** What people are told of the backup while the upgrade is under way; nothing of one that they did not want. */
+export function noteOnBackup(observation: Observation): readonly string[] {
+  const { snapshotBefore } = observation.cluster.config.upgrade;
+  if (snapshotBefore === 'Never') return [];
+  const newest = latestBackup(observation.backups ?? [])?.newest;
+  if (newest !== undefined) return [`newest verified backup: ${newest.location} of ${newest.time}`];
+  return placeOf(observation) === undefined ? ['no backup: no EtcdBackup is about this cluster'] : [];
+}
+
+/** Whether a run that began since the question has ended. */
+export function hasAnswered({
+  asked,
+  lastRun,
+}: Pick<BackupOfCluster, 'lastRun'> & { asked: string }): boolean {
+  const begun = parseTimestamp(lastRun?.startedAt);
+  return begun !== undefined && begun >= (parseTimestamp(asked) ?? 0);
+}
+
+function freshBackup({ backups = [], now }: Observation): string | undefined {
+  const time = latestBackup(backups)?.newest?.time;
+  return time !== undefined && isRecent(time, now) ? time : undefined;
+}
+
+function isRecent(time: string, now: number): boolean {
+  const at = parseTimestamp(time);
+  return at !== undefined && now - at < FRESH_MS;
+}
+
+/** Who is asked: whoever was asked already, else whoever made the newest backup, else the first by name. */
+function placeOf({ backups = [], now }: Observation): BackupOfCluster | undefined {
+  const staying = backups
+    .filter(({ deleting }) => deleting !== true)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return (
+    staying.find(({ asked }) => asked !== undefined && isRecent(asked, now)) ??
+    latestBackup(staying) ??
+    staying[0]
+  );
+}
+
+/** Why the question has no good answer; undefined while the answer is waited for. */
+function faultOf(
+  { name, asked = '', lastRun, timeoutSeconds }: BackupOfCluster,
+  now: number,
+): Obstacle | undefined {
+  const next =
+    'It is asked again an hour after it was asked; send it the message backup to have one earlier, or set spec.upgrade.snapshotBefore to Never';
+  if (hasAnswered({ asked, lastRun })) {
+    const { outcome = 'Failed', message = 'no reason was given' } = lastRun ?? {};
+    const why =
+      outcome === 'Succeeded' ? 'its backup is not a verified one of this cluster' : `${outcome}: ${message}`;
+    return {
+      reason: 'BackupFailed',
+      message: `the backup before the upgrade was not made by EtcdBackup ${name}: ${why}. ${next}`,
+    };
+  }
+  const since = now - (parseTimestamp(asked) ?? now);
+  if (since <= timeoutSeconds * 1_000 + GRACE_MS) return undefined;
+  return {
+    reason: 'BackupFailed',
+    message: `EtcdBackup ${name} was asked at ${asked} for a backup before the upgrade and has made none: see its status. ${next}`,
+  };
+}
+
+function missing({ backups = [] }: Observation): Obstacle {
+  const newest = latestBackup(backups)?.newest?.time;
+  const found = newest === undefined ? 'there is none' : `the newest is of ${newest}`;
   const advice =
-    place === undefined
+    backups.length === 0
       ? 'make an EtcdBackup with spec.clusterRef'
-      : `send the message backup to EtcdBackup ${place}`;
+      : 'it is asked for when nothing else stands in the way';
   return {
     reason: 'BackupMissing',
     message: `spec.upgrade.snapshotBefore is Required: a verified backup that is younger than an hour comes first, and ${found}; ${advice}`,

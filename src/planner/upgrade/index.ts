@@ -13,7 +13,7 @@ import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { membersWithoutPod, usableClaim } from '../repair.ts';
 import { whenGatesOpen } from '../rolling.ts';
-import { backedUpEnough } from './backup.ts';
+import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
 import { failedMember, isYoung, stoppedBy } from './failure.ts';
@@ -68,13 +68,15 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   if (unfit !== undefined) return blocked(unfit, steps);
   const [first] = waiting;
   if (first === undefined) return undefined;
-  const unsaved = backedUpEnough(observation, waiting);
-  if (unsaved !== undefined) return blocked(unsaved, steps);
+  const obstacle = gates(observation, goal);
+  const isMended = isBroken(first) && othersAreWell(observation, first);
+  const isOpen = isMended || obstacle === undefined || obstacle.waitMs !== undefined;
+  const unsaved = backUpFirst(observation, goal, { waiting, steps, isOpen });
+  if (unsaved !== undefined) return unsaved;
   const consent = consented(observation, goal, waiting);
   if ('obstacle' in consent) return blocked(consent.obstacle, steps);
   const { approval } = consent;
-  if (isBroken(first) && othersAreWell(observation, first)) return operate('upgradeCluster', steps, approval);
-  const obstacle = gates(observation, goal);
+  if (isMended) return operate('upgradeCluster', steps, approval);
   return whenGatesOpen(observation, {
     operation: 'upgradeCluster',
     obstacle,

@@ -38,6 +38,8 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   restartMember: [],
   applyObjects: [],
   awaitQuiet: [],
+  requestBackup: [],
+  awaitBackup: [],
   replaceImage: [],
   awaitVersion: [],
   awaitAgreement: [],

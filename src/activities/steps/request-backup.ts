@@ -1,0 +1,56 @@
+/** A backup before an upgrade: an EtcdBackup of the cluster is asked for it, and makes it as its own run. */
+import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../api/names.ts';
+import { parseTimestamp } from '../../api/time.ts';
+import type { EtcdBackup } from '../../api/types.ts';
+import type { KindRef } from '../../kube/port.ts';
+import type { Step } from '../../planner/decision.ts';
+import { hasAnswered } from '../../planner/upgrade/backup.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { type WaitOutcome, waitUntil } from '../poll.ts';
+import { type ClusterRef, readLivingCluster } from '../resource.ts';
+
+const BACKUP: KindRef = { apiVersion: API_VERSION, kind: 'EtcdBackup' };
+
+/** Writes the question on this very EtcdBackup (by uid), which wakes its workflow. Asked twice it is asked once. */
+export async function requestBackup(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'requestBackup' }>,
+): Promise<void> {
+  await readLivingCluster(deps.kube, ref);
+  const { backup, metadata } = await readBackup(deps, ref, step);
+  const before = parseTimestamp(metadata.annotations?.[ANNOTATION_BACKUP_ASKED]) ?? 0;
+  if (before >= (parseTimestamp(step.asked) ?? 0)) return;
+  const { uid } = step;
+  const annotations = { [ANNOTATION_BACKUP_ASKED]: step.asked };
+  await deps.kube.patch(backup, { metadata: { uid, annotations } }, { type: 'merge' });
+  const message = `EtcdBackup ${step.backup} is asked for a backup before ${step.because}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'BackupRequested', message });
+}
+
+/** Waits until the question is answered; what the answer is worth is planned from. */
+export async function awaitBackup(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'awaitBackup' }>,
+): Promise<WaitOutcome> {
+  return waitUntil(async () => {
+    const { status } = await readBackup(deps, ref, step);
+    return hasAnswered({ asked: step.asked, lastRun: status?.lastRun }) ? 'done' : 'notYet';
+  });
+}
+
+async function readBackup(
+  deps: Dependencies,
+  { namespace }: ClusterRef,
+  { backup: name, uid }: { readonly backup: string; readonly uid: string },
+) {
+  const at = { ...BACKUP, namespace, name };
+  const found = await deps.kube.get(at);
+  if (found?.metadata.uid !== uid)
+    throw preconditionChanged(`EtcdBackup ${name} is not the one that was seen`);
+  // The API server validated it against our own schema, so its shape is known.
+  const { status } = found as unknown as EtcdBackup;
+  return { backup: at, metadata: found.metadata, status };
+}

@@ -1,0 +1,116 @@
+/** An upgrade that is interrupted at each of its steps: by a dead operator, and by people who pause, abort or change their mind. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { Actor } from '../../src/planner/observation.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+const LONG = { timeout: 300_000 };
+const MOST_STEPS = 60;
+
+/** A cluster that is asked for another version, and has taken so many steps towards it. */
+async function upgrading(of: { from: string; to: string }, steps: number): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: { size: 3, version: of.from } });
+  await world.run();
+  await world.run();
+  world.now += 60_000;
+  await ask(world, { version: of.to });
+  for (let step = 0; step < steps; step += 1) {
+    world.kubelet.settle();
+    await world.step();
+  }
+  return world;
+}
+
+async function ask(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
+  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+  world.kube.mutate(
+    world.resource,
+    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
+  );
+}
+
+/** How many steps an upgrade takes that nobody interrupts. */
+async function length(of: { from: string; to: string }): Promise<number> {
+  const world = await upgrading(of, 0);
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    world.kubelet.settle();
+    if ((await world.step()).decision.kind !== 'operate') return steps;
+  }
+  throw new Error('the upgrade does not end');
+}
+
+function versions(world: OperatorWorld): string[] {
+  return [...(world.etcd.clusters[0]?.processes ?? [])].map(({ version }) => version);
+}
+
+async function settled(world: OperatorWorld): Promise<string[]> {
+  await world.run();
+  await world.run();
+  return versions(world);
+}
+
+/** Fewest members that ran, and starts of etcd that ended at once, while `during` went on. */
+async function watched<T>(world: OperatorWorld, during: () => Promise<T>) {
+  let fewest = 3;
+  const stop = world.kube.intercept(() => {
+    fewest = Math.min(fewest, world.etcd.clusters[0]?.processes.size ?? 0);
+  });
+  const before = world.kubelet.starts.length;
+  const ends = await during();
+  stop();
+  return {
+    ends,
+    fewest,
+    failures: world.kubelet.starts.slice(before).flatMap(({ failure }) => failure ?? []),
+  };
+}
+
+const all = (version: string) => ({ ends: [version, version, version], fewest: 2, failures: [] as string[] });
+const PATCH = { from: '3.6.15', to: '3.6.16' };
+const MINOR = { from: '3.5.35', to: '3.6.16' };
+
+describe('an upgrade', LONG, () => {
+  it.each([PATCH, MINOR])(
+    'from $from to $to goes on when the operator dies in any of its activities',
+    async of => {
+      for (let at = 0, last = await length(of); at < last; at += 1) {
+        const world = await upgrading(of, at);
+        // The pass makes its calls first: this dies in the step that it decides on, or soon after.
+        world.kill({ at: world.calls + 12, arrives: () => at % 2 === 0 });
+        const { ends, fewest, failures } = await watched(world, () => settled(world));
+        expect({ at, ends, failures }).toEqual({ at, ends: all(of.to).ends, failures: [] });
+        expect(fewest).toBeGreaterThanOrEqual(2);
+      }
+    },
+  );
+
+  it.each([
+    ['paused', { paused: { by: 'ana' } } as Actor, 'Paused'],
+    ['aborted', { aborted: { operation: 'upgradeCluster', generation: 2, by: 'ana' } } as Actor, 'Aborted'],
+  ])('that is %s stays as it is at any of its steps, and goes on later', async (_, actor, reason) => {
+    for (let at = 0, last = await length(PATCH); at < last; at += 1) {
+      const world = await upgrading(PATCH, at);
+      const before = versions(world);
+      const { decision } = await world.look(actor);
+      expect(decision).toMatchObject({ kind: 'blocked', reason });
+      expect({ at, versions: versions(world) }).toEqual({ at, versions: before });
+      expect({ at, ends: await settled(world) }).toEqual({ at, ends: all(PATCH.to).ends });
+    }
+  });
+
+  it.each([
+    ['back', PATCH, '3.6.15'],
+    ['on', PATCH, '3.6.14'],
+    ['back, before the point of no return,', MINOR, '3.5.35'],
+  ])('can be sent %s at any of its steps', async (_, of, target) => {
+    for (let at = 0, last = await length(of); at < last; at += 2) {
+      const world = await upgrading(of, at);
+      // Once the cluster has agreed on the newer minor there is no way back: then it is completed, and that is said.
+      const isAgreed = versions(world).every(version => version === of.to) && of === MINOR;
+      await ask(world, { version: target });
+      const { ends, failures } = await watched(world, () => settled(world));
+      const wanted = isAgreed ? of.to : target;
+      expect({ at, ends, failures }).toEqual({ at, ends: all(wanted).ends, failures: [] });
+    }
+  });
+});
