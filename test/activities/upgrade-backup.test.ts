@@ -100,8 +100,10 @@ describe('an upgrade', LONG, () => {
     await world.perform(step);
     expect(question(world)).toBe(first);
     world.now += 3_000_000;
+    expect((await world.look()).decision).toMatchObject({ kind: 'operate', step: { kind: 'awaitBackup' } });
+    world.now += 3_000_000;
     expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'BackupFailed' });
-    world.now += 700_000;
+    world.now += 3_000_000;
     expect((await world.look()).decision).toMatchObject({ kind: 'operate', step: { kind: 'requestBackup' } });
   });
 

@@ -11,7 +11,7 @@ import { seatsOf } from '../membership/seats.ts';
 import type { Observation, PodFacts } from '../observation.ts';
 import type { Goal } from './goal.ts';
 
-/** A backup may be so old when the upgrade begins; a question that was answered badly is asked again after as long. */
+/** A backup may be so old when the upgrade begins; what was answered badly, or not at all, is asked again after as long. */
 const FRESH_MS = 3_600_000;
 /** What a run may take beyond its limit until it has begun and ended. */
 const GRACE_MS = 120_000;
@@ -37,11 +37,11 @@ export function backUpFirst(
   if (place === undefined)
     return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
   const { name: backup, uid, asked } = place;
-  if (asked !== undefined && isRecent(asked, now)) {
-    const obstacle = faultOf(place, now);
-    if (obstacle !== undefined) return blocked(obstacle, steps);
+  const answer = answerOf(place, now);
+  if (answer.kind === 'good') return undefined;
+  if (answer.kind === 'bad') return blocked(answer.obstacle, steps);
+  if (answer.kind === 'waiting' && asked !== undefined)
     return operate('upgradeCluster', [{ kind: 'awaitBackup', backup, uid, asked }, ...steps]);
-  }
   if (!isOpen) return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
   const question = timestamp(now);
   const because = `the upgrade from ${goal.from} to ${goal.to}`;
@@ -85,35 +85,37 @@ function placeOf({ backups = [], now }: Observation): BackupOfCluster | undefine
   const staying = backups
     .filter(({ deleting }) => deleting !== true)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return (
-    staying.find(({ asked }) => asked !== undefined && isRecent(asked, now)) ??
-    latestBackup(staying) ??
-    staying[0]
-  );
+  return staying.find(backup => answerOf(backup, now).kind !== 'none') ?? latestBackup(staying) ?? staying[0];
 }
 
-/** Why the question has no good answer; undefined while the answer is waited for. */
-function faultOf(
-  { name, asked = '', lastRun, timeoutSeconds }: BackupOfCluster,
-  now: number,
-): Obstacle | undefined {
-  const next =
-    'It is asked again an hour after it was asked; send it the message backup to have one earlier, or set spec.upgrade.snapshotBefore to Never';
-  if (hasAnswered({ asked, lastRun })) {
-    const { outcome = 'Failed', message = 'no reason was given' } = lastRun ?? {};
-    const why =
-      outcome === 'Succeeded' ? 'its backup is not a verified one of this cluster' : `${outcome}: ${message}`;
-    return {
-      reason: 'BackupFailed',
-      message: `the backup before the upgrade was not made by EtcdBackup ${name}: ${why}. ${next}`,
-    };
+type Answer =
+  /** `none`: nothing was asked, or so long ago that it is to be asked again. */
+  { readonly kind: 'none' | 'waiting' | 'good' } | { readonly kind: 'bad'; readonly obstacle: Obstacle };
+
+/** What has become of the last question. */
+function answerOf({ name, asked, lastRun, newest, timeoutSeconds }: BackupOfCluster, now: number): Answer {
+  const askedAt = parseTimestamp(asked);
+  if (asked === undefined || askedAt === undefined) return { kind: 'none' };
+  const patienceMs = timeoutSeconds * 1_000 + GRACE_MS;
+  if (now - askedAt >= patienceMs + FRESH_MS) return { kind: 'none' };
+  if (!hasAnswered({ asked, lastRun })) {
+    return now - askedAt <= patienceMs
+      ? { kind: 'waiting' }
+      : bad(
+          `EtcdBackup ${name} was asked at ${asked} for a backup before the upgrade and has made none: see its status`,
+        );
   }
-  const since = now - (parseTimestamp(asked) ?? now);
-  if (since <= timeoutSeconds * 1_000 + GRACE_MS) return undefined;
-  return {
-    reason: 'BackupFailed',
-    message: `EtcdBackup ${name} was asked at ${asked} for a backup before the upgrade and has made none: see its status. ${next}`,
-  };
+  if ((parseTimestamp(newest?.time) ?? 0) >= askedAt) return { kind: 'good' };
+  const { outcome = 'Failed', message = 'no reason was given', completedAt = asked } = lastRun ?? {};
+  if (!isRecent(completedAt, now)) return { kind: 'none' };
+  const why =
+    outcome === 'Succeeded' ? 'its backup is not a verified one of this cluster' : `${outcome}: ${message}`;
+  return bad(`the backup before the upgrade was not made by EtcdBackup ${name}: ${why}`);
+}
+
+function bad(fault: string): Answer {
+  const message = `${fault}. It is asked again an hour later; send it the message backup to have one earlier, or set spec.upgrade.snapshotBefore to Never`;
+  return { kind: 'bad', obstacle: { reason: 'BackupFailed', message } };
 }
 
 function missing({ backups = [] }: Observation): Obstacle {
