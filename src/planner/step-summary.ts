@@ -41,20 +41,16 @@ export function stepSummary(step: Step): string {
       return `wait before ${step.before} is touched: ${step.because}`;
     case 'stopMember':
       return `stop ${step.member}: ${step.because}`;
-    case 'replaceImage':
-      return `restart ${step.member} with etcd ${step.version}: ${step.because}`;
-    case 'requestBackup':
-      return `ask EtcdBackup ${step.backup} for a backup before ${step.because}`;
-    case 'awaitBackup':
-      return `wait until EtcdBackup ${step.backup} has made the backup`;
-    case 'awaitVersion':
-      return `wait until ${step.member} is ready and runs ${step.version}`;
-    case 'awaitAgreement':
-      return `wait until cluster and data have arrived in ${step.minor}`;
     case 'admitMembers':
       return `lead clients to ${list(step.pods.map(pod => pod.name))}`;
     case 'deletePods':
       return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
+    case 'replaceImage':
+    case 'requestBackup':
+    case 'awaitBackup':
+    case 'awaitVersion':
+    case 'awaitAgreement':
+      return upgradeSummary(step);
     case 'expandClaim':
     case 'labelClaim':
     case 'releaseClaims':
@@ -74,6 +70,26 @@ function claimSummary(step: Extract<Step, { kind: 'expandClaim' | 'labelClaim' |
       return `put ${list([...Object.keys(step.labels), ...Object.keys(step.annotations)])} on claim ${step.claim}`;
     case 'releaseClaims':
       return `delete claims ${list(step.claims.map(claim => claim.name))}`;
+  }
+}
+
+type UpgradeStep = Extract<
+  Step,
+  { kind: 'replaceImage' | 'requestBackup' | 'awaitBackup' | 'awaitVersion' | 'awaitAgreement' }
+>;
+
+function upgradeSummary(step: UpgradeStep): string {
+  switch (step.kind) {
+    case 'replaceImage':
+      return `restart ${step.member} with etcd ${step.version}: ${step.because}`;
+    case 'requestBackup':
+      return `ask EtcdBackup ${step.backup} for a backup before ${step.because}`;
+    case 'awaitBackup':
+      return `wait until EtcdBackup ${step.backup} has made the backup`;
+    case 'awaitVersion':
+      return `wait until ${step.member} is ready and runs ${step.version}`;
+    case 'awaitAgreement':
+      return `wait until cluster and data have arrived in ${step.minor}`;
   }
 }
 
