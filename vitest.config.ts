@@ -8,6 +8,9 @@ const onStack = {
   hookTimeout: 1_800_000,
 } as const;
 
+/** Needs nothing but a while: every point at which something can break is tried, or many processes are started. */
+const THOROUGH = 'test/**/*.thorough.test.ts';
+
 /**
  * Levels, run in this order and never side by side: each one's failures make the next one's pointless, and
  * two cores are not to be shared by a test that measures time. Forks, because a process has one Temporal Runtime.
@@ -19,13 +22,26 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{replay,integration,e2e}/**', 'test/drill/**/*.drill.test.ts'],
+          exclude: ['test/{replay,integration,e2e}/**', 'test/drill/**/*.drill.test.ts', THOROUGH],
           pool: 'forks',
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
+          // Most of a short file's time would be a process of its own that loads everything anew.
+          isolate: false,
+          setupFiles: 'test/support/unit-setup.ts',
           // For what hangs; a machine that is busy with builds is no failure.
           testTimeout: 30_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'thorough',
+          include: [THOROUGH],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -36,7 +52,7 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -47,7 +63,7 @@ export default defineConfig({
           maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -57,7 +73,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           // Nothing in these files disturbs what another one uses, and all of them mostly wait.
           maxWorkers: 3,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -66,7 +82,7 @@ export default defineConfig({
           name: 'drill',
           include: ['test/drill/*.drill.test.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
         },
       },
       {
@@ -75,7 +91,7 @@ export default defineConfig({
           name: 'long-drill',
           include: ['test/drill/long/*.drill.test.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 6 },
+          sequence: { groupOrder: 7 },
         },
       },
     ],
