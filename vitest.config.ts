@@ -8,6 +8,8 @@ const onStack = {
   hookTimeout: 1_800_000,
 } as const;
 
+/** Of code that has no effects: nothing that one file does can change what another one sees. */
+const PURE = 'test/{api,objects,planner}/**/*.test.ts';
 /** Needs nothing but a while: every point at which something can break is tried, or many processes are started. */
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
@@ -20,18 +22,27 @@ export default defineConfig({
     projects: [
       {
         test: {
+          name: 'pure',
+          include: [PURE],
+          pool: 'forks',
+          maxWorkers: 2,
+          // Most of a short file's time would be a process of its own that loads everything anew.
+          isolate: false,
+          testTimeout: 30_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{replay,integration,e2e}/**', 'test/drill/**/*.drill.test.ts', THOROUGH],
+          exclude: ['test/{replay,integration,e2e}/**', 'test/drill/**/*.drill.test.ts', PURE, THOROUGH],
           pool: 'forks',
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
-          // Most of a short file's time would be a process of its own that loads everything anew.
-          isolate: false,
-          setupFiles: 'test/support/unit-setup.ts',
           // For what hangs; a machine that is busy with builds is no failure.
           testTimeout: 30_000,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -41,7 +52,7 @@ export default defineConfig({
           pool: 'forks',
           maxWorkers: 2,
           testTimeout: 60_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -52,7 +63,7 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -63,7 +74,7 @@ export default defineConfig({
           maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -73,7 +84,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           // Nothing in these files disturbs what another one uses, and all of them mostly wait.
           maxWorkers: 3,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
         },
       },
       {
@@ -82,7 +93,7 @@ export default defineConfig({
           name: 'drill',
           include: ['test/drill/*.drill.test.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 6 },
+          sequence: { groupOrder: 7 },
         },
       },
       {
@@ -91,7 +102,7 @@ export default defineConfig({
           name: 'long-drill',
           include: ['test/drill/long/*.drill.test.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 7 },
+          sequence: { groupOrder: 8 },
         },
       },
     ],

@@ -9,7 +9,12 @@ const step = (name: string, args: readonly string[], options: RunOptions = {}): 
 
 const steps: readonly Step[] = [
   // The longest; the others are done meanwhile.
-  step('tests', [tool.vitest, 'run', '--project', 'unit', '--project', 'replay', '--reporter=dot']),
+  step('tests', [
+    tool.vitest,
+    'run',
+    ...['pure', 'unit', 'replay'].flatMap(level => ['--project', level]),
+    '--reporter=dot',
+  ]),
   step('generated files', ['scripts/generate.ts', '--check']),
   step('format', [tool.biome, 'format', '.']),
   step('lint', ['scripts/lint.ts']),

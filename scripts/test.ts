@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { root, runNode, tool } from './run.ts';
 import { add, exitCodeOf, failuresOf, nothing, summaryLine, tallyOf, type Tally } from './test-summary.ts';
 
-const levels = ['unit', 'thorough', 'replay', 'integration', 'e2e', 'drill', 'long-drill'];
+const levels = ['pure', 'unit', 'thorough', 'replay', 'integration', 'e2e', 'drill', 'long-drill'];
 /** Long drills take half an hour: they run when they are asked for. */
 const always = levels.filter(level => level !== 'long-drill');
 
