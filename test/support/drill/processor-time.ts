@@ -15,6 +15,7 @@ interface Process {
 
 /** `USER_HZ`, which is 100 on every architecture that the stack runs on. */
 const TICKS_PER_SECOND = 100;
+const NODE_SCRIPT = '/local/stack/node-init.sh';
 const EVERYTHING = 'whole machine';
 
 /** What the programs of a stack have used since they began, and under `whole machine` what all have that runs beside them. */
@@ -38,16 +39,23 @@ export function spentBetween(before: ProcessorTime, after: ProcessorTime): strin
     .join(', ');
 }
 
-/** Servers name the folder of their stack; what runs in a node descends from what runs its container runtime. */
+/** Servers name the folder of their stack; what runs in a node descends from the script that began the node. */
 function ofStack(all: readonly Process[], { kubeconfig }: Stack): Process[] {
   const servers = all.filter(({ command }) => command.includes(`${dirname(kubeconfig)}/`));
-  const nodes = servers.filter(({ command }) => programOf(command) === 'containerd');
-  const found = new Set([...servers.map(({ pid }) => pid), ...nodes.map(({ parent }) => parent)]);
+  const byPid = new Map(all.map(process => [process.pid, process]));
+  const found = new Set(servers.flatMap(server => [server.pid, nodeOf(server, byPid)?.pid ?? server.pid]));
   for (let size = 0; size !== found.size; ) {
     size = found.size;
     for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
   }
   return all.filter(({ pid }) => found.has(pid));
+}
+
+/** The outermost process of the node that this one runs in; what a container runtime leaves behind is adopted by it. */
+function nodeOf({ parent }: Process, byPid: ReadonlyMap<number, Process>): Process | undefined {
+  const above = byPid.get(parent);
+  if (above === undefined || !above.command.includes(NODE_SCRIPT)) return undefined;
+  return nodeOf(above, byPid) ?? above;
 }
 
 function programOf(command: string): string {
