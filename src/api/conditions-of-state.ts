@@ -57,8 +57,8 @@ const AVAILABLE = rows('Available', {
 const QUORUM_AT_RISK = rows('QuorumAtRisk', {
   NoMarginLeft: [
     'True',
-    'Members are away, and one more failure would stop the cluster.',
-    'Take nothing else down; bring back the members that the message names.',
+    'Members are away, or were added by hand and are not known to be well, and one more failure would stop the cluster.',
+    'Take nothing else down; bring back the members that the message names, or remove those that were added by hand.',
   ],
   QuorumLost: [
     'True',

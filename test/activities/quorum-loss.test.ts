@@ -48,7 +48,7 @@ describe('QuorumAtRisk', () => {
     const risk = condition(world, 'QuorumAtRisk');
     expect(risk).toMatchObject({ status: 'True', reason: 'NoMarginLeft' });
     expect(risk?.message).toBe(
-      '3 of 5 voters are healthy, and 3 are needed; example-1: its claim is Bound, its pod does not start (ImagePullBackOff); example-2: its claim is Bound, its pod does not start (ImagePullBackOff)',
+      '3 of 5 voters are known to be healthy, and 3 are needed; example-1: its claim is Bound, its pod does not start (ImagePullBackOff); example-2: its claim is Bound, its pod does not start (ImagePullBackOff)',
     );
   });
 

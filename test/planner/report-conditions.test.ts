@@ -8,6 +8,7 @@ import {
   ABSENT,
   aClaim,
   aCluster,
+  aMembership,
   anIncarnation,
   anObservation,
   aPod,
@@ -343,6 +344,17 @@ describe('the other conditions', () => {
   ] as const)('Durable: %s', (_, storage, status, reason) => {
     const observation = anObservation({ cluster: aCluster(storage && { status: { storage } }) });
     expect(report(observation)['Durable']?.slice(0, 2)).toEqual([status, reason]);
+  });
+
+  it('QuorumAtRisk counts a voter that was added by hand, of which nobody knows how it is', () => {
+    const withStranger = (size: number) =>
+      aRunningCluster({ membership: aMembership([...namesOf(size), 'stranger']) }, size);
+    expect(report(withStranger(3))['QuorumAtRisk']).toEqual([
+      'True',
+      'NoMarginLeft',
+      '3 of 4 voters are known to be healthy, and 3 are needed; stranger: it was added by hand, nobody knows how it is',
+    ]);
+    expect(report(withStranger(5))['QuorumAtRisk']).toBeUndefined();
   });
 
   it('Paused is there while someone or the specification pauses, with who and why', () => {

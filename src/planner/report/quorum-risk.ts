@@ -2,7 +2,7 @@
 import { type ConditionFinding, finding } from '../../api/conditions.ts';
 import { goesToSleep } from '../hibernate.ts';
 import { lossOf } from '../membership/evidence.ts';
-import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
+import { lastKnownSeat, type Seat, seatsOf } from '../membership/seats.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
 import type { Observation } from '../observation.ts';
 import { quorum } from '../quorum.ts';
@@ -18,15 +18,21 @@ export function quorumAtRisk(
   if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
   if (isTotalLoss(observation))
     return [finding('QuorumAtRisk', 'AllVolumesLost', totalLoss(observation).message)];
-  const voters = votersOf(observation, members);
+  const strangers = strangersOf(observation);
+  const voters = votersOf(observation, members).filter(
+    ({ detail }) => !strangers.some(({ name }) => name === detail.name),
+  );
   const away = voters.filter(({ detail }) => detail.health !== 'Healthy');
-  if (away.length === 0) return [];
+  if (away.length === 0 && strangers.length === 0) return [];
   const disks = away.map(({ detail }) => diskOf(observation, detail.name)).join('; ');
   const healthy = voters.length - away.length;
   if (membership.known) {
-    if (healthy > quorum(voters.length)) return [];
-    const said = `${healthy} of ${voters.length} voters are healthy, and ${quorum(voters.length)} are needed; ${disks}`;
-    return [finding('QuorumAtRisk', 'NoMarginLeft', said)];
+    const all = voters.length + strangers.length;
+    if (healthy > quorum(all)) return [];
+    const unknown = strangers.map(({ name }) => `${name}: it was added by hand, nobody knows how it is`);
+    const said = [`${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`];
+    const each = [...said, ...(disks === '' ? [] : [disks]), ...unknown];
+    return [finding('QuorumAtRisk', 'NoMarginLeft', each.join('; '))];
   }
   return isQuorumImpossible(observation, members)
     ? [
@@ -46,6 +52,11 @@ export function isQuorumImpossible(observation: Observation, members: readonly O
   const voters = votersOf(observation, members);
   const running = voters.filter(({ detail }) => isRunning(observation, detail.name));
   return voters.length > 0 && running.length < quorum(voters.length);
+}
+
+/** Voters that were added by hand: etcd counts them for a quorum, whatever the operator thinks of them. */
+function strangersOf(observation: Observation): readonly Seat[] {
+  return seatsOf(observation).filter(seat => !seat.ours && !seat.isLearner);
 }
 
 function votersOf(observation: Observation, members: readonly ObservedMember[]): readonly ObservedMember[] {
