@@ -1,6 +1,6 @@
 /** How a cluster's traffic is secured: which Secrets hold which certificate, under which keys. Pure. */
 import { withDefaults } from './defaults.ts';
-import { memberHost, peerServiceName, clientServiceName } from './names.ts';
+import { ANNOTATION_SECURITY, memberHost, peerServiceName, clientServiceName } from './names.ts';
 import type { EtcdCluster, EtcdClusterStatus, TlsPolicy } from './types.ts';
 
 export type TlsMode = 'static' | 'auto' | 'certManager';
@@ -44,7 +44,7 @@ export type Security = {
 };
 
 type Secured = {
-  readonly metadata: Pick<EtcdCluster['metadata'], 'name'>;
+  readonly metadata: Pick<EtcdCluster['metadata'], 'name' | 'annotations'> & { readonly uid?: string };
   readonly spec: Pick<EtcdCluster['spec'], 'TLS'>;
   readonly status?: EtcdClusterStatus | undefined;
 };
@@ -100,11 +100,23 @@ export function authoritySecret(cluster: string, authority: 'peer' | 'client'): 
  */
 export function securitySwitch(cluster: Secured): string | undefined {
   const { status } = cluster;
-  if (status?.incarnation === undefined) return undefined;
+  const recorded = status?.incarnation === undefined ? stampedSecurity(cluster) : describe(status.tls);
   const asked = describe(securityOf(cluster));
-  const recorded = describe(status.tls);
-  if (asked === recorded) return undefined;
+  if (recorded === undefined || asked === recorded) return undefined;
   return `spec.TLS asks for ${asked}, but this cluster was made with ${recorded}; it cannot be switched on a living cluster: write the old mode again, or make a new cluster and restore a backup into it`;
+}
+
+/**
+ * What is stamped on the resource of a living cluster, so that a lost status does not take along how its members talk: its uid,
+ * which a copy of the resource does not have, and the way in words.
+ */
+export function securityStamp({ metadata, status }: Pick<EtcdCluster, 'metadata' | 'status'>): string {
+  return `${metadata.uid} ${describe(status?.tls)}`;
+}
+
+function stampedSecurity({ metadata }: Secured): string | undefined {
+  const [uid, ...words] = metadata.annotations?.[ANNOTATION_SECURITY]?.split(' ') ?? [];
+  return uid !== undefined && uid === metadata.uid ? words.join(' ') : undefined;
 }
 
 function describe(of: Pick<Security, 'mode' | 'peer' | 'client'> | undefined): string {

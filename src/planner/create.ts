@@ -84,6 +84,8 @@ function planRebuild(
 ): Decision {
   const storage = rebuiltStorage(observation, incarnation);
   if (incarnation.members.length === 0) return blocked(nothingStamped(observation, incarnation, clusterId));
+  const switched = securityIsUnchanged(observation);
+  if (switched !== undefined) return blocked(switched, []);
   if (clusterId !== undefined) {
     const rebuilt = { ...incarnation, rebuilt: true };
     return operate('repairCluster', [

@@ -3,6 +3,7 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
 } from '../../src/api/names.ts';
 import { nextMember } from '../../src/planner/membership/seats.ts';
 import { plan } from '../../src/planner/plan.ts';
@@ -13,7 +14,9 @@ import {
   rebuiltStorage,
   tokenPrefix,
 } from '../../src/planner/identity.ts';
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { Decision } from '../../src/planner/decision.ts';
+import { conditionsOf } from '../../src/planner/report/conditions.ts';
 import { isTotalLoss } from '../../src/planner/membership/total-loss.ts';
 import { planRediscovery } from '../../src/planner/rediscovery.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';
@@ -263,6 +266,26 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     const { kind, ...rest } = plan(anObservation({ cluster: stamped(LIVED) }), {});
     expect(kind).toBe('blocked');
     expect(rest).toMatchObject({ reason: 'EverythingLost', plan: [] });
+  });
+
+  it('keep how members talk: what was switched meanwhile is not recorded, and no certificate is made for it', () => {
+    const { object, ...cluster } = stamped(LIVED);
+    const { uid } = object.metadata;
+    const annotations = { ...LIVED, [ANNOTATION_SECURITY]: `${uid} plain text` };
+    const asking = (spec: EtcdClusterSpec) => ({
+      ...cluster,
+      object: { ...object, spec, metadata: { ...object.metadata, annotations } },
+    });
+    const claims = [aClaim({})];
+    const toIssue = [{ secret: 'example-peer-ca', why: 'it is missing' }];
+    const tls = { certificates: [], toIssue, taken: [], authoritiesLost: [] };
+    const switched = anObservation({ cluster: asking({ TLS: { auto: {} } }), claims, tls });
+    const decision = plan(switched, {});
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'ModeSwitched', plan: [] });
+    const members = observedMembers(switched);
+    const told = conditionsOf({ observation: switched, decision, actor: {}, members });
+    expect(told.find(({ type }) => type === 'Available')?.reason).not.toBe('NotCreated');
+    expect(plan(anObservation({ cluster: asking({}), claims }), {})).toMatchObject({ kind: 'operate' });
   });
 
   it('say nothing of a cluster that was not born yet', () => {

@@ -67,6 +67,25 @@ export const membershipScenes = {
     await stage.pass(A_WHILE);
   },
 
+  /** It counts for the quorum, and nobody knows how it is. */
+  async voterIsAddedByHand(stage: Stage) {
+    stage.world.etcd.strict = false;
+    await stage.create({ size: 3 });
+    await connected(stage);
+    const { etcd } = stage.world;
+    const stranger = etcd.addByHand(stage.leader(), 'http://stranger.elsewhere:2380', false);
+    const isTold = () =>
+      conditionsOf(stage).some(
+        ({ type, message }) => type === 'QuorumAtRisk' && message.includes('was added by hand'),
+      );
+    stage.skip(60);
+    await stage.until('it is told that no margin is left', isTold);
+    await stage.pass(A_WHILE);
+    etcd.removeByHand(stage.leader(), stranger);
+    stage.world.wake();
+    await stage.rest();
+  },
+
   async learnerIsFarBehind(stage: Stage) {
     await stage.create({ size: 1 });
     stage.world.edit({ size: 2 });
@@ -256,3 +275,10 @@ export const membershipScenes = {
     await stage.pass(A_WHILE);
   },
 };
+
+function conditionsOf(stage: Stage): readonly { readonly type: string; readonly message: string }[] {
+  const { conditions = [] } = (stage.world.resource?.['status'] ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly message: string }[];
+  };
+  return conditions;
+}

@@ -68,6 +68,21 @@ export const tlsScenes = {
     await stage.rest();
   },
 
+  /** How members talk is known although the status is lost. */
+  async tlsIsSwitchedAndTheStatusLost(stage: Stage) {
+    await stage.create({ size: 1 });
+    const { world } = stage;
+    world.edit({ TLS: { auto: {} } });
+    if (world.resource !== undefined) world.kube.change(world.resource, { status: {} });
+    world.invariants.forgot = true;
+    world.wake();
+    await stage.blockedBy('ModeSwitched');
+    await stage.pass(200);
+    world.kube.merge('EtcdCluster', 'example', { spec: { TLS: null } });
+    world.wake();
+    await stage.rest();
+  },
+
   async certificatesAreMade(stage: Stage) {
     stage.remake({ tls: { auto: {} } });
     const { world } = stage;

@@ -2,8 +2,10 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
   serialOf,
 } from '../../api/names.ts';
+import { securityStamp } from '../../api/tls.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
@@ -32,6 +34,7 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
       [ANNOTATION_INCARNATION]: incarnation?.token ?? '',
       [ANNOTATION_CLUSTER_ID]: clusterID,
       [ANNOTATION_LAST_SERIAL]: String(serialOf(step.member)),
+      [ANNOTATION_SECURITY]: securityStamp(cluster),
     },
   });
   const replacements = [...(cluster.status?.replacements ?? [])];

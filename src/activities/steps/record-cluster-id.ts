@@ -2,8 +2,10 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
   ANNOTATION_MEMBER_ID,
 } from '../../api/names.ts';
+import { securityStamp } from '../../api/tls.ts';
 import type { MemberIdentity, Step } from '../../planner/decision.ts';
 import { lastSerialOf } from '../../planner/identity.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -47,6 +49,7 @@ export async function recordClusterId(
     [ANNOTATION_INCARNATION]: step.token,
     [ANNOTATION_CLUSTER_ID]: step.clusterId,
     [ANNOTATION_LAST_SERIAL]: String(lastSerialOf(observation.cluster)),
+    [ANNOTATION_SECURITY]: securityStamp(cluster),
   };
   const stamped = await writeMetadata(deps.kube, cluster, { annotations });
   await recordStatus(deps.kube, stamped, { clusterID: step.clusterId });

@@ -60,7 +60,15 @@ function isWorthSaying(condition: ConditionFinding): boolean {
 /** Reasons that say that there was a cluster already. */
 const UNIDENTIFIED = ['IdentityUnknown', 'EverythingLost'];
 /** Reasons that stop a creation and say nothing against the specification. */
-const NO_REFUSALS = ['AwaitingRestore', 'Paused', 'Hibernated', 'Aborted', 'StepFailed', ...UNIDENTIFIED];
+const NO_REFUSALS = [
+  'AwaitingRestore',
+  'Paused',
+  'Hibernated',
+  'Aborted',
+  'StepFailed',
+  'ModeSwitched',
+  ...UNIDENTIFIED,
+];
 
 /** Whether nothing was created because the specification cannot be carried out. */
 export function isRefused({ observation, decision }: Pick<Findings, 'observation' | 'decision'>): boolean {
@@ -72,8 +80,14 @@ export function isRefused({ observation, decision }: Pick<Findings, 'observation
 }
 
 /** Whether the cluster lived, and it was lost which one it is, or where its members are. */
-export function isUnidentified({ decision }: Pick<Findings, 'decision'>): boolean {
-  return decision.kind === 'blocked' && UNIDENTIFIED.includes(decision.reason);
+export function isUnidentified({
+  observation,
+  decision,
+}: Pick<Findings, 'observation' | 'decision'>): boolean {
+  if (decision.kind !== 'blocked') return false;
+  // Its status was lost, and the specification asks for other traffic than it was made with.
+  const isUnrecorded = observation.cluster.status.incarnation === undefined;
+  return UNIDENTIFIED.includes(decision.reason) || (isUnrecorded && decision.reason === 'ModeSwitched');
 }
 
 function available(findings: Findings): ConditionFinding {
