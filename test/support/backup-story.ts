@@ -80,16 +80,23 @@ export class BackupStory {
     }
   }
 
-  /** Every pod and every volume of the cluster at once. */
+  /**
+   * Every pod and every volume of the cluster at once. An operator that sees the claims going before the pods do may begin to
+   * replace a member: it is the claims of this moment that are waited for.
+   */
   async loseAll(cluster: string): Promise<void> {
     const { stack } = this.world;
+    const run = (...words: string[]) => stack.kubectl('-n', this.namespace, ...words);
     const what = ['-l', `etcd_cluster=${cluster}`];
-    await stack.kubectl('-n', this.namespace, 'delete', 'pvc', '--wait=false', ...what);
-    await stack.kubectl('-n', this.namespace, 'delete', 'pod', '--now', ...what);
-    await poll(
-      async () => (await stack.kubectl('-n', this.namespace, 'get', 'pvc', '-o', 'name', ...what)) === '',
-      { timeoutMs: 60_000 },
-    );
+    const names = async (kinds: string) =>
+      (await run('get', kinds, '-o', 'name', ...what)).split('\n').filter(name => name !== '');
+    const lost = await names('pvc');
+    await run('delete', 'pvc,pod', '--now', '--wait=false', ...what);
+    const left = async () => (await names('pvc')).filter(name => lost.includes(name));
+    await poll(async () => (await left()).length === 0, {
+      timeoutMs: 60_000,
+      otherwise: async () => `left are ${(await names('pvc,pod')).join(', ')}`,
+    });
   }
 
   /** What the cluster holds once it runs again, and whether that is above all revisions of the time of `before`. */
