@@ -1,5 +1,12 @@
 /** Reading and writing the custom resource itself, always guarded by its uid and resource version. */
-import { API_VERSION } from '../api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
+  API_VERSION,
+} from '../api/names.ts';
+import { securityStamp } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import type { KubeClient, KubeObject, ObjectRef } from '../kube/port.ts';
 
@@ -92,6 +99,28 @@ export async function writeMetadata(
   const { uid, resourceVersion } = cluster.metadata;
   const patch = { metadata: { uid, resourceVersion, ...fields } };
   return asCluster(await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge' }));
+}
+
+/**
+ * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, and how its
+ * traffic is secured. Fails with a Conflict as {@link applyStatus} does.
+ */
+export function stampIdentity(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  {
+    token,
+    clusterId,
+    lastSerial,
+  }: { readonly token: string; readonly clusterId: string; readonly lastSerial: number },
+): Promise<EtcdCluster> {
+  const annotations = {
+    [ANNOTATION_INCARNATION]: token,
+    [ANNOTATION_CLUSTER_ID]: clusterId,
+    [ANNOTATION_LAST_SERIAL]: String(lastSerial),
+    [ANNOTATION_SECURITY]: securityStamp(cluster),
+  };
+  return writeMetadata(kube, cluster, { annotations });
 }
 
 function clusterRef(of: Pick<ClusterRef, 'namespace' | 'name'>): ObjectRef {

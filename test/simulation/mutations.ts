@@ -153,7 +153,7 @@ const GENERAL: readonly Mutation[] = [
   without(
     'the name of a new member is not stamped on the resource',
     'sizeGoesUpAgainWithoutStatus',
-    at('activities/steps/add-learner.ts', 'String(serialOf(step.member))', "'0'"),
+    at('activities/steps/add-learner.ts', 'serialOf(step.member) ?? -1', '0'),
   ),
   without(
     'a pod is stopped without a look at the gates',

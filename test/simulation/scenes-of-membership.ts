@@ -75,9 +75,9 @@ export const membershipScenes = {
     const { etcd } = stage.world;
     const stranger = etcd.addByHand(stage.leader(), 'http://stranger.elsewhere:2380', false);
     const isTold = () =>
-      conditionsOf(stage).some(
-        ({ type, message }) => type === 'QuorumAtRisk' && message.includes('was added by hand'),
-      );
+      stage
+        .conditions()
+        .some(({ type, message }) => type === 'QuorumAtRisk' && message.includes('was added by hand'));
     stage.skip(60);
     await stage.until('it is told that no margin is left', isTold);
     await stage.pass(A_WHILE);
@@ -244,8 +244,7 @@ export const membershipScenes = {
     await grownAndShrunk(stage);
     // Again and again: a pass that is under way writes down what it still knows.
     for (let tick = 0; tick < 50; tick += 1) {
-      const { resource } = stage.world;
-      if (resource !== undefined) stage.world.kube.change(resource, { status: {} });
+      stage.loseStatus();
       await stage.pass(1);
     }
     await stage.pass(100);
@@ -275,10 +274,3 @@ export const membershipScenes = {
     await stage.pass(A_WHILE);
   },
 };
-
-function conditionsOf(stage: Stage): readonly { readonly type: string; readonly message: string }[] {
-  const { conditions = [] } = (stage.world.resource?.['status'] ?? {}) as {
-    readonly conditions?: readonly { readonly type: string; readonly message: string }[];
-  };
-  return conditions;
-}

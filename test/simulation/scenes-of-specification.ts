@@ -98,7 +98,7 @@ export const specificationScenes = {
     for (const attempt of world.calls.attempts) world.calls.kill(attempt);
     stage.takePod('example-0');
     for (let tick = 0; tick < 50 && world.resource !== undefined; tick += 1) {
-      world.kube.change(world.resource, { status: {} });
+      stage.loseStatus();
       await stage.pass(1);
     }
     await stage.blockedBy('IdentityUnknown');

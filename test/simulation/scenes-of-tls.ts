@@ -15,11 +15,9 @@ async function real(stage: Stage, what: string, is: () => boolean): Promise<void
   await stage.until(what, is);
 }
 
+/** The reason that status gives for how the certificates are. */
 function conditionOf(stage: Stage): string | undefined {
-  const { conditions = [] } = (stage.world.resource?.['status'] ?? {}) as {
-    readonly conditions?: readonly { readonly type: string; readonly reason: string }[];
-  };
-  return conditions.find(({ type }) => type === 'TLSReady')?.reason;
+  return stage.conditions().find(({ type }) => type === 'TLSReady')?.reason;
 }
 
 export const tlsScenes = {
@@ -73,7 +71,7 @@ export const tlsScenes = {
     await stage.create({ size: 1 });
     const { world } = stage;
     world.edit({ TLS: { auto: {} } });
-    if (world.resource !== undefined) world.kube.change(world.resource, { status: {} });
+    stage.loseStatus();
     world.invariants.forgot = true;
     world.wake();
     await stage.blockedBy('ModeSwitched');

@@ -243,8 +243,7 @@ export const upgradeScenes = {
   async statusIsLostInTheMiddle(stage: Stage) {
     await asked(stage, { from: '3.5.35', to: '3.7.3', ...STEP_BY_STEP });
     await stage.until('one is upgraded', () => versions(stage).includes('3.6.16'));
-    const { resource } = stage.world;
-    if (resource !== undefined) stage.world.kube.change(resource, { status: {} });
+    stage.loseStatus();
     const old = stage.followers().find(({ version }) => version === '3.5.35');
     stage.takePod(old?.name ?? '');
     await stopped(stage, 'VersionsDiffer');

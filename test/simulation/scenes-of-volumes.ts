@@ -22,8 +22,7 @@ async function unlabelled(stage: Stage, { stamped }: { readonly stamped: boolean
 /** Again and again: a pass that is under way writes down what it still knows. */
 async function statusIsWiped(stage: Stage): Promise<void> {
   for (let tick = 0; tick < 50; tick += 1) {
-    const { resource } = stage.world;
-    if (resource !== undefined) stage.world.kube.change(resource, { status: {} });
+    stage.loseStatus();
     await stage.pass(1);
   }
 }

@@ -1,7 +1,7 @@
 /** A world in which nothing happens by chance but the order of things: a scene is played on it, step by step. */
 import type { Step } from '../../src/activities/index.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { Condition, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
@@ -120,6 +120,18 @@ export class Stage {
     const { uid = '' } = this.world.resource?.metadata ?? {};
     const ref = { namespace: NAMESPACE, name: CLUSTER, uid };
     this.world.calls.execute(step.kind, ref, step).catch(() => undefined);
+  }
+
+  /** What status says of the cluster. */
+  conditions(): readonly Condition[] {
+    const { conditions = [] } = (this.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+    return conditions;
+  }
+
+  /** Somebody wipes the status of the resource, if there still is one. */
+  loseStatus(): void {
+    const { resource, kube } = this.world;
+    if (resource !== undefined) kube.change(resource, { status: {} });
   }
 
   voters(): Row[] {

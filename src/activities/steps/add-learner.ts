@@ -1,11 +1,4 @@
-import {
-  ANNOTATION_CLUSTER_ID,
-  ANNOTATION_INCARNATION,
-  ANNOTATION_LAST_SERIAL,
-  ANNOTATION_SECURITY,
-  serialOf,
-} from '../../api/names.ts';
-import { securityStamp } from '../../api/tls.ts';
+import { serialOf } from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
@@ -15,7 +8,7 @@ import { preconditionChanged } from '../failures.ts';
 import { observe } from '../observe.ts';
 import { onLeader } from '../leader.ts';
 import { waitUntil } from '../poll.ts';
-import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
+import { type ClusterRef, recordStatus, stampIdentity } from '../resource.ts';
 import { stillPlanned } from './still-planned.ts';
 
 type AddLearner = Extract<Step, { kind: 'addLearner' }>;
@@ -29,13 +22,10 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
   if (before !== undefined && isListed(before.observation, step)) return;
   const { cluster, observation } = await stillPlanned(deps, ref, step);
   const { incarnation, clusterID = '' } = cluster.status ?? {};
-  const stamped = await writeMetadata(deps.kube, cluster, {
-    annotations: {
-      [ANNOTATION_INCARNATION]: incarnation?.token ?? '',
-      [ANNOTATION_CLUSTER_ID]: clusterID,
-      [ANNOTATION_LAST_SERIAL]: String(serialOf(step.member)),
-      [ANNOTATION_SECURITY]: securityStamp(cluster),
-    },
+  const stamped = await stampIdentity(deps.kube, cluster, {
+    token: incarnation?.token ?? '',
+    clusterId: clusterID,
+    lastSerial: serialOf(step.member) ?? -1,
   });
   const replacements = [...(cluster.status?.replacements ?? [])];
   const open = replacements.findIndex(({ replacedBy }) => replacedBy === undefined);

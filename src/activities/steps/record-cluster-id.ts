@@ -1,17 +1,10 @@
-import {
-  ANNOTATION_CLUSTER_ID,
-  ANNOTATION_INCARNATION,
-  ANNOTATION_LAST_SERIAL,
-  ANNOTATION_SECURITY,
-  ANNOTATION_MEMBER_ID,
-} from '../../api/names.ts';
-import { securityStamp } from '../../api/tls.ts';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
 import type { MemberIdentity, Step } from '../../planner/decision.ts';
 import { lastSerialOf } from '../../planner/identity.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { CLAIM, observe, POD } from '../observe.ts';
-import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
+import { type ClusterRef, recordStatus, stampIdentity } from '../resource.ts';
 
 /**
  * Records which cluster the members formed: first on their claims and pods and on the
@@ -45,13 +38,11 @@ export async function recordClusterId(
         .map(claim => stamp(deps, { ...CLAIM, ...ref, ...claim }, { ...step, member })),
     ]),
   );
-  const annotations = {
-    [ANNOTATION_INCARNATION]: step.token,
-    [ANNOTATION_CLUSTER_ID]: step.clusterId,
-    [ANNOTATION_LAST_SERIAL]: String(lastSerialOf(observation.cluster)),
-    [ANNOTATION_SECURITY]: securityStamp(cluster),
-  };
-  const stamped = await writeMetadata(deps.kube, cluster, { annotations });
+  const stamped = await stampIdentity(deps.kube, cluster, {
+    token: step.token,
+    clusterId: step.clusterId,
+    lastSerial: lastSerialOf(observation.cluster),
+  });
   await recordStatus(deps.kube, stamped, { clusterID: step.clusterId });
   const message = `${step.members.map(member => member.name).join(', ')} formed cluster ${step.clusterId}`;
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ClusterFormed', message });
