@@ -103,7 +103,7 @@ export async function writeMetadata(
 
 /**
  * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, and how its
- * traffic is secured. Fails with a Conflict as {@link applyStatus} does.
+ * traffic is secured, as far as the status tells it. Fails with a Conflict as {@link applyStatus} does.
  */
 export function stampIdentity(
   kube: KubeClient,
@@ -118,7 +118,8 @@ export function stampIdentity(
     [ANNOTATION_INCARNATION]: token,
     [ANNOTATION_CLUSTER_ID]: clusterId,
     [ANNOTATION_LAST_SERIAL]: String(lastSerial),
-    [ANNOTATION_SECURITY]: securityStamp(cluster),
+    // A status that was lost says nothing of it: what was stamped before stays.
+    ...(cluster.status?.incarnation && { [ANNOTATION_SECURITY]: securityStamp(cluster) }),
   };
   return writeMetadata(kube, cluster, { annotations });
 }

@@ -44,6 +44,11 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     world.kube.mutate(world.resource, object => void delete object['status']);
     return until('recordIncarnation', world);
   },
+  'recordIncarnation of what only a quorum tells': async () => {
+    const { world } = await until('recordClusterId', new OperatorWorld({ spec: SPEC }));
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    return until('recordIncarnation', world);
+  },
   'recordIncarnation of a member whose claim was stamped again': async () => {
     const world = await living();
     const kubectl = world.kube.as('kubectl');

@@ -312,6 +312,22 @@ describe('repair', () => {
     expectWhole(world, 3);
   });
 
+  it('records a cluster id that only a quorum told where a status that is lost again does not take it along', async () => {
+    const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });
+    for (let at = (await world.step()).decision; ; at = (await world.step()).decision) {
+      world.kubelet.settle();
+      if (at.kind === 'operate' && at.step.kind === 'bootstrapMembers') break;
+    }
+    for (let round = 0; round < 2; round += 1) {
+      world.kube.mutate(world.resource, object => void delete object['status']);
+      await world.run();
+      await world.run();
+      expectWhole(world, 3);
+      for (const name of membersOf(3)) await world.kube.as('kubectl').delete(world.pod(name));
+      world.kubelet.settle();
+    }
+  });
+
   it('never takes volumes for lost whose claims have no labels, while every member is down and no status names them', async () => {
     const world = await created();
     for (const name of membersOf(3)) {

@@ -242,6 +242,9 @@ export const membershipScenes = {
 
   async sizeGoesUpAgainWithoutStatus(stage: Stage) {
     await grownAndShrunk(stage);
+    // For as long as it is there it tells its own name.
+    const claims = () => stage.world.kube.all('PersistentVolumeClaim').length;
+    await stage.until('the claim of the removed one is gone', () => claims() === 1);
     // Again and again: a pass that is under way writes down what it still knows.
     for (let tick = 0; tick < 50; tick += 1) {
       stage.loseStatus();

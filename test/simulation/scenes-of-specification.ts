@@ -1,4 +1,4 @@
-/** Scenes about what is asked for, how a cluster begins, and what is found in its place: see scenes.ts. */
+/** Scenes about what is asked for, and what is found in its place: see scenes.ts. */
 import {
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
@@ -6,107 +6,10 @@ import {
   CLIENTS_WITHDRAWN,
   LABEL_CLIENTS,
 } from '../../src/api/names.ts';
-import type { WritableObject } from '../../src/kube/port.ts';
 import { nodeOf } from './sim-nodes.ts';
-import { NAMESPACE } from './sim-kube.ts';
 import type { Stage } from './stage.ts';
 
-const SERVICE = { apiVersion: 'v1', kind: 'Service' };
-
-function somebodyElses(stage: Stage, { apiVersion, kind }: typeof SERVICE, name: string): void {
-  stage.world.kube.delete(kind, name);
-  stage.world.kube.create({
-    apiVersion,
-    kind,
-    metadata: { name, namespace: NAMESPACE },
-    spec: {},
-  } as WritableObject);
-  stage.world.wake();
-}
-
-/** One reason after the other keeps it from being created; when none is left it is. */
-async function refused(stage: Stage): Promise<void> {
-  const { world } = stage;
-  world.edit({ hibernated: true, storage: { retain: 'Delete' }, size: 3 });
-  world.begin();
-  await stage.blockedBy('Hibernated');
-  world.edit({ hibernated: false });
-  somebodyElses(stage, SERVICE, 'example-client');
-  await stage.blockedBy('NameTaken');
-  world.kube.delete('Service', 'example-client');
-  world.edit({ pod: { labels: { app: 'other' } } });
-  await stage.blockedBy('SpecInvalid');
-  world.kube.merge('EtcdCluster', 'example', { spec: { pod: { labels: null, busyboxImage: 'busybox' } } });
-  world.edit({ version: '1.2.3' });
-  await stage.blockedBy('TooOld');
-  world.edit({ version: '3.6.16' });
-  const stray = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: {} };
-  world.kube.create({
-    ...stray,
-    metadata: { name: 'example-999999999', namespace: NAMESPACE },
-  } as WritableObject);
-  await stage.blockedBy('SerialsExhausted');
-  world.kube.remove({
-    ...stray,
-    metadata: world.kube.peek(stray.kind, 'example-999999999')?.metadata ?? { name: '' },
-  });
-  world.wake();
-}
-
 export const specificationScenes = {
-  async creationIsRefused(stage: Stage) {
-    for (const found of stage.world.kube.all('StorageClass')) stage.world.kube.remove(found);
-    await refused(stage);
-    await stage.until('there are pods', () => stage.world.kube.all('Pod').length === 3);
-    somebodyElses(stage, SERVICE, 'example');
-    await stage.blockedBy('NameTaken');
-    stage.world.kube.delete('Service', 'example');
-    stage.world.wake();
-    await stage.rest();
-  },
-
-  async creationCannotStart(stage: Stage) {
-    stage.world.kubelet.stuck.add('example-0');
-    stage.world.edit({ size: 1 });
-    stage.world.begin();
-    await stage.blockedBy('MembersNotStarting');
-    stage.world.kubelet.stuck.clear();
-    await stage.rest();
-  },
-
-  /** Whoever made the pods was killed; the others formed without the last one. */
-  async creationIsCutShort(stage: Stage) {
-    const { world } = stage;
-    world.edit({ size: 3 });
-    world.begin();
-    await stage.until('there are two pods', () => world.kube.all('Pod').length === 2);
-    world.operator.end();
-    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
-    await stage.until('they lead', () => [...world.etcd.processes.values()].some(({ isLeader }) => isLeader));
-    await stage.pass(200);
-    world.operator.begin();
-    await stage.ask('restart', 'example-0');
-    await stage.rest();
-  },
-
-  /** Nobody knows whether it ever held data: a person decides. */
-  async creationIsForgotten(stage: Stage) {
-    const { world } = stage;
-    world.edit({ size: 1 });
-    world.begin();
-    await stage.until('there is a pod', () => world.kube.all('Pod').length === 1);
-    for (const attempt of world.calls.attempts) world.calls.kill(attempt);
-    stage.takePod('example-0');
-    for (let tick = 0; tick < 50 && world.resource !== undefined; tick += 1) {
-      stage.loseStatus();
-      await stage.pass(1);
-    }
-    await stage.blockedBy('IdentityUnknown');
-    for (const claim of world.kube.all('PersistentVolumeClaim')) stage.takeClaim(claim.metadata.name);
-    world.wake();
-    await stage.rest();
-  },
-
   async everyVolumeIsLost(stage: Stage) {
     await stage.create({ size: 3 });
     for (const { name } of stage.voters()) {
@@ -147,13 +50,13 @@ export const specificationScenes = {
     nodes.down.add(node);
     world.edit({ hibernated: true });
     await stage.blockedBy('PodTerminating');
-    somebodyElses(stage, SERVICE, 'example-client');
+    stage.takeName('Service', 'example-client');
     await stage.blockedBy('NameTaken');
     world.kube.delete('Service', 'example-client');
     nodes.down.clear();
     await stage.until('it sleeps', () => world.kube.all('Pod').length === 0);
     await stage.pass(200);
-    somebodyElses(stage, SERVICE, 'example-client');
+    stage.takeName('Service', 'example-client');
     world.edit({ hibernated: false });
     await stage.blockedBy('NameTaken');
     world.kube.delete('Service', 'example-client');
@@ -221,7 +124,7 @@ export const specificationScenes = {
     world.kubelet.stuck.add(name);
     await stage.until('its pod is gone', () => world.kube.peek('Pod', name) === undefined);
     await stage.pass(300);
-    somebodyElses(stage, SERVICE, 'example-client');
+    stage.takeName('Service', 'example-client');
     await stage.pass(300);
     world.kube.delete('Service', 'example-client');
     world.kubelet.stuck.clear();

@@ -2,6 +2,7 @@
  * Scenes: each leads a small cluster quickly to where one guard of the operator matters. Played with the guard nothing breaks;
  * played without it (mutations.ts) an invariant is broken.
  */
+import { creationScenes } from './scenes-of-creation.ts';
 import { learnerScenes } from './scenes-of-learners.ts';
 import { membershipScenes } from './scenes-of-membership.ts';
 import { peopleScenes } from './scenes-of-people.ts';
@@ -19,6 +20,7 @@ const SCENES = {
   ...stepScenes,
   ...peopleScenes,
   ...learnerScenes,
+  ...creationScenes,
   ...specificationScenes,
   ...tlsScenes,
   ...upgradeScenes,

@@ -1,6 +1,6 @@
 /** A world in which nothing happens by chance but the order of things: a scene is played on it, step by step. */
 import type { Step } from '../../src/activities/index.ts';
-import type { KubeObject } from '../../src/kube/port.ts';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Condition, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';
@@ -200,6 +200,15 @@ export class Stage {
   putBack({ kind, metadata }: KubeObject): void {
     const { labels = {}, annotations = {} } = metadata;
     this.world.kube.merge(kind, metadata.name, { metadata: { labels, annotations } });
+    this.world.wake();
+  }
+
+  /** Somebody puts an object of their own where one of the cluster is, or is to be. */
+  takeName(kind: 'Service', name: string): void {
+    const { kube } = this.world;
+    kube.delete(kind, name);
+    const metadata = { name, namespace: NAMESPACE };
+    kube.create({ apiVersion: 'v1', kind, metadata, spec: {} } as WritableObject);
     this.world.wake();
   }
 

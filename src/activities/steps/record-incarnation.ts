@@ -5,13 +5,22 @@ import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastSerialOf } from '../../planner/identity.ts';
 import { clusterFacts } from '../observe.ts';
-import { type ClusterRef, readLivingCluster, recordStatus, writeMetadata } from '../resource.ts';
+import {
+  type ClusterRef,
+  readLivingCluster,
+  recordStatus,
+  stampIdentity,
+  writeMetadata,
+} from '../resource.ts';
 import { timestamp } from '../../api/time.ts';
 
 /**
  * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before
  * both are there: the finalizer, so that a deletion can be followed up; the incarnation, so that whoever goes on
  * after a crash creates the same members and no others.
+ *
+ * A cluster id that comes along was read back from stamps or from a quorum. It is stamped on the resource before it is
+ * recorded: a quorum may be gone when the status is lost once more.
  */
 export async function recordIncarnation(
   deps: Dependencies,
@@ -29,14 +38,20 @@ export async function recordIncarnation(
   }
   if (recorded !== undefined && !isMore(step.incarnation, recorded)) return;
   const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
+  const lastSerial = Math.max(lastSerialOf(clusterFacts(cluster)), ...serials);
+  const { clusterId } = step;
+  if (clusterId !== undefined) {
+    const { token } = step.incarnation;
+    cluster = await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
+  }
   await recordStatus(deps.kube, cluster, {
     incarnation: {
       ...step.incarnation,
       createdAt: recorded?.createdAt ?? timestamp(deps.now()),
     },
     storage: step.storage,
-    lastSerial: Math.max(lastSerialOf(clusterFacts(cluster)), ...serials),
-    ...(step.clusterId === undefined ? {} : { clusterID: step.clusterId }),
+    lastSerial,
+    ...(clusterId === undefined ? {} : { clusterID: clusterId }),
   });
 }
 
