@@ -29,6 +29,29 @@ describe('a restore in place', () => {
     expect(open).toEqual([]);
   });
 
+  it('says what it waits for until the cluster takes it up', async () => {
+    const world = await asked();
+    await world.stepRestore();
+    await world.stepRestore();
+    expect(world.restore).toMatchObject({
+      phase: 'Fencing',
+      step: 'wait for EtcdCluster example to take it up',
+    });
+  });
+
+  it('says what keeps the cluster from it', async () => {
+    const world = await asked();
+    world.kube.mutate(world.resource, object => {
+      object['spec'] = { ...(object['spec'] as object), paused: true };
+    });
+    for (let pass = 0; pass < 4; pass += 1) {
+      await world.stepRestore();
+      await world.step().catch(() => undefined);
+    }
+    expect(world.restore.phase).toBe('Fencing');
+    expect(world.restore.step).toContain('spec.paused');
+  });
+
   it('takes back alarms that the snapshot has brought', async () => {
     const world = await asked();
     await world.settleUntil('recordClusterId');

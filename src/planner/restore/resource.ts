@@ -175,10 +175,21 @@ function wordOf(
   if (decision.kind === 'operate') {
     return failed === undefined ? decision.summary : `${decision.summary}: ${failed.message}`;
   }
-  const { operation } = observation.target?.cluster.status ?? {};
-  if (decision.kind !== 'waiting' || operation?.type !== 'restoreCluster') return undefined;
-  const { step = '', message } = operation;
-  return message === undefined ? step : `${step}: ${message}`;
+  return decision.kind === 'waiting' ? wordOfCluster(observation.target) : undefined;
+}
+
+/** What the workflow of the cluster does of it, or what keeps it from that. */
+function wordOfCluster(target: Observation | undefined): string | undefined {
+  if (target === undefined) return undefined;
+  const { operation, conditions = [] } = target.cluster.status;
+  if (operation?.type === 'restoreCluster') {
+    const { step = '', message } = operation;
+    return message === undefined ? step : `${step}: ${message}`;
+  }
+  const wait = `wait for EtcdCluster ${target.cluster.name} to take it up`;
+  const progress = conditions.find(({ type }) => type === 'Progressing');
+  const isIdle = progress === undefined || progress.reason === 'AsSpecified';
+  return isIdle ? wait : `${wait}, which is held up: ${progress.message}`;
 }
 
 function conditionsOf(
