@@ -232,6 +232,16 @@ describe('a restore into a new cluster', () => {
     expect(world.cluster.status.members?.ready).toHaveLength(3);
   });
 
+  it('makes no cluster that could not be restored into: one that keeps its data in its pods', async () => {
+    const world = await RestoreWorld.withCluster();
+    await world.deleteCluster();
+    await world.runCluster();
+    world.request({ clusterTemplate: { size: 3, version: '3.6.16', storage: { emptyDir: {} } } });
+    await world.stepRestore();
+    expect(world.restore.step).toContain('storage.volumeClaimTemplate instead of storage.emptyDir');
+    expect(world.names('EtcdCluster')).toEqual([]);
+  });
+
   it('leaves a cluster alone that is there already', async () => {
     const world = await RestoreWorld.withCluster();
     world.request({ clusterTemplate: { size: 3, version: '3.6.16' } });

@@ -70,6 +70,11 @@ function targetIsUsable({ restore, target }: RestoreObservation): Obstacle | und
   const { name, namespace } = restore.metadata;
   const { etcdCluster, clusterTemplate } = restore.spec;
   if (target === undefined) {
+    if (clusterTemplate?.storage?.emptyDir !== undefined) {
+      const message =
+        'a backup is restored onto volumes only: write storage.volumeClaimTemplate instead of storage.emptyDir into spec.clusterTemplate';
+      return { reason: 'NoVolumes', message };
+    }
     if (clusterTemplate !== undefined) return undefined;
     const message = `there is no EtcdCluster ${namespace}/${etcdCluster.name}: create it, correct spec.etcdCluster.name, or say in spec.clusterTemplate what to make`;
     return { reason: 'ClusterMissing', message };
