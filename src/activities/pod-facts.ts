@@ -1,6 +1,7 @@
 /** Raw Kubernetes objects → the facts that the planner knows. Pure translation. */
 import {
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DATA_VERSION,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
   ANNOTATION_KEPT_BY_RESTORE,
@@ -106,6 +107,7 @@ export function claimFacts(
     ...ownership(metadata.annotations, cluster),
     token,
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    version: metadata.annotations?.[ANNOTATION_DATA_VERSION],
     phase: status.phase ?? 'Pending',
     requested: spec.resources?.requests?.storage,
     capacity: status.capacity?.storage,

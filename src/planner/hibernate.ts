@@ -7,7 +7,13 @@ import { firstObstacle, membersAreOurs, namesAreFree } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
 import { memberNames } from './members.ts';
 import type { Observation, PodFacts } from './observation.ts';
-import { lastVersion, membersWithoutPod, sharedObjectSteps, usableClaim } from './repair.ts';
+import {
+  lastVersion,
+  membersWithoutPod,
+  sharedObjectSteps,
+  usableClaim,
+  versionsAreKnown,
+} from './repair.ts';
 
 /** For this long waking waits for a member; later it is a member that needs repair. */
 const PATIENCE_MS = 300_000;
@@ -91,7 +97,8 @@ function planWake(observation: Observation): Decision | undefined {
     ({ type, reason }) => type === 'Available' && reason === 'Hibernated',
   );
   if (token === undefined || (!slept && status.operation?.type !== 'wakeCluster')) return undefined;
-  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const unsafe = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
+  if (unsafe !== undefined) return undefined;
   const starts = membersWithoutPod(observation).flatMap((member): Step[] => {
     const claim = usableClaim(observation, member);
     return claim === undefined

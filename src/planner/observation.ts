@@ -77,6 +77,8 @@ export interface ClaimFacts {
   readonly owned: boolean;
   readonly token: string | undefined;
   readonly clusterId: string | undefined;
+  /** The version of etcd that was last started on its data; absent on claims of a release that did not note it. */
+  readonly version?: string | undefined;
   /** Pending, Bound or Lost. */
   readonly phase: string;
   readonly deleting: boolean;

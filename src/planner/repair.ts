@@ -3,6 +3,7 @@
  * A member whose volume is gone is not started again on an empty one: it could outvote the members that hold the data
  * (etcd would take it for the old member). It is reported.
  */
+import { ANNOTATION_DATA_VERSION } from '../api/names.ts';
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
@@ -15,7 +16,7 @@ import type { ClaimFacts, Observation } from './observation.ts';
 /** What repair does next; undefined when nothing is missing. */
 export function planRepair(observation: Observation): Decision | undefined {
   const steps = [...sharedObjectSteps(observation), ...missingPods(observation)];
-  const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs]);
+  const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length > 0 ? operate('repairCluster', steps) : undefined;
 }
@@ -75,11 +76,32 @@ function missingPods(observation: Observation): Step[] {
   });
 }
 
-/** A repair never upgrades: in the middle of an upgrade a member comes back in the version that it ran last. */
-export function lastVersion({ cluster }: Observation, member: string): { readonly version?: string } {
-  const { targetVersion, members } = cluster.status;
-  const version = members?.details?.find(({ name }) => name === member)?.version;
-  return targetVersion === undefined || version === undefined ? {} : { version };
+/**
+ * A repair never upgrades: in the middle of an upgrade, or when the status was lost, a member comes back in the version that it
+ * ran last.
+ */
+export function lastVersion({ cluster, claims }: Observation, member: string): { readonly version?: string } {
+  const { currentVersion, members } = cluster.status;
+  const said = members?.details?.find(({ name }) => name === member)?.version;
+  const version = said ?? claims.find(claim => claim.owned && claim.name === member)?.version;
+  return version === undefined || version === currentVersion ? {} : { version };
+}
+
+/**
+ * Nothing is started on data of an unknown version: what the specification asks for may be minors away, and etcd itself keeps
+ * nobody from skipping one.
+ */
+export function versionsAreKnown(observation: Observation): Obstacle | undefined {
+  if ((observation.cluster.status.currentVersion ?? '') !== '') return undefined;
+  const unknown = membersWithoutPod(observation).filter(
+    name =>
+      usableClaim(observation, name) !== undefined && lastVersion(observation, name).version === undefined,
+  );
+  if (unknown.length === 0) return undefined;
+  return {
+    reason: 'VersionUnknown',
+    message: `neither status nor the claim tells which version of etcd ${unknown.join(', ')} ran, and spec.version may be another: put it on the claim as the annotation ${ANNOTATION_DATA_VERSION}, such as 3.5.35`,
+  };
 }
 
 /** Members that have no pod at all, not even one that is being deleted. */

@@ -1,5 +1,6 @@
 /** An upgrade that is interrupted at each of its steps: by a dead operator, and by people who pause, abort or change their mind. */
 import { describe, expect, it } from 'vitest';
+import { ANNOTATION_DATA_VERSION, ANNOTATION_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { Actor } from '../../src/planner/observation.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
@@ -41,6 +42,20 @@ async function length(of: { from: string; to: string }): Promise<number> {
 
 function versions(world: OperatorWorld): string[] {
   return [...(world.etcd.clusters[0]?.processes ?? [])].map(({ version }) => version);
+}
+
+/** The version that each pod was made to run. */
+const podVersions = (world: OperatorWorld): Record<string, string | undefined> =>
+  Object.fromEntries(
+    world.kube.all('Pod').map(({ metadata }) => [metadata.name, metadata.annotations?.[ANNOTATION_VERSION]]),
+  );
+
+/** Takes every pod and the status: nothing is left but volumes, their claims, and what is stamped on the resource. */
+async function forget(world: OperatorWorld): Promise<void> {
+  for (const { metadata } of world.kube.all('Pod'))
+    await world.kube.as('kubectl').delete(world.pod(metadata.name));
+  world.kubelet.settle();
+  world.kube.mutate(world.resource, object => void delete object['status']);
 }
 
 const images = (world: OperatorWorld): string[] =>
@@ -121,5 +136,33 @@ describe('an upgrade', LONG, () => {
       const wanted = isAgreed ? of.to : target;
       expect({ at, ends, failures }).toEqual({ at, ends: all(wanted).ends, failures: [] });
     }
+  });
+
+  it('that nobody remembers starts each member with the version that its data had', async () => {
+    for (let at = 0, last = await length(MINOR); at < last; at += 3) {
+      const world = await upgrading(MINOR, at);
+      const before = podVersions(world);
+      await forget(world);
+      await ask(world, { version: '3.7.3', upgrade: { allowIntermediateVersions: true } });
+      world.kubelet.asleep = true;
+      while (world.kube.all('Pod').length < 3) await world.step();
+      expect({ at, ...podVersions(world) }).toMatchObject({ at, ...before });
+      expect(Object.values(podVersions(world))).not.toContain('3.7.3');
+      world.kubelet.asleep = false;
+    }
+  });
+
+  it('is not guessed where neither status nor claims tell what the members ran', async () => {
+    const world = await upgrading(MINOR, 0);
+    await forget(world);
+    for (const { metadata } of world.kube.all('PersistentVolumeClaim'))
+      world.kube.mutate(
+        world.claim(metadata.name),
+        claim => void delete claim.metadata.annotations?.[ANNOTATION_DATA_VERSION],
+      );
+    await ask(world, { version: '3.7.3' });
+    const { decision } = await world.run();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'VersionUnknown' });
+    expect(world.kube.all('Pod')).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { Step } from '../../planner/decision.ts';
+import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastWords } from '../last-words.ts';
@@ -215,6 +216,7 @@ export async function startSeed(
     version: versionOf(cluster),
   });
   await createOwned(deps.kube, pod, ref.uid);
+  await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, versionOf(cluster));
 }
 
 /** Takes back alarms that came with the snapshot. */

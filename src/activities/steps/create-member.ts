@@ -1,4 +1,4 @@
-import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { memberPod } from '../../objects/pod.ts';
@@ -26,21 +26,15 @@ export async function createMember(deps: Dependencies, ref: ClusterRef, step: Cr
   if (storage === undefined || cluster.status?.incarnation?.token !== step.token) {
     throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
   }
-  const identity = {
-    [ANNOTATION_MEMBER_ID]: step.id,
-    [ANNOTATION_CLUSTER_ID]: cluster.status.clusterID ?? '',
-  };
+  const { clusterID = '', currentVersion: version } = cluster.status;
+  const identity = { [ANNOTATION_MEMBER_ID]: step.id, [ANNOTATION_CLUSTER_ID]: clusterID };
   const member = { name: step.member, token: step.token };
   if (storage.kind === 'PersistentVolumeClaim') {
-    const { storageClassName } = storage;
-    await createOwned(
-      deps.kube,
-      stamped(memberClaim(cluster, { ...member, storageClassName }), identity),
-      ref.uid,
-    );
+    const claim = memberClaim(cluster, { ...member, storageClassName: storage.storageClassName });
+    const noted = version === undefined ? {} : { [ANNOTATION_DATA_VERSION]: version };
+    await createOwned(deps.kube, stamped(claim, { ...identity, ...noted }), ref.uid);
   }
   const members = seats.map(({ name }) => ({ name, peerUrl: peerUrlOf(observation, name) }));
-  const version = cluster.status.currentVersion;
   const pod = memberPod(cluster, {
     ...member,
     start: { state: 'join', members },

@@ -1,4 +1,4 @@
-import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
 import type { MemberIdentity, Step } from '../../planner/decision.ts';
 import { lastSerialOf } from '../../planner/identity.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -35,7 +35,10 @@ export async function recordClusterId(
         .map(pod => stamp(deps, { ...POD, ...ref, ...pod }, { ...step, member })),
       ...claims
         .filter(claim => claim.owned && claim.name === member.name)
-        .map(claim => stamp(deps, { ...CLAIM, ...ref, ...claim }, { ...step, member })),
+        .map(claim => {
+          const version = pods.find(pod => pod.owned && pod.name === member.name)?.version;
+          return stamp(deps, { ...CLAIM, ...ref, ...claim }, { ...step, member, version });
+        }),
     ]),
   );
   const stamped = await stampIdentity(deps.kube, cluster, {
@@ -59,12 +62,17 @@ interface Stamped {
 async function stamp(
   deps: Dependencies,
   object: Stamped,
-  identity: { readonly clusterId: string; readonly member: MemberIdentity },
+  {
+    clusterId,
+    member,
+    version,
+  }: { readonly clusterId: string; readonly member: MemberIdentity; readonly version?: string | undefined },
 ): Promise<void> {
   const { apiVersion, kind, namespace, name, uid } = object;
   const annotations = {
-    [ANNOTATION_CLUSTER_ID]: identity.clusterId,
-    [ANNOTATION_MEMBER_ID]: identity.member.id,
+    [ANNOTATION_CLUSTER_ID]: clusterId,
+    [ANNOTATION_MEMBER_ID]: member.id,
+    ...(version !== undefined && { [ANNOTATION_DATA_VERSION]: version }),
   };
   await deps.kube.patch(
     { apiVersion, kind, namespace, name },

@@ -7,6 +7,7 @@ import {
 import { timestamp } from '../../api/time.ts';
 import { memberPod } from '../../objects/pod.ts';
 import type { Step } from '../../planner/decision.ts';
+import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { POD } from '../observe.ts';
@@ -30,7 +31,9 @@ export async function replaceImage(
     throw preconditionChanged(`pod ${step.member} is not the one that was seen`);
   };
   const before = await read();
-  if (before.metadata.annotations?.[ANNOTATION_VERSION] === step.version) return;
+  const note = () =>
+    noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, step.version);
+  if (before.metadata.annotations?.[ANNOTATION_VERSION] === step.version) return note();
   await withdraw(deps, ref, [before.metadata]);
   const pod = await read();
   const token = pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '';
@@ -61,6 +64,7 @@ export async function replaceImage(
     ],
     { type: 'json' },
   );
+  await note();
   const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberUpgraded', message });
 }

@@ -1,5 +1,7 @@
+import { ANNOTATION_VERSION } from '../../api/names.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
 import type { Step } from '../../planner/decision.ts';
+import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { CLAIM } from '../observe.ts';
@@ -26,18 +28,22 @@ export async function restartMember(
   if (claim?.metadata.uid !== step.claimUid || claim.metadata.deletionTimestamp !== undefined) {
     throw preconditionChanged(`claim ${step.member} is not the one that the member had`);
   }
+  const { currentVersion } = cluster.status;
   const pod = memberPod(cluster, {
     name: step.member,
     token: step.token,
     start: { state: 'restart' },
     storage: 'PersistentVolumeClaim',
     // A repair never upgrades: the member comes back in the version that the cluster runs.
-    version: step.version ?? cluster.status.currentVersion,
+    version: step.version ?? currentVersion,
   });
-  if ((await createOwned(deps.kube, settledIn(pod, step.settledIn), ref.uid)) === 'created') {
-    const isMoved = step.version !== undefined && step.version !== cluster.status.currentVersion;
+  const outcome = await createOwned(deps.kube, settledIn(pod, step.settledIn), ref.uid);
+  const version = pod.metadata.annotations?.[ANNOTATION_VERSION];
+  await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, version);
+  if (outcome === 'created') {
+    const isMoved = currentVersion !== undefined && version !== currentVersion;
     const reason = isMoved ? 'MemberUpgraded' : 'MemberRestarted';
-    const message = `started ${step.member} again on its volume${isMoved ? ` with etcd ${step.version}` : ''}`;
+    const message = `started ${step.member} again on its volume${isMoved ? ` with etcd ${version}` : ''}`;
     deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason, message });
   }
 }

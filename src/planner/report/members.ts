@@ -3,7 +3,7 @@ import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '
 import { lossOf } from '../membership/evidence.ts';
 import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
-import type { MemberProbe, Observation, PodFacts } from '../observation.ts';
+import type { ClaimFacts, MemberProbe, Observation, PodFacts } from '../observation.ts';
 import { timestamp } from '../../api/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
@@ -37,7 +37,7 @@ function observeMember(observation: Observation, name: string): ObservedMember {
     detail: {
       name,
       health: judged.health,
-      ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name)),
+      ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name, claim)),
       ...(claim === undefined ? {} : { claim: claim.name }),
       ...(pod?.node === undefined ? {} : { node: pod.node }),
       ...lostSince(observation, name),
@@ -74,13 +74,18 @@ function roleOf(probe: Answered): MemberRole {
   return probe.leaderId === probe.memberId ? 'Leader' : 'Follower';
 }
 
-/** What the other members know of one that did not answer. */
-function listedDetail({ membership, cluster }: Observation, name: string): Partial<MemberDetail> {
+/** What the other members know of one that did not answer, and which version it ran when it last did. */
+function listedDetail(
+  { membership, cluster }: Observation,
+  name: string,
+  claim: ClaimFacts | undefined,
+): Partial<MemberDetail> {
   const listed = membership.known ? membership.members.find(member => member.name === name) : undefined;
   const before = cluster.status.members?.details?.find(detail => detail.name === name);
+  const version = before?.version ?? claim?.version;
   return {
     ...(listed === undefined ? {} : { id: listed.id }),
-    ...(before?.version === undefined ? {} : { version: before.version }),
+    ...(version === undefined ? {} : { version }),
   };
 }
 

@@ -35,6 +35,8 @@ const TRY_AGAIN_FOR_MS = 1_000;
 const TRY_AGAIN_EVERY_MS = 100;
 const LOOK_EVERY_MS = 250;
 const READ_EVERY_MS = 25;
+/** A client that is so late with its own next write stood still itself. */
+const STANDSTILL_MS = 30;
 
 /** Begins to write and read. Rejects when there is no member to begin with. */
 export async function startLoad(options: LoadOptions): Promise<Load> {
@@ -58,6 +60,7 @@ class RunningLoad implements Load {
   #next = 0;
   #tries = 0;
   #acknowledged = 0;
+  readonly #standstills: { from: number; ms: number }[] = [];
   #stopping = false;
 
   constructor(options: LoadOptions, known: readonly string[]) {
@@ -87,7 +90,13 @@ class RunningLoad implements Load {
     const end = performance.now();
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     for (const connection of [...this.#writers, ...this.#readers]) connection.close();
-    return { writes: this.#writes, reads: this.#reads, begin: this.#begin, end };
+    return {
+      writes: this.#writes,
+      reads: this.#reads,
+      begin: this.#begin,
+      end,
+      standstills: this.#standstills,
+    };
   }
 
   #track(work: Promise<void>): void {
@@ -105,7 +114,10 @@ class RunningLoad implements Load {
       for (; this.#next < due; this.#next += 1) {
         if (this.#underWay.size < writesPerSecond) this.#track(this.#put(this.#next));
       }
+      const from = performance.now();
       await delay(everyMs);
+      const ms = performance.now() - from - everyMs;
+      if (ms >= STANDSTILL_MS) this.#standstills.push({ from, ms });
     }
   }
 

@@ -37,6 +37,8 @@ export interface History {
   /** When the client began and ended. */
   readonly begin: number;
   readonly end: number;
+  /** When the client itself stood still, because its process or its machine had other things to do. */
+  readonly standstills?: readonly { readonly from: number; readonly ms: number }[];
 }
 
 /** A key with the value that it was given at a revision. */
