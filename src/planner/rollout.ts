@@ -4,6 +4,8 @@
  * no part of it: each pod is compared with one of the version that it runs. Nor is what another release of the operator
  * renders otherwise: that comes with the next pod.
  */
+import { withDefaults } from '../api/defaults.ts';
+import { asMade } from '../objects/made-from.ts';
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, specificationIsUsable } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
@@ -81,7 +83,7 @@ export function planRollout(observation: Observation): Decision | undefined {
       (member.pod.trouble !== undefined || isStuck(observation, member)),
   );
   if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
-  const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(members) });
+  const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(observation, members) });
   return whenGatesOpen(observation, {
     operation: 'rolloutCluster',
     obstacle,
@@ -155,10 +157,17 @@ function isYoung({ now }: Observation, pod: PodFacts): boolean {
   return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
 }
 
-/** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. */
-function tolerated(members: readonly Outdated[]): RegExp | undefined {
-  const raised = members.every(({ changes }) =>
-    changes.some(change => change.startsWith('argument --quota-backend-bytes')),
-  );
-  return raised ? /NOSPACE/ : undefined;
+/** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. A lowered one must not. */
+function tolerated(observation: Observation, members: readonly Outdated[]): RegExp | undefined {
+  return members.every(member => quotaIsRaised(observation, member)) ? /NOSPACE/ : undefined;
+}
+
+/** Of a pod that does not say what it was made from it is enough that its database has room in the quota of now. */
+function quotaIsRaised({ cluster, probes }: Observation, { pod, changes }: Outdated): boolean {
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
+  const before = asMade(cluster.object, pod.madeFrom);
+  if (before !== undefined) return quota > withDefaults(before.spec).etcd.quotaBackendBytes;
+  const probe = probes[pod.name];
+  const fits = probe?.answered === true && probe.dbSize < quota;
+  return fits && changes.some(change => change.startsWith('argument --quota-backend-bytes'));
 }

@@ -196,6 +196,18 @@ describe('a version that does not come up', LONG, () => {
     expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
   });
 
+  it('is not begun where members keep their data in pods that would have to be others', async () => {
+    const world = await created('3.5.3', { storage: { emptyDir: {} } });
+    const before = uids(world);
+    await ask(world, { version: '3.5.35' });
+    const { decision } = await settled(world);
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'EphemeralMembers' });
+    const { message = '' } = condition(world, 'UpgradeBlocked') ?? {};
+    expect(message).toMatch(/no volume to start again on.*spec\.version to 3\.5\.3 again/);
+    expect(uids(world)).toEqual(before);
+    expect(versions(world)).toEqual(['3.5.3', '3.5.3', '3.5.3']);
+  });
+
   it('is not taken back at the price of data that lies in the pod', async () => {
     const world = await created('3.6.16', { upgrade: { rollbackOnFailure: false } }, false);
     world.kubelet.missingImages.add(bad);

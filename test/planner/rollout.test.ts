@@ -1,8 +1,9 @@
 /** Rollout, growth and sleep as tables: what is observed in, the first step or what is in the way out. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
-import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import { timestamp } from '../../src/api/time.ts';
+import { madeFrom } from '../../src/objects/made-from.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import type { Observation, PodFacts } from '../../src/planner/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
@@ -182,6 +183,47 @@ describe('a changed specification', () => {
   it.each(gates)('waits at the gate for $gate', ({ given, reason }) => {
     expect(plan(changed(given), {})).toMatchObject({ kind: 'blocked', reason });
   });
+
+  const GIB = 2 ** 30;
+  const quotas = [
+    { what: 'raised', before: 2 * GIB, now: 4 * GIB, passes: true },
+    { what: 'raised by a little', before: 2 * GIB, now: 2.1 * GIB, passes: true },
+    { what: 'lowered', before: 4 * GIB, now: 2.5 * GIB, passes: false },
+  ] as const;
+  it.each(quotas)('$what quota and NOSPACE: may pass is $passes', ({ before, now, passes }) => {
+    const spec = (quotaBackendBytes: number): EtcdClusterSpec => ({ etcd: { quotaBackendBytes } });
+    const full = { errors: ['memberID:1 alarm:NOSPACE'], dbSize: 2 * GIB };
+    const observation = changed({
+      cluster: aCluster({ spec: spec(now), status: aRunningStatus() }),
+      pods: NAMES.map(name =>
+        aPod({
+          name,
+          stamp: stampFor(name, spec(before)),
+          madeFrom: madeFrom(aCluster({ spec: spec(before) }).object)[ANNOTATION_MADE_FROM],
+        }),
+      ),
+      probes: Object.fromEntries(NAMES.map(name => [name, aProbe({ name, ...full })])),
+    });
+    const expected = passes
+      ? { kind: 'operate', operation: 'rolloutCluster' }
+      : { kind: 'blocked', reason: 'MembersUnhealthy' };
+    expect(plan(observation, {})).toMatchObject(expected);
+  });
+
+  it.each([
+    { what: 'below', dbSize: GIB, passes: true },
+    { what: 'beyond', dbSize: 3 * GIB, passes: false },
+  ])(
+    'a quota of pods that do not say what it was, the database $what it, and NOSPACE',
+    ({ dbSize, passes }) => {
+      const full = { errors: ['memberID:1 alarm:NOSPACE'], dbSize };
+      const observation = changed({
+        cluster: aCluster({ spec: { etcd: { quotaBackendBytes: 2.5 * GIB } }, status: aRunningStatus() }),
+        probes: Object.fromEntries(NAMES.map(name => [name, aProbe({ name, ...full })])),
+      });
+      expect(plan(observation, {}).kind).toBe(passes ? 'operate' : 'blocked');
+    },
+  );
 
   const waits: readonly { what: string; given: Partial<Observation>; status?: Partial<EtcdClusterStatus> }[] =
     [
