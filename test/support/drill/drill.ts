@@ -83,7 +83,7 @@ export async function runDrill(
     console.log(
       `${title}: redundant ${seconds(begun)} after it began, ${seconds(disturbed)} after it ended, at rest after ${seconds(begun, rest)}; ` +
         `${verdict.acknowledged} writes acknowledged, ${verdict.unknown} calls failed, ${verdict.failedForGood} writes failed also when tried again within 1 s, longest stall ${verdict.longestStallMs.toFixed(0)} ms; ` +
-        `${storyOf(status.seen, begun)}; errors: ${errorsOf(history)}`,
+        `${storyOf(status.seen, begun)}; errors: ${errorsOf(history, begun)}`,
     );
     expect(verdict.violations).toEqual([]);
     expect(new Set(Object.values(await hashes(endpoints))).size).toBe(1);
@@ -128,15 +128,18 @@ async function disksOf(world: World, at: Place): Promise<string[]> {
   );
 }
 
-/** The errors of writes by how often they came, without numbers and addresses. */
-function errorsOf({ writes }: History): string {
-  const texts = writes.flatMap(({ error }) =>
-    error === undefined ? [] : [error.replace(/(\d+ \w+: [^\d,]*).*/s, '$1')],
+/** The errors of writes by how often they came, without numbers and addresses, and when their calls were made. */
+function errorsOf({ writes }: History, begun: number): string {
+  const failed = writes.flatMap(({ error, start }) =>
+    error === undefined
+      ? []
+      : [{ text: error.replace(/(\d+ \w+: [^\d,]*).*/s, '$1').slice(0, 100), at: (start - begun) / 1000 }],
   );
-  const counts = [...Map.groupBy(texts, text => text.slice(0, 100))].map(
-    ([text, all]) => `${all.length}× ${text}`,
-  );
-  return counts.length === 0 ? 'none' : counts.slice(0, 6).join(', ');
+  const lines = [...Map.groupBy(failed, ({ text }) => text)].map(([text, all]) => {
+    const at = all.map(one => one.at);
+    return `${all.length}× ${text} (called ${Math.min(...at).toFixed(1)} to ${Math.max(...at).toFixed(1)} s)`;
+  });
+  return lines.length === 0 ? 'none' : lines.slice(0, 6).join(', ');
 }
 
 /** All pods are ready, and all members that a quorum lists are voters and answer a linearizable read: asked by ourselves. */
