@@ -25,14 +25,14 @@ export async function timeToAvailable(
   return (performance.now() - begun) / 1000;
 }
 
-/** Seconds from creating the same three pods, claims and Service together until a linearizable read succeeds. */
+/** Seconds from creating the same pods, claims and Service together until a linearizable read succeeds. */
 export async function timeByHand(world: World, cluster: KubeObject): Promise<number> {
   const owner = {
     ...cluster,
     metadata: { ...cluster.metadata, uid: '00000000-0000-4000-8000-000000000000' },
   } as unknown as EtcdCluster;
   const { name } = owner.metadata;
-  const members = [0, 1, 2].map(serial => `${name}-${serial}`);
+  const members = Array.from({ length: owner.spec.size ?? 3 }, (_, serial) => `${name}-${serial}`);
   const token = `${name}-by-hand`;
   const start = { state: 'new', members } as const;
   const claims = members.map(member => memberClaim(owner, { name: member, token }));

@@ -50,13 +50,7 @@ export function killOperators(world: World): number {
  * the same container again, and after a few kills a test would measure the kubelet's patience.
  */
 export async function freshOperators({ stack, kube }: World, replicas: number): Promise<void> {
-  const pods = async () =>
-    (
-      await kube.list(POD, {
-        namespace: OPERATOR_NAMESPACE,
-        labelSelector: 'app.kubernetes.io/name=etcd-operator',
-      })
-    ).items;
+  const pods = (): Promise<readonly KubeObject[]> => operatorPods(kube);
   const killed = (await pods()).filter(pod => restarts(pod) > 0).map(pod => pod.metadata.name);
   if (killed.length > 0) await stack.kubectl('-n', OPERATOR_NAMESPACE, 'delete', 'pod', '--now', ...killed);
   await poll(
@@ -66,6 +60,16 @@ export async function freshOperators({ stack, kube }: World, replicas: number): 
     },
     { timeoutMs: 120_000 },
   );
+}
+
+async function operatorPods(kube: World['kube']): Promise<readonly KubeObject[]> {
+  const labelSelector = 'app.kubernetes.io/name=etcd-operator';
+  return (await kube.list(POD, { namespace: OPERATOR_NAMESPACE, labelSelector })).items;
+}
+
+/** The replicas that are ready and not on their way out. */
+export async function readyOperators({ kube }: World): Promise<readonly KubeObject[]> {
+  return (await operatorPods(kube)).filter(isReady);
 }
 
 interface Status {

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import { isRedundant, leaderOf, runDrill } from '../../support/drill/drill.ts';
-import { isServing } from '../../support/drill/endpoints.ts';
 import { watchStatus } from '../../support/drill/status-watch.ts';
 import {
   awaitRunning,
@@ -18,8 +17,9 @@ import {
 import {
   freshOperators,
   killOperators,
-  operatorProcesses,
   memberProcesses,
+  operatorProcesses,
+  readyOperators,
 } from '../../support/operator-processes.ts';
 import { poll } from '../../support/poll.ts';
 
@@ -72,11 +72,7 @@ async function timeToNotice(disturb: () => Promise<void>, undo: () => Promise<vo
 
 /** Calls to the API server of every replica since it began, by its own count. */
 async function apiCalls(): Promise<number> {
-  const { items } = await world.kube.list(
-    { apiVersion: 'v1', kind: 'Pod' },
-    { namespace: OPERATOR_NAMESPACE, labelSelector: 'app.kubernetes.io/name=etcd-operator' },
-  );
-  const replicas = items.filter(isServing);
+  const replicas = await readyOperators(world);
   if (replicas.length !== 2) throw new Error('two replicas are to be ready, and no others');
   const counts = replicas.map(async pod => {
     const { podIP } = pod['status'] as { podIP: string };
