@@ -16,6 +16,8 @@ export type FakeProcess = {
   state: 'running' | 'frozen' | 'isolated';
   /** A member serves clients only once it has seen a leader since its start. */
   published: boolean;
+  /** It is listed as started, and serves nobody until one more entry is written. */
+  awaitsEntry: boolean;
   dbSize: number;
   raftApplied: number;
   alarms: string[];
@@ -38,6 +40,8 @@ export class FakeCluster {
   clusterVersion: string | undefined;
   /** While true the leader does not raise the version, as for some seconds after the last member came. */
   keepsVersion = false;
+  /** As in etcd 3.6 with a log of more than 5,000 entries: whoever joins serves nobody until one more entry is written. */
+  joinersAwaitEntry = false;
 
   constructor(
     id: string,
@@ -98,7 +102,7 @@ export class FakeCluster {
     this.#raiseVersion();
     for (const process of this.processes) {
       if (process.state !== 'running') continue;
-      process.published = true;
+      process.published = !process.awaitsEntry;
       const row = this.rows.find(candidate => candidate.id === process.id);
       if (row === undefined) continue;
       row.name = process.name;

@@ -94,6 +94,7 @@ export class FakeEtcd implements EtcdPort {
       version: options.version ?? '3.6.16',
       state: 'running',
       published: false,
+      awaitsEntry: isNew && cluster.joinersAwaitEntry,
       dbSize: 20480,
       raftApplied: 8,
       alarms: [],
@@ -351,7 +352,9 @@ function disarm(asked: FakeProcess, memberId: string, alarm: string): void {
   // An entry of the log, whether it is raised or not.
   const { cluster } = asked;
   const head = asked.raftApplied + 1;
-  for (const process of cluster.processes) if (cluster.isConnected(process.id)) process.raftApplied = head;
+  for (const process of cluster.processes)
+    if (cluster.isConnected(process.id)) Object.assign(process, { raftApplied: head, awaitsEntry: false });
+  cluster.settle();
   const text = `memberID:${BigInt(`0x${memberId}`)} alarm:${alarm} `;
   for (const { alarms } of asked.cluster.processes)
     if (alarms.includes(text)) alarms.splice(alarms.indexOf(text), 1);

@@ -22,6 +22,11 @@ const STEADY_MS = 2_000;
  *
  * A learner holds no elections: one that is cut off goes on naming the leader that it last heard of, and while nobody writes
  * it lacks nothing. So it must also apply an entry that is written last of all, for this alone.
+ *
+ * One that is listed as started and does not answer may wait for a write: etcd 3.6 sends every joiner a snapshot, counts what
+ * is in it as applied only with the next entry (`setAppliedIndex` in server.go), and until then refuses the joiner's own
+ * announcement as "too many requests" where the log has more than 5,000 entries. In a cluster that nobody writes to it would wait
+ * for ever, so it is given an entry.
  */
 export async function promoteLearner(
   deps: Dependencies,
@@ -40,6 +45,8 @@ export async function promoteLearner(
       throw preconditionChanged(`${step.member} is no member`);
     if (seat !== undefined && !seat.isLearner) return 'done';
     if (!mayBePromoted(seat?.pod)) return 'trouble';
+    if (seat?.started === true && observation.probes[step.member]?.answered !== true)
+      await writeEntry(deps, observation, step);
     const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
     since = isSteady ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
@@ -54,18 +61,27 @@ export async function promoteLearner(
   });
 }
 
-/** Whether the learner applies an entry that is written now: an alarm that it does not raise is taken back. */
+/** Whether the learner applies an entry that is written now. */
 async function stillFollows(
   deps: Dependencies,
   ref: ClusterRef,
   { observation, step }: { readonly observation: Observation; readonly step: PromoteLearner },
 ): Promise<boolean> {
   const head = headOf(observation);
-  await onLeader(deps, observation, leader => leader.disarm(step.id, 'NOSPACE'));
+  await writeEntry(deps, observation, step);
   const after = await observe(deps, ref);
   if (after === undefined || head === undefined) return false;
   const isWell = everyVoterHealthy(seatsOf(after.observation)) === undefined;
   return isWell && hasAppliedMoreThan(after.observation, step.member, head);
+}
+
+/** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. */
+async function writeEntry(
+  deps: Dependencies,
+  observation: Observation,
+  { id }: PromoteLearner,
+): Promise<void> {
+  await onLeader(deps, observation, leader => leader.disarm(id, 'NOSPACE'));
 }
 
 /** A voter is always sealed: what it acknowledges counts. */

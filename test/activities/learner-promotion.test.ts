@@ -1,12 +1,13 @@
-/** A learner that is cut off from its leader says nothing of it: it has the whole log and names the leader that it had. */
+/** When a learner is promoted: one that is cut off has the whole log and names its old leader; one that waits for a write says nothing. */
 import { describe, expect, it } from 'vitest';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 /** A cluster of one with a learner that has caught up and is about to be promoted. */
-async function aboutToPromote() {
+async function aboutToPromote({ joinersAwaitEntry = false } = {}) {
   const world = new OperatorWorld({ spec: { size: 1 } });
   await world.run();
   await world.run();
+  world.etcd.clusters[0]!.joinersAwaitEntry = joinersAwaitEntry;
   await world.kube.as('kubectl').patch(world.resource, { spec: { size: 2 } }, { type: 'merge' });
   for (let pass = 0; pass < 20; pass += 1) {
     world.kubelet.settle();
@@ -37,6 +38,14 @@ describe('a learner that lacks nothing', () => {
     await world.perform(step);
     expect(learnersOf(world)).toEqual(['example-1']);
     world.etcd.set(host, 'running');
+    await world.perform(step);
+    expect(learnersOf(world)).toEqual([]);
+  });
+});
+
+describe('a learner that is listed as started and serves nobody until something is written', () => {
+  it('is promoted in a cluster that nobody writes to', async () => {
+    const { world, step } = await aboutToPromote({ joinersAwaitEntry: true });
     await world.perform(step);
     expect(learnersOf(world)).toEqual([]);
   });
