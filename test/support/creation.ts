@@ -27,10 +27,7 @@ export async function timeToAvailable(
 
 /** Seconds from creating the same pods, claims and Service together until a linearizable read succeeds. */
 export async function timeByHand(world: World, cluster: KubeObject): Promise<number> {
-  const owner = {
-    ...cluster,
-    metadata: { ...cluster.metadata, uid: '00000000-0000-4000-8000-000000000000' },
-  } as unknown as EtcdCluster;
+  const owner = byHand(cluster);
   const { name } = owner.metadata;
   const members = Array.from({ length: owner.spec.size ?? 3 }, (_, serial) => `${name}-${serial}`);
   const token = `${name}-by-hand`;
@@ -47,8 +44,14 @@ export async function timeByHand(world: World, cluster: KubeObject): Promise<num
   return (performance.now() - begun) / 1000;
 }
 
+/** The resource that nobody applies, as the owner whom rendering asks for. */
+export function byHand(cluster: KubeObject): EtcdCluster {
+  const metadata = { ...cluster.metadata, uid: '00000000-0000-4000-8000-000000000000' };
+  return { ...cluster, metadata } as unknown as EtcdCluster;
+}
+
 /** Nobody owns what is made by hand: an owner that does not exist would have it collected as garbage. */
-function orphaned(object: ManifestObject): ManifestObject {
+export function orphaned(object: ManifestObject): ManifestObject {
   const { ownerReferences: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/decision.ts';
 import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/membership/caught-up.ts';
 import { everyVoterHealthy } from '../../planner/membership/preflight.ts';
-import { seatsOf } from '../../planner/membership/seats.ts';
+import { type Seat, seatsOf } from '../../planner/membership/seats.ts';
 import type { Observation, PodFacts } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
@@ -45,8 +45,7 @@ export async function promoteLearner(
       throw preconditionChanged(`${step.member} is no member`);
     if (seat !== undefined && !seat.isLearner) return 'done';
     if (!mayBePromoted(seat?.pod)) return 'trouble';
-    if (seat?.started === true && observation.probes[step.member]?.answered !== true)
-      await writeEntry(deps, observation, step);
+    if (isSilent(observation, seat)) await writeEntry(deps, observation, step);
     const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
     since = isSteady ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
@@ -73,6 +72,11 @@ async function stillFollows(
   if (after === undefined || head === undefined) return false;
   const isWell = everyVoterHealthy(seatsOf(after.observation)) === undefined;
   return isWell && hasAppliedMoreThan(after.observation, step.member, head);
+}
+
+/** Whether the member is listed as started and does not answer. */
+function isSilent({ probes }: Observation, seat: Seat | undefined): boolean {
+  return seat?.started === true && probes[seat.name]?.answered !== true;
 }
 
 /** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
+import { removeByHand, timeByHand } from '../../support/creation.ts';
 import { isRedundant, leaderOf, runDrill } from '../../support/drill/drill.ts';
 import { watchStatus } from '../../support/drill/status-watch.ts';
 import {
@@ -14,6 +15,7 @@ import {
   podsOf,
   type World,
 } from '../../support/e2e.ts';
+import { growByHand } from '../../support/growth-by-hand.ts';
 import {
   freshOperators,
   killOperators,
@@ -97,6 +99,10 @@ test('an idle operator asks little of the API server', async () => {
   expect(rate).toBeLessThan(2);
 });
 
+test.each([5, 3])('the size is changed to %i while the log is short', async size => {
+  await changeSize(size, 'while the log is short');
+});
+
 test('a pod that is deleted', async () => {
   for (const attempt of [1, 2, 3]) {
     const before = await uidsOf();
@@ -140,10 +146,22 @@ test('a static cluster under load', async () => {
 });
 
 test.each([5, 3])('the size is changed to %i, idle', async size => {
+  await changeSize(size, 'idle');
+});
+
+async function changeSize(size: number, when: string): Promise<void> {
   await world.kube.apply(manifest(NAMESPACE, at.name, { size, version: VERSION }));
   const took = await timeUntil(() => isRedundant({ world, at, size }));
-  console.log(`size changed to ${size}, idle: redundant after ${seconds(took)}`);
+  console.log(`size changed to ${size}, ${when}: redundant after ${seconds(took)}`);
   await awaitRunning(world, at);
+}
+
+test.each([0, 300])('the size is changed to 5 by hand after %i entries', async entries => {
+  const cluster = manifest(NAMESPACE, `by-hand-${entries}`, { size: 3, version: VERSION });
+  await timeByHand(world, cluster);
+  const took = await growByHand(world, cluster, { size: 5, entries });
+  console.log(`size changed to 5 by hand after ${entries} entries: ${took.toFixed(1)} s`);
+  await removeByHand(world, cluster);
 });
 
 test.each([5, 3])('the size is changed to %i, under load', async size => {
