@@ -46,8 +46,7 @@ export async function promoteLearner(
     if (seat !== undefined && !seat.isLearner) return 'done';
     if (!mayBePromoted(seat?.pod)) return 'trouble';
     if (isSilent(observation, seat)) await writeEntry(deps, observation, step);
-    const isSteady = everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, step.member);
-    since = isSteady ? (since ?? deps.now()) : undefined;
+    since = isWell(observation, seats, step.member) ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
     if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
     await onLeader(deps, observation, leader => leader.promote(step.id));
@@ -70,8 +69,12 @@ async function stillFollows(
   await writeEntry(deps, observation, step);
   const after = await observe(deps, ref);
   if (after === undefined || head === undefined) return false;
-  const isWell = everyVoterHealthy(seatsOf(after.observation)) === undefined;
-  return isWell && hasAppliedMoreThan(after.observation, step.member, head);
+  const others = everyVoterHealthy(seatsOf(after.observation)) === undefined;
+  return others && hasAppliedMoreThan(after.observation, step.member, head);
+}
+
+function isWell(observation: Observation, seats: readonly Seat[], member: string): boolean {
+  return everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, member);
 }
 
 /** Whether the member is listed as started and does not answer. */
