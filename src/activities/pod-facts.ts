@@ -8,6 +8,7 @@ import {
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
+  ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
   CLIENTS_ADMITTED,
@@ -25,6 +26,7 @@ import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/o
 import { lastWords } from './last-words.ts';
 
 interface ContainerStatus {
+  readonly containerID?: string;
   readonly ready?: boolean;
   readonly image?: string;
   readonly restartCount?: number;
@@ -63,7 +65,7 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     token: metadata.annotations?.[ANNOTATION_INCARNATION],
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
     phase: status.phase ?? 'Unknown',
-    ...readiness(status),
+    ...readiness(status, metadata.annotations?.[ANNOTATION_REPLACED_CONTAINER]),
     deleting: metadata.deletionTimestamp !== undefined,
     goneBy: parseTimestamp(metadata.deletionTimestamp),
     ip: status.podIP || undefined,
@@ -79,12 +81,23 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
   };
 }
 
-function readiness({
-  conditions = [],
-  containerStatuses = [],
-}: PodStatus): Pick<PodFacts, 'ready' | 'unheard'> {
+/**
+ * A kubelet tells of a container that it has started for a new image up to a second later, when the member has long answered: until
+ * then what it says is about the container before, and the new one is not ready yet.
+ */
+function readiness(
+  { conditions = [], containerStatuses: [container] = [] }: PodStatus,
+  replaced: string | undefined,
+): Pick<PodFacts, 'ready' | 'unheard'> {
   const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-  return !ready && containerStatuses[0]?.ready === true ? { ready, unheard: true } : { ready };
+  if (ready && replaced !== undefined && container?.containerID === replaced) return { ready: false };
+  return !ready && container?.ready === true ? { ready, unheard: true } : { ready };
+}
+
+/** The container that the pod runs, as its kubelet told last; undefined before it has any. */
+export function containerIdOf(pod: KubeObject): string | undefined {
+  const { containerStatuses: [container] = [] } = (pod['status'] ?? {}) as PodStatus;
+  return container?.containerID || undefined;
 }
 
 /** A value that nobody but people can have given counts as none. */

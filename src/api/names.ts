@@ -49,6 +49,8 @@ export const ANNOTATION_MADE_FROM = `${GROUP}/made-from`;
 export const ANNOTATION_WITHDRAWN = `${GROUP}/withdrawn`;
 /** Of a pod whose image was replaced in place: when, RFC 3339. */
 export const ANNOTATION_IMAGE_REPLACED = `${GROUP}/image-replaced`;
+/** Of a pod whose image was replaced in place: the container that ran then, so that nobody takes its state for that of the next. */
+export const ANNOTATION_REPLACED_CONTAINER = `${GROUP}/replaced-container`;
 /** Of a pod that was made after the cluster had arrived in this minor, or begun in it, so that the member can leave it. */
 export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */

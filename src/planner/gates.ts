@@ -171,7 +171,11 @@ function unequal(seats: readonly Seat[], hashes: NonNullable<Observation['hashes
 }
 
 function unquiet({ now }: Observation, seats: readonly Seat[], soakMs: number): Obstacle | undefined {
-  const youngest = Math.max(...seats.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? now));
+  const youngest = Math.max(
+    ...seats.map(({ pod }) =>
+      Math.max(pod?.readyChangedAt ?? pod?.createdAt ?? now, pod?.imageReplacedAt ?? 0),
+    ),
+  );
   const waitMs = Math.max(QUIET_MS, soakMs) - (now - youngest);
   if (waitMs <= 0) return undefined;
   const seconds = Math.max(10, soakMs / 1_000);

@@ -4,7 +4,7 @@ import { decline } from '../../src/activities/decline.ts';
 import { observe } from '../../src/activities/observe.ts';
 import { claimFacts, podFacts } from '../../src/activities/pod-facts.ts';
 import { hashMembers, probeMembers } from '../../src/activities/probe.ts';
-import { API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_REPLACED_CONTAINER, API_VERSION } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { aPod } from '../support/builders.ts';
@@ -158,6 +158,21 @@ describe('the facts of a pod', () => {
     const facts = podFacts(pod({ conditions, containerStatuses: [{ ready }] }), 'u');
     expect(facts).toMatchObject({ ready: false });
     expect(facts.unheard).toBe(unheard);
+  });
+
+  it.each([
+    ['the container before its image was replaced', 'containerd://1', false],
+    ['the one after that', 'containerd://2', true],
+  ])('are taken from %s', (_, containerID, ready) => {
+    const status = {
+      conditions: [{ type: 'Ready', status: 'True' }],
+      containerStatuses: [{ containerID, ready: true }],
+    };
+    const { metadata, ...others } = pod(status);
+    const annotations = { [ANNOTATION_REPLACED_CONTAINER]: 'containerd://1' };
+    const facts = podFacts({ ...others, metadata: { ...metadata, annotations } }, 'u');
+    expect(facts).toMatchObject({ ready });
+    expect(facts.unheard).toBeUndefined();
   });
 
   it('of a claim tell by its token whose it is', () => {

@@ -87,6 +87,25 @@ describe('a newer patch', LONG, () => {
     expect(world.passes.flatMap(({ upgraded = [] }) => upgraded)).toHaveLength(3);
   });
 
+  it('goes on with the next member when the kubelet has told of the container of this one', async () => {
+    const world = await created('3.6.15');
+    world.kubelet.tellsLate = true;
+    await ask(world, { version: '3.6.16' });
+    const stepOf = async () => {
+      const { decision } = await world.step();
+      return decision.kind === 'operate' ? decision.step.kind : decision.kind;
+    };
+    while ((await stepOf()) !== 'replaceImage') world.kubelet.settle();
+    while (!versions(world).includes('3.6.16')) world.kubelet.settle();
+    // It answers with the new version, and its pod is called ready because the one before was.
+    world.kubelet.asleep = true;
+    world.now += 60_000;
+    expect((await world.look()).decision).toMatchObject({ kind: 'operate', step: { kind: 'awaitVersion' } });
+    world.kubelet.asleep = false;
+    await settled(world);
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+  });
+
   it('whose probes differ comes with new pods on the same volumes', async () => {
     const world = await created('3.5.3');
     const before = uids(world);

@@ -238,6 +238,10 @@ describe('a changed specification', () => {
         what: 'a member that is ready since ten seconds',
         given: { pods: podsWith('example-2', { readyChangedAt: Date.parse(NOW) - 10_000 }) },
       },
+      {
+        what: 'a member whose image was replaced ten seconds ago, and whose pod was called ready all the while',
+        given: { pods: podsWith('example-2', { imageReplacedAt: Date.parse(NOW) - 10_000 }) },
+      },
     ];
   it.each(waits)('lets time pass after $what', ({ given, status }) => {
     expect(plan(changed(given, status), {})).toMatchObject({

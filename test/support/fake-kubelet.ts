@@ -21,9 +21,10 @@ export interface FakePodStatus {
     lastTransitionTime?: string;
   }[];
   containerStatuses?: {
+    containerID?: string;
     image?: string;
-    restartCount: number;
-    state: { waiting?: { reason: string; message: string }; running?: object };
+    restartCount?: number;
+    state?: { waiting?: { reason: string; message: string }; running?: object };
     lastState?: { terminated?: { message: string } };
   }[];
 }
@@ -43,6 +44,8 @@ export class FakeKubelet {
   asleep = false;
   /** Pods that never start, as when their image cannot be pulled: name → reason. */
   readonly stuck = new Map<string, string>();
+  /** As kubelets do: of a container that was started for another image it tells only the next time it looks. */
+  tellsLate = false;
   /** Images that no registry has. */
   readonly missingImages = new Set<string>();
   /** The revision of the snapshots that are restored. */
@@ -52,6 +55,8 @@ export class FakeKubelet {
   readonly #volumes = new Map<string, FakeStore>();
   /** What each pod runs, by uid. */
   readonly #images = new Map<string, string>();
+  /** Containers that run and are not told of yet, by pod. */
+  readonly #untold = new Map<string, string>();
   /** Arguments with which each container was started, in order. */
   readonly starts: { readonly pod: string; readonly args: readonly string[]; readonly failure?: string }[] =
     [];
@@ -64,6 +69,7 @@ export class FakeKubelet {
   /** Brings every pod and claim as far as it can come now. */
   settle(): void {
     if (this.asleep) return;
+    this.#tell();
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
@@ -72,6 +78,16 @@ export class FakeKubelet {
       else if (statusOf(pod).podIP === undefined) this.#start(pod);
     }
     for (const pod of this.#kube.all('Pod')) this.#report(pod);
+  }
+
+  /** Tells of the containers that were started the last time. */
+  #tell(): void {
+    for (const pod of this.#kube.all('Pod')) {
+      const containerID = this.#untold.get(pod.metadata.name);
+      if (containerID !== undefined)
+        this.#write(pod, status => void (status.containerStatuses = [{ containerID }]));
+    }
+    this.#untold.clear();
   }
 
   /** The volume of the claim of this uid, as whoever mounts it sees it. */
@@ -117,6 +133,7 @@ export class FakeKubelet {
     this.#images.delete(pod.metadata.uid ?? '');
     this.#write(pod, status => {
       delete status.podIP;
+      if (this.tellsLate) return;
       status.conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: this.#kube.timestamp() }];
     });
   }
@@ -167,10 +184,15 @@ export class FakeKubelet {
     this.#write(pod, status => {
       status.phase = 'Running';
       status.podIP = host;
-      delete status.containerStatuses;
+      const isUntold = this.tellsLate && status.containerStatuses !== undefined;
+      const containerID = `containerd://${this.#addresses}`;
+      if (isUntold) this.#untold.set(pod.metadata.name, containerID);
+      if (failure === undefined && isUntold) return;
+      status.containerStatuses = [{ containerID }];
       if (failure === undefined) return;
       status.containerStatuses = [
         {
+          containerID,
           restartCount: 1,
           state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' } },
           lastState: { terminated: { message: failure } },
@@ -193,7 +215,7 @@ export class FakeKubelet {
   /** Ready is what the readiness probe says: the member has seen a leader. */
   #report(pod: KubeObject): void {
     const { podIP, conditions } = statusOf(pod);
-    if (podIP === undefined) return;
+    if (podIP === undefined || this.#untold.has(pod.metadata.name)) return;
     const ready = this.#runs(podIP) && this.#serves(podIP) ? 'True' : 'False';
     if (conditions?.[0]?.status === ready) return;
     this.#write(pod, status => {

@@ -2,6 +2,7 @@ import {
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
   ANNOTATION_RENDERED,
+  ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_VERSION,
 } from '../../api/names.ts';
 import { timestamp } from '../../api/time.ts';
@@ -11,6 +12,7 @@ import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { POD } from '../observe.ts';
+import { containerIdOf } from '../pod-facts.ts';
 import type { ClusterRef } from '../resource.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
@@ -47,6 +49,7 @@ export async function replaceImage(
   });
   const [container] = wanted.spec['containers'] as readonly { readonly image: string }[];
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
+  const running = containerIdOf(pod);
   const annotate = (key: string, value: string) => ({
     op: 'add',
     path: `/metadata/annotations/${key.replaceAll('/', '~1')}`,
@@ -61,6 +64,7 @@ export async function replaceImage(
       annotate(ANNOTATION_VERSION, step.version),
       annotate(ANNOTATION_RENDERED, stamp),
       annotate(ANNOTATION_IMAGE_REPLACED, timestamp(deps.now())),
+      ...(running === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, running)]),
     ],
     { type: 'json' },
   );
