@@ -88,7 +88,7 @@ async function probe(member: EtcdMember, asksAgreed: boolean): Promise<MemberPro
     member.linearizableRead(),
     asksAgreed ? member.version() : undefined,
   ]);
-  if (status.status === 'rejected') return { answered: false, message: messageOf(status.reason) };
+  if (status.status === 'rejected') return { answered: false, ...failureOf(status.reason) };
   // Promoted between the two answers: a voter is not ill because it was a learner a moment ago.
   const wasLearner =
     first.status === 'rejected' && first.reason instanceof EtcdError && first.reason.code === 'learner';
@@ -101,8 +101,13 @@ async function probe(member: EtcdMember, asksAgreed: boolean): Promise<MemberPro
     read:
       read.status === 'fulfilled'
         ? { ok: true, revision: read.value.revision }
-        : { ok: false, message: messageOf(read.reason) },
+        : { ok: false, ...failureOf(read.reason) },
   };
+}
+
+function failureOf(error: unknown): { readonly message: string; readonly denied?: boolean } {
+  const denied = error instanceof EtcdError && error.code === 'denied';
+  return { message: messageOf(error), ...(denied && { denied }) };
 }
 
 async function membershipThrough(members: readonly EtcdMember[]): Promise<Membership> {

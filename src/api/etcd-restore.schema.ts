@@ -84,6 +84,10 @@ const source = z.object({
     64,
     'The format of the data in it, such as 3.6.0: no earlier minor of etcd reads it. Absent before 3.6.',
   ).optional(),
+  authEnabled: z
+    .boolean()
+    .describe('That authentication is switched on in it. Not known of compressed objects.')
+    .optional(),
   clusterID: text(32, 'The cluster that it comes from, in hexadecimal, where that is known.').optional(),
   time: time('When it was taken, where that is known.').optional(),
 });

@@ -134,11 +134,16 @@ export type MemberProbe =
       /** Whether a linearizable read through this member went through, and if not, why. */
       readonly read:
         | { readonly ok: true /** The revision that was read. */; readonly revision?: string }
-        | { readonly ok: false; readonly message: string };
+        | { readonly ok: false; readonly message: string; readonly denied?: boolean };
       /** Asked only while the version of the cluster is to change: what `/version` says, or why nothing. */
       readonly agreed?: AgreedVersions | undefined;
     }
-  | { readonly answered: false; readonly message: string };
+  | {
+      readonly answered: false;
+      readonly message: string;
+      /** It asks for a user that the operator is not. */
+      readonly denied?: boolean;
+    };
 
 /** What a member says that the cluster has agreed on; undefined parts are not said. */
 export interface AgreedVersions {

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { time } from '../../src/activities/poll.ts';
 import { RestoreWorld } from '../support/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../support/restored.ts';
-import { boltFile } from '../support/bolt-file.ts';
+import { authFile, boltFile } from '../support/bolt-file.ts';
 import { snapshotBytes } from '../support/fake-snapshot.ts';
 
 describe('a restore in place', () => {
@@ -172,6 +173,16 @@ describe('a restore that may not begin', () => {
     expect(world.names('Pod')).toEqual(OLD);
   });
 
+  it('of a backup with users, over a cluster without certificates', async () => {
+    const world = await asked();
+    world.seedBackup({ bytes: snapshotBytes(authFile(true)) });
+    await world.settle();
+    expect(world.restore.source).toMatchObject({ authEnabled: true });
+    expect(world.restore.phase).toBe('Validating');
+    expect(world.restore.step).toContain('TLS.auto');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
   it.each([
     ['one bit is flipped', (whole: Buffer) => Buffer.from(whole).fill(whole[9]! ^ 1, 9, 10)],
     ['it is truncated', (whole: Buffer) => whole.subarray(0, 2048)],
@@ -211,6 +222,27 @@ describe('a restore that may not begin', () => {
     world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
     await world.settle();
     expect(world.restore.step).toContain('storage.volumeClaimTemplate');
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+});
+
+describe('a restore of users that nobody knew of', () => {
+  const real = { ...time };
+  afterEach(() => Object.assign(time, real));
+
+  it('says so when the first member asks for one, and is aborted', async () => {
+    const world = await asked();
+    await world.settleUntil('startSeed');
+    const [old, restored] = world.etcd.clusters;
+    if (restored === undefined) throw new Error('nothing is restored yet');
+    restored.asksForUsers = true;
+    await world.settleUntil('awaitQuorum');
+    let now = 0;
+    Object.assign(time, { now: () => now, pause: async (ms: number) => void (now += ms) });
+    await expect(world.step()).rejects.toThrow(/user name is empty.*TLS\.auto/);
+    await world.settle(world.abort());
+    expect(world.restore.phase).toBe('Failed');
+    expect(world.cluster.status.clusterID).toBe(old?.id);
     expect(world.names('Pod')).toEqual(OLD);
   });
 });

@@ -11,7 +11,7 @@ import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
-import { storageVersionOf } from '../../src/etcd/storage-version.ts';
+import { storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { verifySnapshot } from '../../src/main/verification.ts';
 import { EtcdProcessCluster, etcdBinary, freePorts } from '../support/etcd-process.ts';

@@ -1,4 +1,4 @@
-/** The smallest bbolt database that says of which format etcd's data in it is. */
+/** The smallest bbolt database that says what etcd's snapshots say of themselves. */
 const PAGE = 4096;
 const HEADER = 16;
 
@@ -35,9 +35,22 @@ export function boltFile(
   storageVersion: string,
   { transactions = [1, 2], roots = [3, 3] }: { transactions?: number[]; roots?: number[] } = {},
 ): Buffer {
-  const inline = leaf(0, { key: 'storageVersion', value: Buffer.from(storageVersion), flags: 0 });
-  const bucket = Buffer.concat([Buffer.alloc(HEADER), inline]);
-  const root = leaf(3, { key: 'meta', value: bucket, flags: 1 });
+  const value = Buffer.from(storageVersion);
+  return fileWith({ bucket: 'meta', key: 'storageVersion', value }, { transactions, roots });
+}
+
+/** A database that says whether authentication is switched on. */
+export function authFile(isEnabled: boolean): Buffer {
+  const value = Buffer.from([isEnabled ? 1 : 0]);
+  return fileWith({ bucket: 'auth', key: 'authEnabled', value }, { transactions: [1, 2], roots: [3, 3] });
+}
+
+function fileWith(
+  { bucket, key, value }: { bucket: string; key: string; value: Buffer },
+  { transactions, roots }: { transactions: number[]; roots: number[] },
+): Buffer {
+  const inline = Buffer.concat([Buffer.alloc(HEADER), leaf(0, { key, value, flags: 0 })]);
+  const root = leaf(3, { key: bucket, value: inline, flags: 1 });
   const pages = [0, 1].map(at => meta(transactions[at] ?? 0, roots[at] ?? 0));
   return Buffer.concat([...pages, Buffer.alloc(PAGE), root, Buffer.alloc(PAGE - root.length)]);
 }

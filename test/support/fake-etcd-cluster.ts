@@ -42,6 +42,8 @@ export class FakeCluster {
   keepsVersion = false;
   /** As in etcd 3.6 with a log of more than 5,000 entries: whoever joins serves nobody until one more entry is written. */
   joinersAwaitEntry = false;
+  /** Authentication is switched on, and whoever asks is no user. */
+  asksForUsers = false;
 
   constructor(
     id: string,

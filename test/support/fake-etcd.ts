@@ -213,6 +213,7 @@ export class FakeEtcd implements EtcdPort {
       new EtcdError(code, `${what} of the member at ${host} failed: ${text}`);
     if (asked === undefined) throw fail('unreachable', `connect ECONNREFUSED ${host}:2379`);
     if (asked.state === 'frozen' || !asked.published) throw fail('timeout', 'Deadline exceeded');
+    if (asked.cluster.asksForUsers) throw fail('denied', 'etcdserver: user name is empty');
     try {
       return answer(asked);
     } catch (error) {

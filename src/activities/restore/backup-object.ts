@@ -4,7 +4,7 @@ import type { BackupCompression } from '../../api/backup-defaults.ts';
 import { manifestKey } from '../../api/backup-names.ts';
 import type { BackupEntry, EtcdRestore } from '../../api/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
-import { type ReadAt, storageVersionOf } from '../../etcd/storage-version.ts';
+import { asksForUsers, type ReadAt, storageVersionOf } from '../../etcd/snapshot-facts.ts';
 import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
 import type { RestoreSource } from '../../planner/restore/of-cluster.ts';
 import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
@@ -40,18 +40,27 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
   const entry = manifest?.entry;
   if (entry !== undefined)
     refuseUnlike(entry, { sha256: proof.sha256, location, manifest: manifestKey(key) });
-  const { revision, etcdVersion, clusterID, time } = entry ?? {};
-  const storageVersion =
-    manifest?.snapshot.storageVersion ?? (await storageVersionOf(rangesOf(store, key, options)));
+  const ranges = rangesOf(store, key, options);
+  const storageVersion = manifest?.snapshot.storageVersion ?? (await storageVersionOf(ranges));
+  // Of compressed bytes no page can be read by itself.
+  const authEnabled = compression === 'none' && (await asksForUsers(ranges));
   return {
     location,
     size: proof.size,
     sha256: proof.sha256,
     snapshotSize: proof.snapshotSize,
     compression,
+    ...(storageVersion !== '' && { storageVersion }),
+    ...(authEnabled && { authEnabled }),
+    ...(entry !== undefined && originOf(entry)),
+  };
+}
+
+/** What a manifest says of where a backup comes from. */
+function originOf({ revision, etcdVersion, clusterID, time }: BackupEntry): Partial<RestoreSource> {
+  return {
     ...(revision !== undefined && { revision }),
     ...(etcdVersion !== undefined && { etcdVersion }),
-    ...(storageVersion !== '' && { storageVersion }),
     ...(clusterID !== undefined && { clusterID }),
     ...(time !== undefined && { time }),
   };

@@ -1,7 +1,8 @@
 /** Waiting for members: until a quorum answers, or until every pod is ready. */
+import { ApplicationFailure } from '@temporalio/activity';
 import { withDefaults } from '../../api/defaults.ts';
 import { LABEL_CLUSTER } from '../../api/names.ts';
-import type { PodFacts } from '../../planner/observation.ts';
+import type { MemberProbe, PodFacts } from '../../planner/observation.ts';
 import { hasArrived } from '../../planner/versions.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
@@ -20,9 +21,19 @@ export async function awaitQuorum(
   const address = await addressOf(deps, ref);
   return waitUntil(async () => {
     const pods = await membersPods(deps, ref, step.members);
-    const { membership } = await probeMembers(deps.etcd, address, pods);
-    return membership.known ? 'done' : troubleOr('notYet', pods);
+    const { membership, probes } = await probeMembers(deps.etcd, address, pods);
+    if (membership.known) return 'done';
+    for (const probe of Object.values(probes)) refuseDenied(probe);
+    return troubleOr('notYet', pods);
   });
+}
+
+/** A restored member may ask for a user, which its backup brought (etcd's documentation: op-guide, authentication). */
+function refuseDenied(probe: MemberProbe): void {
+  const failure = probe.answered ? probe.read : probe;
+  if (!('message' in failure) || failure.denied !== true) return;
+  const message = `${failure.message}: authentication is switched on in the data, and the operator is no user of the role root there. Restore into a cluster with TLS.auto, whose certificate is root's, or with an operatorSecret of such a user; an abort brings back what was there before`;
+  throw ApplicationFailure.nonRetryable(message, 'AuthenticationAsked');
 }
 
 /** Waits until every member's pod is ready. */

@@ -67,6 +67,12 @@ function sourceFits(observation: Observation, source: RestoreSource): Obstacle |
       message: `the backup comes from etcd ${newer}, and ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
     };
   }
+  if (source.authEnabled === true && cluster.config.TLS === undefined) {
+    return {
+      reason: 'UsersWithoutTLS',
+      message: `the backup has authentication switched on, and ${cluster.name} has no TLS: without a certificate of a user with the role root the operator could not ask its members any more; write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+    };
+  }
   const storage = cluster.status.storage ?? storageFor(observation);
   if (storage.kind === 'EmptyDir') {
     return {

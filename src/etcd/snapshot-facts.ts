@@ -1,7 +1,6 @@
 /**
- * The format of the data in a snapshot, read from the snapshot itself: etcd 3.6 and later write it into the bucket `meta` under
- * `storageVersion` (server/storage/schema/migration.go). A snapshot is a bbolt database; only the few pages on the way to that
- * key are read, wherever in the file they lie.
+ * What a snapshot says of itself: a snapshot is a bbolt database, and only the few pages on the way to a key are read, wherever in
+ * the file they lie (server/storage/schema of etcd names buckets and keys).
  */
 
 /** Reads bytes of the snapshot; fewer come only at its end. */
@@ -19,18 +18,37 @@ const META_BYTES = HEADER + 64;
 const LARGEST_PAGE = 1024 * 1024;
 const DEEPEST = 16;
 
-/** The version such as `3.6.0`; empty when there is none (before 3.6), or when the file is not laid out as expected. */
+/**
+ * The format of the data, such as `3.6.0`: etcd 3.6 and later write it down (schema/migration.go). Empty when there is none, or when
+ * the file is not laid out as expected.
+ */
 export async function storageVersionOf(read: ReadAt): Promise<string> {
+  const version = (await valueOf(read, 'meta', 'storageVersion'))?.toString('utf8') ?? '';
+  return /^\d+\.\d+\.\d+$/.test(version) ? version : '';
+}
+
+/** Whether authentication is switched on in the data (schema/auth.go); false also when the file is not laid out as expected. */
+export async function asksForUsers(read: ReadAt): Promise<boolean> {
+  const enabled = await valueOf(read, 'auth', 'authEnabled');
+  return enabled?.length === 1 && enabled[0] === 1;
+}
+
+async function valueOf(read: ReadAt, bucketName: string, key: string): Promise<Buffer | undefined> {
   const meta = await readMeta(read);
-  if (meta === undefined) return '';
+  if (meta === undefined) return undefined;
   const pages = { read, size: meta.pageSize };
-  const bucket = await find(pages, { page: await pageAt(pages, meta.root), key: 'meta', depth: 0 });
-  if (bucket === undefined || bucket.length < HEADER) return '';
+  const wanted = { key: bucketName, isBucket: true };
+  const bucket = await find(pages, { page: await pageAt(pages, meta.root), wanted, depth: 0 });
+  if (bucket === undefined || bucket.length < HEADER) return undefined;
   const root = Number(bucket.readBigUInt64LE(0));
   // A small bucket has its only page right behind its header.
   const page = root === 0 ? bucket.subarray(HEADER) : await pageAt(pages, root);
-  const version = (await find(pages, { page, key: 'storageVersion', depth: 0 }))?.toString('utf8') ?? '';
-  return /^\d+\.\d+\.\d+$/.test(version) ? version : '';
+  return find(pages, { page, wanted: { key, isBucket: false }, depth: 0 });
+}
+
+interface Wanted {
+  readonly key: string;
+  readonly isBucket: boolean;
 }
 
 interface Meta {
@@ -80,32 +98,32 @@ async function pageAt({ read, size }: Pages, id: number): Promise<Buffer> {
 /** The value of a key in the tree that begins at a page. Of a bucket: its header, and its page when that is inline. */
 async function find(
   pages: Pages,
-  { page, key, depth }: { readonly page: Buffer; readonly key: string; readonly depth: number },
+  { page, wanted, depth }: { readonly page: Buffer; readonly wanted: Wanted; readonly depth: number },
 ): Promise<Buffer | undefined> {
   if (page.length < HEADER || depth > DEEPEST) return undefined;
   const flags = page.readUInt16LE(8);
   const count = page.readUInt16LE(10);
   const elements = Array.from({ length: count }, (_, index) => HEADER + index * ELEMENT);
   if (elements.some(at => at + ELEMENT > page.length)) return undefined;
-  if ((flags & LEAF) !== 0) return leafValue(page, elements, key);
+  if ((flags & LEAF) !== 0) return leafValue(page, elements, wanted);
   if ((flags & BRANCH) === 0) return undefined;
-  const wanted = Buffer.from(key);
+  const name = Buffer.from(wanted.key);
   const below = elements.findLast(at => {
     const start = at + page.readUInt32LE(at);
-    return Buffer.compare(page.subarray(start, start + page.readUInt32LE(at + 4)), wanted) <= 0;
+    return Buffer.compare(page.subarray(start, start + page.readUInt32LE(at + 4)), name) <= 0;
   });
   if (below === undefined) return undefined;
   const child = await pageAt(pages, Number(page.readBigUInt64LE(below + 8)));
-  return find(pages, { page: child, key, depth: depth + 1 });
+  return find(pages, { page: child, wanted, depth: depth + 1 });
 }
 
-function leafValue(page: Buffer, elements: readonly number[], key: string): Buffer | undefined {
+function leafValue(page: Buffer, elements: readonly number[], wanted: Wanted): Buffer | undefined {
   for (const at of elements) {
     const start = at + page.readUInt32LE(at + 4);
     const [keySize, valueSize] = [page.readUInt32LE(at + 8), page.readUInt32LE(at + 12)];
     const name = page.subarray(start, start + keySize).toString('utf8');
     const isBucket = (page.readUInt32LE(at) & BUCKET) !== 0;
-    if (name === key && isBucket === (key === 'meta')) {
+    if (name === wanted.key && isBucket === wanted.isBucket) {
       return page.subarray(start + keySize, start + keySize + valueSize);
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { storageVersionOf } from '../../src/etcd/storage-version.ts';
-import { boltFile } from '../support/bolt-file.ts';
+import { asksForUsers, storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
+import { authFile, boltFile } from '../support/bolt-file.ts';
 
 const versionIn = (file: Buffer): Promise<string> =>
   storageVersionOf(async (offset, length) => file.subarray(offset, offset + length));
@@ -38,5 +38,17 @@ describe('the storage version of a snapshot', () => {
       file[at] = 0xff;
       await expect(versionIn(file)).resolves.toMatch(/^$|^\d+\.\d+\.\d+$/);
     }
+  });
+});
+
+describe('authentication in a snapshot', () => {
+  it.each([
+    ['switched on', authFile(true), true],
+    ['switched off', authFile(false), false],
+    ['never heard of', boltFile('3.6.0'), false],
+    ['of something else', Buffer.alloc(16_384, 7), false],
+  ])('is seen when it is %s', async (_, file, expected) => {
+    const asks = await asksForUsers(async (offset, length) => file.subarray(offset, offset + length));
+    expect(asks).toBe(expected);
   });
 });
