@@ -13,13 +13,13 @@ const { at, drill, world } = cluster;
 const { arrive, blocked, condition, edit, versions } = upgradesOf(cluster);
 const BACKUP = 'before-upgrades';
 
-/** An EtcdBackup of the cluster without a schedule: it makes one at once, and one whenever it is asked. */
+/** An EtcdBackup of the cluster: it makes a backup at once, and one whenever it is asked. A claim that is missing is waited for until its time is over. */
 async function backUpTo(claim: string): Promise<void> {
   const spec: EtcdBackupSpec = {
     clusterRef: { name: at.name },
     storageType: 'File',
     file: { claim, path: 'etcd' },
-    backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3 },
+    backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3, timeoutInSecond: 15 },
   };
   await world().kube.apply({
     apiVersion: API_VERSION,

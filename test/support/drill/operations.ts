@@ -35,6 +35,8 @@ export interface Operations {
 
 /** How often a history is read, in milliseconds: shorter than the shortest activity. */
 const LOOK_MS = 20;
+/** Three members in new pods take two minutes on a busy machine before the last activity comes. */
+const PATIENT_MS = 300_000;
 
 export async function openOperations(world: World, at: Place): Promise<Operations> {
   const connection = await Connection.connect({ address: world.stack.temporalAddress });
@@ -64,7 +66,7 @@ export async function openOperations(world: World, at: Place): Promise<Operation
           return isWanted && is(run) ? run : undefined;
         },
         {
-          timeoutMs: 120_000,
+          timeoutMs: PATIENT_MS,
           intervalMs: LOOK_MS,
           otherwise: async () =>
             `no ${operation} came to that: ${JSON.stringify(await newest().catch(() => undefined))}`,
