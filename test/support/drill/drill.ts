@@ -76,8 +76,7 @@ export async function runDrill(
     await poll(async () => load.acknowledged() > after + WRITES_BEFORE);
     const history = await load.stop();
     await status.stop();
-    const endpoints = await readyEndpoints(world, at.namespace, at.name);
-    expect(endpoints).toHaveLength(size);
+    const endpoints = await allEndpoints(target);
     const verdict = check(history, await readStored(endpoints[0] ?? '', load.prefix));
     const seconds = (from: number, to = redundant): string => `${((to - from) / 1000).toFixed(1)} s`;
     console.log(
@@ -114,6 +113,21 @@ async function untilAtRest(
   // A rollout is redundant between any two members: only now it is for good.
   await poll(() => isRedundant(target), { timeoutMs });
   return { redundant, rest: performance.now() };
+}
+
+/**
+ * Every member, as clients are led to it. A kubelet that has started a container for another image calls it ready, then not
+ * ready, and a second later ready again (watched in 1.35), however well the member is.
+ */
+function allEndpoints({ world, at, size }: Target): Promise<string[]> {
+  const found = () => readyEndpoints(world, at.namespace, at.name);
+  return poll(
+    async () => {
+      const endpoints = await found();
+      return endpoints.length === size && endpoints;
+    },
+    { timeoutMs: 10_000, otherwise: async () => `${size} members are to serve, and do: ${await found()}` },
+  );
 }
 
 /** The claims with their uids: a member whose disk is gone, or another one, is not the member that it was. */
