@@ -56,7 +56,7 @@ export async function runDrill(
   target: Target,
   disturb: (drill: Drill) => Promise<void>,
 ): Promise<DrillResult> {
-  const { world, at, size, title } = target;
+  const { world, at, title } = target;
   await awaitCondition(world, at, { type: 'Healthy', timeoutMs: REDUNDANT_MS });
   await poll(() => isAtRest(target), { timeoutMs: REDUNDANT_MS });
   const disks = await disksOf(world, at);
