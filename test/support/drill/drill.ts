@@ -126,7 +126,10 @@ function allEndpoints({ world, at, size }: Target): Promise<string[]> {
       const endpoints = await found();
       return endpoints.length === size && endpoints;
     },
-    { timeoutMs: 10_000, otherwise: async () => `${size} members are to serve, and do: ${await found()}` },
+    {
+      timeoutMs: 10_000,
+      otherwise: async () => `${size} members are to serve, and do: ${(await found()).join(', ')}`,
+    },
   );
 }
 
