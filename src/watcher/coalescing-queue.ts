@@ -8,6 +8,7 @@
  */
 import { type Backoff, backoffMs, nextInterval, type Pace } from './pace.ts';
 import type { Clock } from './ports.ts';
+import { type Entry, newEntry } from './queue-entry.ts';
 
 /**
  * How a delivery ended. `unavailable`: Temporal did not take it, and may be taking nothing from anybody.
@@ -57,31 +58,6 @@ export interface QueueStats {
   readonly delivered: number;
   readonly failed: number;
   readonly reachable: boolean;
-}
-
-type Phase = 'idle' | 'delayed' | 'ready' | 'inFlight';
-
-interface Entry {
-  readonly key: string;
-  phase: Phase;
-  waitingSince: number | undefined;
-  /** What it waits with is urgent. */
-  urgent: boolean;
-  /** When its last urgent tries began: the one before the last, and the last. */
-  hurried: readonly [number, number];
-  /** When it was added again while a delivery was under way: what changed may have come too late for that one. */
-  againSince: number | undefined;
-  /** When its last try began. */
-  startedAt: number;
-  /** When the last try that was delivered began. */
-  deliveredAt: number | undefined;
-  interval: number;
-  notBefore: number;
-  failures: number;
-  code: string | undefined;
-  /** The outage in which it was last tried. */
-  triedIn: number;
-  cancelTimer: () => void;
 }
 
 interface Outage {
@@ -182,22 +158,7 @@ export class CoalescingQueue {
   #entry(key: string): Entry {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
-    const entry: Entry = {
-      key,
-      phase: 'idle',
-      waitingSince: undefined,
-      urgent: false,
-      hurried: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
-      againSince: undefined,
-      startedAt: Number.NEGATIVE_INFINITY,
-      deliveredAt: undefined,
-      interval: this.#deps.options.minIntervalMs,
-      notBefore: Number.NEGATIVE_INFINITY,
-      failures: 0,
-      code: undefined,
-      triedIn: 0,
-      cancelTimer: () => {},
-    };
+    const entry = newEntry(key, this.#deps.options);
     this.#entries.set(key, entry);
     return entry;
   }

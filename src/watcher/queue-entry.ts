@@ -1,0 +1,48 @@
+/** What the queue of keys remembers of one key; see coalescing-queue.ts. */
+import type { Pace } from './pace.ts';
+
+type Phase = 'idle' | 'delayed' | 'ready' | 'inFlight';
+
+/** A key, whether it waits or not. Times are milliseconds on the clock of the queue. */
+export interface Entry {
+  readonly key: string;
+  phase: Phase;
+  waitingSince: number | undefined;
+  /** What it waits with is urgent. */
+  urgent: boolean;
+  /** When its last urgent tries began: the one before the last, and the last. */
+  hurried: readonly [number, number];
+  /** When it was added again while a delivery was under way: what changed may have come too late for that one. */
+  againSince: number | undefined;
+  /** When its last try began. */
+  startedAt: number;
+  /** When the last try that was delivered began. */
+  deliveredAt: number | undefined;
+  interval: number;
+  notBefore: number;
+  failures: number;
+  code: string | undefined;
+  /** The outage in which it was last tried. */
+  triedIn: number;
+  cancelTimer: () => void;
+}
+
+/** A key that was never added. */
+export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minIntervalMs'>): Entry {
+  return {
+    key,
+    phase: 'idle',
+    waitingSince: undefined,
+    urgent: false,
+    hurried: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
+    againSince: undefined,
+    startedAt: Number.NEGATIVE_INFINITY,
+    deliveredAt: undefined,
+    interval: minIntervalMs,
+    notBefore: Number.NEGATIVE_INFINITY,
+    failures: 0,
+    code: undefined,
+    triedIn: 0,
+    cancelTimer: () => {},
+  };
+}
