@@ -74,6 +74,15 @@ export async function keySpace(etcd: Etcd3): Promise<KeySpace> {
   };
 }
 
+/** Users are there from here on: one named root, with this password, and nobody else may do anything. */
+export async function requireUsers(etcd: Etcd3, password: string): Promise<void> {
+  const root = etcd.user('root');
+  await root.create(password);
+  await etcd.role('root').create();
+  await root.addRole('root');
+  await etcd.auth.authEnable();
+}
+
 /** So many mebibytes of values that cannot be compressed. */
 export async function fill(etcd: Etcd3, mebibytes: number): Promise<void> {
   for (let number = 0; number < mebibytes; number += 1) {

@@ -1,4 +1,5 @@
 /** The stores' servers as the pods of a stack reach them, each with the Secret and the block that a person would write. */
+import { Readable } from 'node:stream';
 import type { StoreBlocks } from '../../src/api/backup-names.ts';
 import { openStore, type StoreSpec } from '../../src/store/open.ts';
 import { secret } from './certificates.ts';
@@ -30,18 +31,20 @@ export interface StackStore {
   readonly canaries: readonly string[];
   /** Everything that the store holds, by key; read with the credentials of its Secret. */
   readonly contents: () => Promise<ReadonlyMap<string, Buffer>>;
+  /** Puts a file there, as people do with the tools of their store. */
+  readonly put: (key: string, bytes: Buffer) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 /** The Secrets that the stores' blocks name; that of Google as in the published samples. */
-const SECRETS = { S3: 'aws', ABS: 'azure', GCS: 'gcp-secret', OSS: 'alibaba' } as const;
+export const STORE_SECRETS = { S3: 'aws', ABS: 'azure', GCS: 'gcp-secret', OSS: 'alibaba' } as const;
 
 /** The store's block of an EtcdBackup or EtcdRestore, for `bucket/key`. */
 export function blockOf(
   { type, endpoint }: Pick<StackStore, 'type' | 'endpoint'>,
   path: string,
 ): StoreBlocks {
-  const name = SECRETS[type];
+  const name = STORE_SECRETS[type];
   const blocks = {
     S3: { s3: { path, endpoint, awsSecret: name, forcePathStyle: true } },
     ABS: { abs: { path, endpoint, absSecret: name } },
@@ -66,9 +69,10 @@ export async function startStackStore(world: World, namespace: string, type: Clo
     for (const each of forwards) each.stop();
     await server.stop();
   };
-  await world.kube.apply(secret(namespace, SECRETS[type], known.credentials));
+  await world.kube.apply(secret(namespace, STORE_SECRETS[type], known.credentials));
   const contents = () => contentsOf(local, known.credentials);
-  return { type, front: server.front, endpoint, ...known, contents, stop };
+  const put = (key: string, bytes: Buffer) => putInto(local, known.credentials, { key, bytes });
+  return { type, front: server.front, endpoint, ...known, contents, put, stop };
 }
 
 /** Where pods reach this machine: the first address of the stack's network. */
@@ -133,6 +137,19 @@ async function contentsOf(
       found.set(key, Buffer.concat(chunks));
     }
     return found;
+  } finally {
+    await store.close();
+  }
+}
+
+async function putInto(
+  spec: StoreSpec,
+  credentials: StackStore['credentials'],
+  { key, bytes }: { readonly key: string; readonly bytes: Buffer },
+): Promise<void> {
+  const store = await openStore(spec, credentials);
+  try {
+    await store.put(key, Readable.from([bytes]));
   } finally {
     await store.close();
   }

@@ -127,6 +127,27 @@ describe('every operator killed with -9', () => {
   );
 });
 
+test.each(['Structure', 'Restore'] as const)(
+  'every operator killed with -9 while a backup is verified: %s',
+  async verify => {
+    const name = `verified-${verify.toLowerCase()}`;
+    await story.apply('EtcdBackup', name, { ...specOf(name), verify });
+    const startedAt = await under(name);
+    const pod = { apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: `${name}-backup-verify` };
+    await poll(() => story.world.kube.get(pod), { timeoutMs: 60_000, intervalMs: 100 });
+    expect(killOperators(story.world)).toBe(REPLICAS);
+    expect((await story.backup(name))?.status).not.toMatchObject({ succeeded: true });
+    const { status } = await story.backedUp(name, 'Succeeded', 180_000);
+    expect(status).toMatchObject({
+      lastRun: { startedAt },
+      history: [{ time: startedAt, verified: verify }],
+    });
+    expect(await stored(name)).toEqual({ keys: [`${name}/etcd`, `${name}/etcd.json`], isWhole: true });
+    await poll(async () => (await story.world.kube.get(pod)) === undefined, { timeoutMs: 60_000 });
+  },
+  300_000,
+);
+
 test('a store that goes away in the middle is waited for', async () => {
   slowDown();
   await story.apply('EtcdBackup', 'away', specOf('away'));

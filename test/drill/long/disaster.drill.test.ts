@@ -3,6 +3,8 @@ import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memberHost } from '../../../src/api/names.ts';
 import type { EtcdRestore } from '../../../src/api/types.ts';
+import { BackupStory } from '../../support/backup-story.ts';
+import { secret } from '../../support/certificates.ts';
 import {
   awaitRunning,
   claimsOf,
@@ -15,7 +17,8 @@ import {
   type World,
 } from '../../support/e2e.ts';
 import { poll } from '../../support/poll.ts';
-import { Restores } from '../../support/restores.ts';
+import { BACKUP_CLAIM, Restores } from '../../support/restores.ts';
+import { requireUsers } from '../../support/stack-keys.ts';
 
 const NAMESPACE = 'drill-disaster';
 const VERSION = '3.6.16';
@@ -102,10 +105,7 @@ test('a cluster with certificates and users: both are there afterwards', async (
   const root = await secured(name, `${name}-operator-tls`);
   try {
     await root.put('colour').value('green');
-    await root.user('root').create('a password');
-    await root.role('root').create();
-    await root.user('root').addRole('root');
-    await root.auth.authEnable();
+    await requireUsers(root, 'a password');
   } finally {
     root.close();
   }
@@ -124,6 +124,53 @@ test('a cluster with certificates and users: both are there afterwards', async (
     unknown.close();
   }
 }, 600_000);
+
+test('users, and no certificates: backed up with a Secret, not restored in place, restored into a cluster with certificates', async () => {
+  const name = 'users';
+  const story = new BackupStory(world, NAMESPACE);
+  await world.kube.apply(manifest(NAMESPACE, name, { size: 1, version: VERSION }));
+  await awaitRunning(world, place(name), 200_000);
+  await restores.etcdctl(name, 'put', 'colour', 'green');
+  const password = 'a password';
+  await story.through(name, etcd => requireUsers(etcd, password));
+  await world.kube.apply(secret(NAMESPACE, 'users-root', { username: 'root', password }));
+  const pods = async () => (await podsOf(world, NAMESPACE, name)).map(({ metadata }) => metadata.uid);
+  const before = await pods();
+  const from = { authSecret: 'users-root', storageType: 'File' } as const;
+  const plain = { ...from, file: { claim: BACKUP_CLAIM, path: 'etcd/users' } };
+  const zipped = { ...from, file: { claim: BACKUP_CLAIM, path: 'etcd/users-zipped' } };
+  await restores.backUp('of-users', name, plain);
+  await restores.backUp('of-users-zipped', name, { ...zipped, compression: 'zstd' });
+  const confirmClusterID = (await readCluster(world, NAMESPACE, name))?.status?.clusterID ?? '';
+  const inPlace = (backup: string) => ({
+    etcdCluster: { name },
+    backupRef: { name: backup, at: 'Latest' },
+    confirmClusterID,
+  });
+  await restores.begin('users-back', inPlace('of-users'));
+  await restores.until('users-back', ({ step }) => step?.includes('TLS.auto') === true);
+  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcdrestore', 'users-back');
+  expect(await pods()).toEqual(before);
+
+  // What is compressed is not looked into: the member itself says it, and the old one comes back.
+  await restores.begin('users-back-zipped', inPlace('of-users-zipped'));
+  await restores.until('users-back-zipped', ({ step }) => step?.includes('user name is empty') === true);
+  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcdrestore', 'users-back-zipped');
+  const asRoot = ['--user', `root:${password}`, '--print-value-only'];
+  await poll(async () => (await restores.etcdctl(name, 'get', 'colour', ...asRoot)) === 'green', {
+    timeoutMs: 120_000,
+  });
+
+  const copy = 'users-copy';
+  await restores.begin(copy, {
+    etcdCluster: { name: copy },
+    backupRef: { name: 'of-users-zipped', at: 'Latest' },
+    clusterTemplate: { size: 3, version: VERSION, TLS: { auto: {} } },
+  });
+  expect((await restores.ended(copy)).status).toMatchObject({ phase: 'Succeeded', succeeded: true });
+  await awaitRunning(world, place(copy));
+  expect(await story.through(copy, etcd => etcd.get('colour').string())).toBe('green');
+}, 900_000);
 
 async function firstMember(cluster: string): Promise<{ member: string; address: string }> {
   const [pod] = await podsOf(world, NAMESPACE, cluster);

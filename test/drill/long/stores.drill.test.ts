@@ -8,7 +8,7 @@ import { BackupStory } from '../../support/backup-story.ts';
 import { coreosSecrets, secret, staticTls, TestAuthority } from '../../support/certificates.ts';
 import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../support/e2e.ts';
 import { leaks, privateKeysIn, writtenAbout, type Written } from '../../support/leaks.ts';
-import { live } from '../../support/stack-keys.ts';
+import { live, requireUsers } from '../../support/stack-keys.ts';
 import { blockOf, type CloudType, startStackStore, type StackStore } from '../../support/stack-store.ts';
 
 const NAMESPACE = 'stores';
@@ -55,7 +55,8 @@ describe.each(CASES)('$type, of the cluster $cluster', ({ type, cluster, spec, s
     await world.kube.apply(manifest(NAMESPACE, cluster, { size: 1, version: '3.6.16', ...spec }));
     await awaitRunning(world, { namespace: NAMESPACE, name: cluster });
     await story.through(cluster, live);
-    if (auth) await story.through(cluster, withAuthentication);
+    // The operator's certificate is that of root.
+    if (auth) await story.through(cluster, etcd => requireUsers(etcd, PASSWORD));
     const before = await story.keysOf(cluster);
     const block = blockOf(store, 'bucket/etcd/backup');
     const scheme = spec.TLS === undefined ? 'http' : 'https';
@@ -83,15 +84,6 @@ describe.each(CASES)('$type, of the cluster $cluster', ({ type, cluster, spec, s
     expect(await story.contentAfterRestore(cluster, before)).toEqual({ keys: before.keys, isRaised: true });
   }, 480_000);
 });
-
-/** The operator's certificate is that of root: from here on nobody else may do anything. */
-async function withAuthentication(etcd: Parameters<typeof live>[0]): Promise<void> {
-  const root = etcd.user('root');
-  await root.create(PASSWORD);
-  await etcd.role('root').create();
-  await root.addRole('root');
-  await etcd.auth.authEnable();
-}
 
 test('no secret of any credential is found anywhere', async () => {
   const { world } = story;

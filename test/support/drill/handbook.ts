@@ -1,13 +1,7 @@
 /** The commands of a page of the handbook, typed into a shell as a person would who reads it. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
 import type { World } from '../e2e.ts';
-
-const execute = promisify(execFile);
+import { Shell } from './shell.ts';
 
 /** A page, and who sits before it: in one namespace, with the tools that the page names. */
 export class Handbook {
@@ -15,14 +9,14 @@ export class Handbook {
   readonly untried: Set<string>;
   readonly #page: string;
   readonly #prepare: string;
-  readonly #environment: Promise<NodeJS.ProcessEnv>;
+  readonly #shell: Shell;
 
   /** @param page its path from the folder of the documentation */
   constructor(world: World, namespace: string, page: string) {
     this.#page = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');
     this.#prepare = this.#blocks()[0] ?? '';
     this.untried = new Set(this.#lines());
-    this.#environment = environmentOf(world, namespace);
+    this.#shell = new Shell(world, namespace);
   }
 
   /**
@@ -64,23 +58,6 @@ export class Handbook {
 
   /** Every shell is a new one: what the page begins with is typed first. */
   async #run(commands: string): Promise<string> {
-    const env = await this.#environment;
-    const script = `set -eu -o pipefail\n${this.#prepare}\n${commands}`;
-    const { stdout, stderr } = await execute('bash', ['-c', script], { env });
-    return stdout + stderr;
+    return this.#shell.run(`${this.#prepare}\n${commands}`);
   }
-}
-
-async function environmentOf({ stack }: World, namespace: string): Promise<NodeJS.ProcessEnv> {
-  const kubeconfig = join(mkdtempSync(join(tmpdir(), 'handbook-')), 'kubeconfig');
-  await copyFile(stack.kubeconfig, kubeconfig);
-  const folders = (['kubectl', 'temporal'] as const).map(tool => dirname(stack.toolchain.path(tool)));
-  const env = {
-    ...process.env,
-    KUBECONFIG: kubeconfig,
-    TEMPORAL_ADDRESS: stack.temporalAddress,
-    PATH: [...folders, process.env['PATH'] ?? ''].join(delimiter),
-  };
-  await execute('kubectl', ['config', 'set-context', '--current', `--namespace=${namespace}`], { env });
-  return env;
 }
