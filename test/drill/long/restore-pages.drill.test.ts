@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANNOTATION_KEPT_BY_RESTORE } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec, EtcdRestore, EtcdRestoreStatus } from '../../../src/api/types.ts';
+import { CONTAINER_SECURITY, POD_SECURITY } from '../../../src/objects/security.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { Runbook } from '../../support/drill/runbook.ts';
 import {
@@ -123,12 +124,54 @@ test('in place: aborted by a signal, and done when it is asked for again', async
   await restoreInPlace();
   await disasterPage.type('kubectl wait etcdrestore/example-back');
   expect(await colour()).toBe('as it was');
-  const kept = await claimsOf(world, at.namespace, at.name);
-  expect(
-    kept.filter(({ metadata }) => metadata.annotations?.[ANNOTATION_KEPT_BY_RESTORE] !== undefined),
-  ).toHaveLength(3);
+  const claims = await claimsOf(world, at.namespace, at.name);
+  const kept = claims.filter(
+    ({ metadata }) => metadata.annotations?.[ANNOTATION_KEPT_BY_RESTORE] !== undefined,
+  );
+  expect(kept).toHaveLength(3);
+  const { history = [] } = (await story.backup(NIGHTLY))?.status ?? {};
+  expect(await revisionOn(kept[0]?.metadata.name ?? '')).toBeGreaterThan(history[0]?.revision ?? Infinity);
   await forget(RESTORE);
 });
+
+/** What a pod of one's own reads from the claim of a member before: etcd's tool makes data of it, and says its revision. */
+async function revisionOn(claim: string): Promise<number> {
+  const [member] = await podsOf(world, at.namespace, at.name);
+  const { image } = (member?.['spec'] as { containers: readonly { image: string }[] }).containers[0] ?? {};
+  const mounts = [
+    { name: 'old', mountPath: '/old' },
+    { name: 'new', mountPath: '/new' },
+  ];
+  const run = (name: string, ...words: string[]) => {
+    const command = ['etcdutl', 'snapshot', ...words];
+    return { name, image, command, volumeMounts: mounts, securityContext: CONTAINER_SECURITY };
+  };
+  const from = '/old/data/member/snap/db';
+  const pod = { apiVersion: 'v1', kind: 'Pod', namespace: at.namespace, name: 'reader' };
+  await world.kube.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: at.namespace, name: pod.name },
+    spec: {
+      restartPolicy: 'Never',
+      securityContext: POD_SECURITY,
+      initContainers: [run('restore', 'restore', from, '--skip-hash-check', '--data-dir', '/new/data')],
+      containers: [run('status', 'status', '/new/data/member/snap/db', '-w', 'json')],
+      volumes: [
+        { name: 'old', persistentVolumeClaim: { claimName: claim } },
+        { name: 'new', emptyDir: {} },
+      ],
+    },
+  } as Parameters<World['kube']['apply']>[0]);
+  const phase = async () =>
+    ((await world.kube.get(pod))?.['status'] as { phase?: string } | undefined)?.phase;
+  await poll(async () => (await phase()) === 'Succeeded', {
+    timeoutMs: 60_000,
+    otherwise: async () => JSON.stringify(await world.kube.get(pod)),
+  });
+  const said = await world.stack.kubectl('-n', at.namespace, 'logs', pod.name);
+  return (JSON.parse(said) as { readonly revision: number }).revision;
+}
 
 test('into a new cluster, beside the one that lives', async () => {
   await put('latest');
