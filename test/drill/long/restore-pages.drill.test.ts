@@ -137,7 +137,8 @@ test('in place: aborted by a signal, and done when it is asked for again', async
 /** What a pod of one's own reads from the claim of a member before: etcd's tool makes data of it, and says its revision. */
 async function revisionOn(claim: string): Promise<number> {
   const [member] = await podsOf(world, at.namespace, at.name);
-  const { image } = (member?.['spec'] as { containers: readonly { image: string }[] }).containers[0] ?? {};
+  if (member === undefined) throw new Error('there is no member');
+  const { image } = (member['spec'] as { containers: readonly { image: string }[] }).containers[0] ?? {};
   const mounts = [
     { name: 'old', mountPath: '/old' },
     { name: 'new', mountPath: '/new' },
