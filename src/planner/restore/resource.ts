@@ -194,7 +194,7 @@ function wordOfCluster(target: Observation | undefined): string | undefined {
   const wait = `wait for EtcdCluster ${target.cluster.name} to take it up`;
   const progress = conditions.find(({ type }) => type === 'Progressing');
   const isIdle = progress === undefined || progress.reason === 'AsSpecified';
-  return isIdle ? wait : `${wait}, which is held up: ${progress.message}`;
+  return isIdle ? wait : `${wait}; until then: ${progress.message}`;
 }
 
 function conditionsOf(
