@@ -144,14 +144,16 @@ test('by schedule: aborted, paused, resumed, and verified by a restore on the si
   store.front.reset();
   expect([...(await store.contents()).keys()].filter(key => key.startsWith('nightly/'))).toEqual([]);
 
-  const paused = (is: string) =>
-    status(NIGHTLY, ({ conditions = [] }) =>
-      conditions.some(one => one.type === 'Paused' && one.status === is),
+  const paused = (isPaused: boolean) =>
+    status(
+      NIGHTLY,
+      ({ conditions = [] }) =>
+        conditions.some(one => one.type === 'Paused' && one.status === 'True') === isPaused,
     );
   await page.type('--name pause', ofNightly);
-  await paused('True');
+  await paused(true);
   await page.type('--name resume', ofNightly);
-  await paused('False');
+  await paused(false);
 
   await page.type('--name backup -i', ofNightly);
   const verifier = `${NIGHTLY}-backup-verify`;
