@@ -67,9 +67,8 @@ test('one backup into a claim', async () => {
   await story.backedUp('example');
   const said = await page.type("jsonpath='{.status.phase}");
   expect(said).toMatch(/^Succeeded \{.*"verified":"Checksum"/);
-  await poll(async () => (await podsOf(world, at.namespace, at.name)).length === 1);
-  const pods = await world.stack.kubectl('-n', at.namespace, 'get', 'pods', '-o', 'name');
-  expect(pods).not.toContain('example-backup-claim');
+  const lender = { apiVersion: 'v1', kind: 'Pod', namespace: at.namespace, name: 'example-backup-claim' };
+  await poll(async () => (await world.kube.get(lender)) === undefined, { timeoutMs: 60_000 });
 });
 
 test('what is asked for beside it is named by its revision and time', async () => {
