@@ -171,6 +171,8 @@ async function revisionOn(claim: string): Promise<number> {
     otherwise: async () => JSON.stringify(await world.kube.get(pod)),
   });
   const said = await world.stack.kubectl('-n', at.namespace, 'logs', pod.name);
+  // A claim outlives its deletion for as long as a pod names it.
+  await world.kube.delete(pod);
   return (JSON.parse(said) as { readonly revision: number }).revision;
 }
 
