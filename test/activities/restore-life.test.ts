@@ -183,6 +183,16 @@ describe('a restore that may not begin', () => {
     expect(world.names('Pod')).toEqual(OLD);
   });
 
+  it('over a cluster whose members ask for a user that the operator is not', async () => {
+    const world = await asked();
+    for (const cluster of world.etcd.clusters) cluster.asksForUsers = true;
+    await world.settle();
+    expect(world.restore.phase).toBe('Validating');
+    expect(world.restore.step).toContain('TLS.auto');
+    expect(world.names('Pod')).toEqual(OLD);
+    expect(world.names('Service')).toEqual(['example', 'example-client']);
+  });
+
   it.each([
     ['one bit is flipped', (whole: Buffer) => Buffer.from(whole).fill(whole[9]! ^ 1, 9, 10)],
     ['it is truncated', (whole: Buffer) => whole.subarray(0, 2048)],

@@ -27,6 +27,7 @@ export function admission(observation: Observation, restore: RestoreOfCluster): 
   return (
     otherFirst(observation, restore) ??
     firstObstacle(observation, CHECKS) ??
+    canBeAsked(observation) ??
     (restore.source && sourceFits(observation, restore.source)) ??
     isConfirmed(observation, restore) ??
     isStillLost(observation, restore)
@@ -53,6 +54,17 @@ function otherFirst(
 export function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfCluster[] {
   const keyOf = ({ createdAt, name }: RestoreOfCluster): string => `${createdAt} ${name}`;
   return restores.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** What is begun must be seen, and what is aborted be opened to clients again: both need members that tell the operator. */
+function canBeAsked({ cluster, probes }: Observation): Obstacle | undefined {
+  const failures = Object.values(probes).map(probe => (probe.answered ? probe.read : probe));
+  const denied = failures.find(failure => 'denied' in failure && failure.denied === true);
+  if (denied === undefined || !('message' in denied)) return undefined;
+  return {
+    reason: 'UsersWithoutTLS',
+    message: `the members of ${cluster.name} ask for a user that the operator is not (${denied.message}), so it could neither see what it restores nor take it back: write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+  };
 }
 
 function sourceFits(observation: Observation, source: RestoreSource): Obstacle | undefined {

@@ -142,24 +142,39 @@ test('users, and no certificates: backed up with a Secret, not restored in place
   await restores.backUp('of-users', name, plain);
   await restores.backUp('of-users-zipped', name, { ...zipped, compression: 'zstd' });
   const confirmClusterID = (await readCluster(world, NAMESPACE, name))?.status?.clusterID ?? '';
-  const inPlace = (backup: string) => ({
-    etcdCluster: { name },
-    backupRef: { name: backup, at: 'Latest' },
-    confirmClusterID,
+  const inPlace = (cluster: string, confirmed?: string) => ({
+    etcdCluster: { name: cluster },
+    backupRef: { name: 'of-users-zipped', at: 'Latest' },
+    confirmClusterID: confirmed ?? '',
   });
-  await restores.begin('users-back', inPlace('of-users'));
+  const forget = (restore: string) => world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcdrestore', restore);
+  await restores.begin('users-back', inPlace(name, confirmClusterID));
   await restores.until('users-back', ({ step }) => step?.includes('TLS.auto') === true);
-  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcdrestore', 'users-back');
+  await forget('users-back');
   expect(await pods()).toEqual(before);
 
-  // What is compressed is not looked into: the member itself says it, and the old one comes back.
-  await restores.begin('users-back-zipped', inPlace('of-users-zipped'));
-  await restores.until('users-back-zipped', ({ step }) => step?.includes('user name is empty') === true);
-  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcdrestore', 'users-back-zipped');
-  const asRoot = ['--user', `root:${password}`, '--print-value-only'];
-  await poll(async () => (await restores.etcdctl(name, 'get', 'colour', ...asRoot)) === 'green', {
-    timeoutMs: 120_000,
+  const open = 'no-users';
+  await world.kube.apply(manifest(NAMESPACE, open, { size: 1, version: VERSION }));
+  const { status } = await awaitRunning(world, place(open), 200_000);
+  await restores.etcdctl(open, 'put', 'colour', 'red');
+  await restores.begin('plain', {
+    ...inPlace(open, status?.clusterID),
+    backupRef: { name: 'of-users', at: 'Latest' },
   });
+  await restores.until('plain', ({ step }) => step?.includes('authentication switched on') === true);
+  await forget('plain');
+  // What is compressed is not looked into: the restored member itself says it, and the old one comes back.
+  await restores.begin('zipped', inPlace(open, status?.clusterID));
+  await restores.until('zipped', ({ step }) => step?.includes('user name is empty') === true);
+  await forget('zipped');
+  await poll(
+    async () => (await readCluster(world, NAMESPACE, open))?.status?.clusterID === status?.clusterID,
+    {
+      timeoutMs: 120_000,
+    },
+  );
+  await awaitRunning(world, place(open));
+  expect(await restores.etcdctl(open, 'get', 'colour', '--print-value-only')).toBe('red');
 
   const copy = 'users-copy';
   await restores.begin(copy, {
