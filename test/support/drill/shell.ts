@@ -29,7 +29,8 @@ export class Shell {
   async run(commands: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
     const env = { ...(await this.#environment), ...variables };
     const script = `set -eu -o pipefail\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${commands}`;
-    const { stdout, stderr } = await execute('bash', ['-c', script], { env, cwd: CHECKOUT });
+    // Without its files: a bash whose input is a socket takes itself for a remote one, and reads what belongs to its user.
+    const { stdout, stderr } = await execute('bash', ['--norc', '-c', script], { env, cwd: CHECKOUT });
     return stdout + stderr;
   }
 }
