@@ -10,6 +10,12 @@ const cluster = drilledCluster('drill-upgrade-people', 3, { version: '3.6.16' })
 const { at, drill, world } = cluster;
 const { arrive, blocked, cluster: upgraded, condition, edit, reached, versions } = upgradesOf(cluster);
 
+/** Where a test begins, whichever ran before it. */
+async function from(version: string): Promise<void> {
+  await edit({ version });
+  await arrive(version);
+}
+
 test('to an older release of the minor', async () => {
   await drill('3.6.16 → 3.6.5', async () => {
     await edit({ version: '3.6.5' });
@@ -18,6 +24,7 @@ test('to an older release of the minor', async () => {
 });
 
 test('a member that never gets ready is taken back after five minutes', async () => {
+  await from('3.6.5');
   const members = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
   const processes = () => members.flatMap(member => memberProcesses(world(), at, member));
   await drill('3.6.5 → 3.6.16, frozen as soon as it starts', async () => {
@@ -40,6 +47,7 @@ test('a member that never gets ready is taken back after five minutes', async ()
 }, 900_000);
 
 test('a target that changes midway, within the minor', async () => {
+  await from('3.6.5');
   await drill('3.6.5 → 3.6.16, back when one member runs it, and on again', async () => {
     await edit({ version: '3.6.16' });
     await reached('3.6.16', 1);
@@ -51,6 +59,7 @@ test('a target that changes midway, within the minor', async () => {
 });
 
 test('a target that changes midway, across a minor and before the point of no return', async () => {
+  await from('3.6.16');
   await drill('3.6.16 → 3.7.3, back when one member runs it', async () => {
     await edit({ version: '3.7.3' });
     await reached('3.7.3', 1);
@@ -60,6 +69,7 @@ test('a target that changes midway, across a minor and before the point of no re
 });
 
 test('a supervised upgrade asks before the first member and before the last, and is told as the runbook says', async () => {
+  await from('3.6.16');
   const workflow = (await upgraded())?.status?.workflowID ?? '';
   const temporal = (verb: string, ...args: string[]) =>
     world().temporal('workflow', verb, '-w', workflow, ...args);
