@@ -1,6 +1,7 @@
 /** docs/operations/intervene.md as it is written: each of its lines is typed, and what is said beside it comes about. */
 import { beforeAll, expect, test } from 'vitest';
 import type { PlanAnswer, StatusAnswer } from '../../../src/workflows/messages.ts';
+import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
 import { leaderOf, runDrill } from '../../support/drill/drill.ts';
 import { Handbook } from '../../support/drill/handbook.ts';
 import {
@@ -26,7 +27,9 @@ useNamespace(at.namespace, opened => void (world = opened));
 beforeAll(async () => {
   // Nothing is replaced without a person.
   const repair = { replaceAfterSeconds: 20, maxReplacementsPerHour: 0 };
-  await world.kube.apply(manifest(at.namespace, at.name, { size: 3, version: '3.6.16', repair }));
+  await world.kube.apply(
+    manifest(at.namespace, at.name, { size: 3, version: '3.6.16', pod: ASKING_FOR_CPU, repair }),
+  );
   await awaitRunning(world, at);
   handbook = new Handbook(world, at.namespace, 'operations/intervene.md');
 });

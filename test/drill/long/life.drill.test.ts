@@ -4,6 +4,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/types.ts';
+import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
 import { runDrill } from '../../support/drill/drill.ts';
 import { openOperations } from '../../support/drill/operations.ts';
 import {
@@ -39,7 +40,7 @@ const LIVES = [
 describe.each(LIVES)('$verb of the workflow of the $on', ({ verb, on }) => {
   const at = { namespace: NAMESPACE, name: `${verb}-${on}` };
   const apply = (spec: EtcdClusterSpec) =>
-    world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, ...spec }));
+    world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, pod: ASKING_FOR_CPU, ...spec }));
   const claims = async () =>
     (await claimsOf(world, NAMESPACE, at.name)).map(({ metadata }) => metadata.uid).sort();
   const etcdctl = (...args: string[]) =>
