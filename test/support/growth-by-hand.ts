@@ -29,7 +29,11 @@ export async function growByHand(
     const { members } = await leader.memberList();
     for (let serial = members.length; serial < size; serial += 1) {
       const member = `${name}-${serial}`;
-      const { id } = await leader.addLearner(peerUrl({ member, cluster: name, namespace }));
+      // Refused until all peers have been connected for five seconds.
+      const { id } = await poll(
+        () => leader.addLearner(peerUrl({ member, cluster: name, namespace })),
+        EVERY,
+      );
       const listed = (await leader.memberList()).members.map(one => ({
         name: one.name === '' ? member : one.name,
         peerUrl: one.peerUrls[0] ?? '',
