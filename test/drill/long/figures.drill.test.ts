@@ -179,30 +179,45 @@ test('a member that is frozen, cut off or without power is noticed within second
   const froze = await timeToNotice(freeze('SIGSTOP'), freeze('SIGCONT'));
   console.log(`member frozen: noticed after ${seconds(froze)}`);
   const { node } = await leaderOf(world, at);
+  const isWatchers = await watcherRunsOn(node);
   const cut = await timeToNotice(
     () => world.stack.node.disconnect(node),
     () => world.stack.node.connect(node),
   );
-  console.log(`node cut off: noticed after ${seconds(cut)}`);
+  console.log(`node cut off${withWatcher(isWatchers)}: noticed after ${seconds(cut)}`);
   const powered = await leaderOf(world, at);
+  const wasWatchers = await watcherRunsOn(powered.node);
   const off = await timeToNotice(
     () => world.stack.node.stop(powered.node),
     () => world.stack.node.start(powered.node),
   );
-  console.log(`node powered off: noticed after ${seconds(off)}`);
-  // Five seconds on a machine that has nothing else to do.
-  for (const took of [froze, cut, off]) expect(took).toBeLessThan(10_000);
+  console.log(`node powered off${withWatcher(wasWatchers)}: noticed after ${seconds(off)}`);
+  // Five seconds on a machine that has nothing else to do; more when another replica takes over first.
+  for (const took of [froze, cut, off]) expect(took).toBeLessThan(30_000);
 });
 
-/** The process of the replica that holds the lease. */
-async function watchingProcess(): Promise<number> {
+const withWatcher = (runsThere: boolean): string =>
+  runsThere ? ', and with it the operator that watches' : '';
+
+async function watcherRunsOn(node: number): Promise<boolean> {
+  const holder = await watchingReplica();
+  const pod = (await readyOperators(world)).find(({ metadata }) => metadata.name === holder);
+  return (pod?.['spec'] as { nodeName?: string } | undefined)?.nodeName === world.stack.nodes[node - 1];
+}
+
+/** The name of the replica that holds the lease. */
+async function watchingReplica(): Promise<string | undefined> {
   const lease = await world.kube.get({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     namespace: OPERATOR_NAMESPACE,
     name: 'etcd-operator-watcher',
   });
-  const holder = (lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
+  return (lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
+}
+
+async function watchingProcess(): Promise<number> {
+  const holder = await watchingReplica();
   const pid = operatorProcesses(world).find(candidate =>
     readFileSync(`/proc/${candidate}/environ`, 'utf8').split('\0').includes(`POD_NAME=${holder}`),
   );
