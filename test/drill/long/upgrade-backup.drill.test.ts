@@ -73,7 +73,10 @@ test('with an EtcdBackup that works the backup is there before the first member 
     metadata: { namespace: at.namespace, name: 'backups' },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   } as Parameters<ReturnType<typeof world>['kube']['apply']>[0]);
+  // A drill begins with a cluster of which nothing is asked.
+  await edit({ version: '3.6.5' });
   await drill('3.6.5 → 3.6.16 after a backup', async () => {
+    await edit({ version: '3.6.16' });
     await backUpTo('backups');
     // As the message of the condition says; a corrected EtcdBackup may also have made one by itself already.
     const { status } = await poll(
