@@ -41,6 +41,12 @@ async function lose(world: OperatorWorld, member: string): Promise<void> {
   if (claim?.metadata.uid !== undefined) world.etcd.wipe(claim.metadata.uid);
 }
 
+/** Step by step until it is so. */
+async function stepUntil(world: OperatorWorld, isSo: () => boolean): Promise<void> {
+  for (let step = 0; step < 20 && !isSo(); step += 1) await world.step();
+  expect(isSo()).toBe(true);
+}
+
 describe('scaling', LONG, () => {
   it.each([
     { from: 1, to: 3, members: ['example-0', 'example-1', 'example-2'] },
@@ -132,6 +138,24 @@ describe('replacement', LONG, () => {
     expect(world.cluster.status.replacements).toMatchObject([
       { member: 'example-1', replacedBy: 'example-3', reason: 'its claim is gone' },
     ]);
+  });
+
+  it('of a member whose successor was there before it was lost leaves no successor to come', async () => {
+    const world = await created();
+    await world.kube.as('kubectl').delete(world.claim('example-1'));
+    await stepUntil(world, () => (world.etcd.clusters[0]?.rows ?? []).some(({ isLearner }) => isLearner));
+    await lose(world, 'example-1');
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-2', 'example-3']);
+    expect(world.cluster.status.replacements).toMatchObject([
+      { member: 'example-1', replacedBy: 'example-3', reason: 'its claim is gone' },
+    ]);
+    await edit(world, { size: 4 });
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'scaleCluster' });
+    const healthy = world.cluster.status.conditions?.find(({ type }) => type === 'Healthy');
+    expect(healthy?.reason).not.toBe('MembersMissing');
   });
 
   it('is not called healthy before the successor is a voter', async () => {

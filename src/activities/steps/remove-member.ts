@@ -29,7 +29,9 @@ export async function removeMember(
   const known = cluster.status?.replacements ?? [];
   if (step.dead && !known.some(({ member }) => member === step.member)) {
     const time = timestamp(deps.now());
-    const replacements = [...known, { time, member: step.member, reason: step.reason }].slice(-REMEMBERED);
+    const replacedBy = successorOf(observation, step);
+    const replaced = { time, member: step.member, reason: step.reason, ...(replacedBy && { replacedBy }) };
+    const replacements = [...known, replaced].slice(-REMEMBERED);
     await recordStatus(deps.kube, cluster, { replacements });
   }
   if (step.givenUp === true)
@@ -42,6 +44,18 @@ export async function removeMember(
     { kind: 'EtcdCluster', ...ref },
     { type: step.dead ? 'Warning' : 'Normal', reason, message },
   );
+}
+
+/**
+ * The learner that was added for a member before that was lost, as when its claim goes first and its pod later: nobody is
+ * added for it any more, and what waits for its successor would take the next member for that one.
+ */
+function successorOf(observation: Observation, { id }: { readonly id: string }): string | undefined {
+  const { config, status } = observation.cluster;
+  const staying = seatsOf(observation).filter(seat => seat.id !== id);
+  if (staying.length < config.size) return undefined;
+  const learner = staying.find(({ isLearner }) => isLearner)?.name;
+  return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
 }
 
 /**
