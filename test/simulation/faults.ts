@@ -5,6 +5,7 @@ import { faultsOfDisks } from './faults-of-disks.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
 import { faultsOfPeople } from './faults-of-people.ts';
 import { faultsOfSpecification } from './faults-of-specification.ts';
+import { faultsOfVersions } from './faults-of-versions.ts';
 import { faultsOfTls } from './sim-tls.ts';
 
 const temporalLost: Fault = (world, random) => {
@@ -46,6 +47,7 @@ export const FAULTS = {
   ...faultsOfData,
   ...faultsOfSpecification,
   ...faultsOfTls,
+  ...faultsOfVersions,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;

@@ -3,6 +3,7 @@ import { serialOf } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
+import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart } from './invariants-of-restarts.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
@@ -45,6 +46,9 @@ export class Invariants implements EtcdAudit {
   readonly #etcd: () => SimEtcd;
   readonly #tick: () => number;
   readonly #world: () => { readonly nodes: SimNodes; readonly now: number };
+  readonly #restores: RestoreInvariants;
+  /** The cluster that the status last told of. */
+  #current: string | undefined;
   readonly #disks = new Map<string, Disk>();
   readonly #names = new Map<string, string>();
   /** At which tick each claim, by its uid, was first seen being deleted. */
@@ -60,6 +64,7 @@ export class Invariants implements EtcdAudit {
     this.#etcd = world.etcd;
     this.#tick = world.tick;
     this.#world = world.around;
+    this.#restores = new RestoreInvariants(world.kube, world.etcd, CLUSTER);
   }
 
   /** The disk that this member's process last ran on. */
@@ -72,7 +77,10 @@ export class Invariants implements EtcdAudit {
     const processes = [...this.#etcd().processes.values()];
     const leaders = processes.filter(({ isLeader }) => isLeader);
     const disks = [...(leaders.length > 0 ? leaders.map(({ disk }) => disk) : this.#disks.values())];
-    const living = disks.filter(({ lost, log }) => !lost && log.length > 0);
+    const all = disks.filter(({ lost, log }) => !lost && log.length > 0);
+    // Restores keep the claims of the cluster before.
+    const ours = all.filter(({ clusterId }) => clusterId === this.#current);
+    const living = ours.length > 0 ? ours : all;
     const [best] = living.sort(
       (a, b) => (b.log.at(-1)?.term ?? 0) - (a.log.at(-1)?.term ?? 0) || b.log.length - a.log.length,
     );
@@ -91,6 +99,8 @@ export class Invariants implements EtcdAudit {
   started(process: Process, empty: boolean): void {
     const { memberId, name, disk } = process;
     this.#meets(process);
+    const besides = this.#restores.faultOfStart(process);
+    if (besides !== undefined) throw new Breach(`${name} is started, and ${besides}`);
     const before = this.#disks.get(memberId);
     this.#disks.set(memberId, disk);
     const known = this.#names.get(name);
@@ -231,6 +241,11 @@ export class Invariants implements EtcdAudit {
     const { memberId } = this.#etcd().disk(uid);
     if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId)
       throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
+    if (attempt.activity === 'fenceMembers') {
+      const fault = this.#restores.faultOfFence(attempt.lookedAt);
+      if (fault !== undefined) throw new Breach(`${name} is stopped, and ${fault}`);
+      return;
+    }
     if (object.kind === 'Pod' && row?.isLearner === false) this.#keepsVolume(name, attempt);
     const { hibernated } = resource['spec'] as { hibernated?: boolean };
     if (
@@ -285,6 +300,9 @@ export class Invariants implements EtcdAudit {
   check(): void {
     const status = this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] as EtcdClusterStatus | undefined;
     if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();
+    this.#current = status?.clusterID ?? this.#current;
+    const early = this.#restores.check(this.#tick());
+    if (early !== undefined) throw new Breach(early);
     for (const { metadata } of this.#kube.all('PersistentVolumeClaim')) {
       const { uid = '', deletionTimestamp } = metadata;
       if (deletionTimestamp !== undefined && !this.#goingSince.has(uid))

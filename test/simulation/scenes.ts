@@ -6,6 +6,7 @@ import { creationScenes } from './scenes-of-creation.ts';
 import { learnerScenes } from './scenes-of-learners.ts';
 import { membershipScenes } from './scenes-of-membership.ts';
 import { peopleScenes } from './scenes-of-people.ts';
+import { restoreScenes } from './scenes-of-restores.ts';
 import { specificationScenes } from './scenes-of-specification.ts';
 import { stepScenes } from './scenes-of-steps.ts';
 import { tlsScenes } from './scenes-of-tls.ts';
@@ -24,6 +25,7 @@ const SCENES = {
   ...specificationScenes,
   ...tlsScenes,
   ...upgradeScenes,
+  ...restoreScenes,
 };
 export type SceneName = keyof typeof SCENES;
 export const SCENE_NAMES = Object.keys(SCENES) as SceneName[];

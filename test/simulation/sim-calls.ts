@@ -70,7 +70,7 @@ export class Calls {
     };
     this.attempts.add(attempt);
     const activities = createActivities({
-      ...this.#ports.rest,
+      ...this.#gatedStores(attempt),
       kube: this.#gate(attempt, this.#ports.kube(attempt)),
       etcd: this.#gatedEtcd(attempt, this.#ports.etcd(attempt)),
     }) as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>;
@@ -112,6 +112,20 @@ export class Calls {
       };
     }
     return gated as unknown as KubeClient;
+  }
+
+  /** Stores are opened as anything is called; what is done to an opened one takes effect at once. */
+  #gatedStores(attempt: Attempt): Ports['rest'] {
+    const { rest } = this.#ports;
+    const gated =
+      <Args extends readonly unknown[], Result>(what: string, open: (...args: Args) => Promise<Result>) =>
+      (...args: Args) =>
+        this.#enter(attempt, { what, isEtcd: false, run: () => open(...args) }) as Promise<Result>;
+    return {
+      ...rest,
+      openStore: gated('open the store', rest.openStore),
+      openVolume: gated('open the volume', rest.openVolume),
+    };
   }
 
   #gatedEtcd(attempt: Attempt, etcd: EtcdPort): EtcdPort {

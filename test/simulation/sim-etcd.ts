@@ -21,7 +21,8 @@ import {
   type Row,
   votersOf,
 } from './sim-raft.ts';
-import { connected, digestOf, flagsOf, rowOf, withRow } from './sim-lookups.ts';
+import { connected, digestOf, flagsOf, revisionOf, rowOf, withRow } from './sim-lookups.ts';
+import { type Snapshot, unpack } from './sim-backups.ts';
 import {
   agreedOn,
   isBefore,
@@ -62,6 +63,8 @@ export class SimEtcd {
   readonly disks = new Map<string, Disk>();
   /** The newest write of each cluster that a client was told of as done, and where. */
   readonly acked = new Map<string, { readonly entry: Entry; readonly index: number }>();
+  /** Clusters that were made of a snapshot. */
+  readonly restored = new Set<string>();
   /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
   strict = true;
   /** The leader raises the version of the cluster. */
@@ -135,6 +138,21 @@ export class SimEtcd {
     this.#audit.started(process, empty);
     this.processes.set(options.host, process);
     return undefined;
+  }
+
+  /** Makes a member's data of a snapshot, as etcdutl does; a disk that has data keeps it. What the snapshot has must not be lost. */
+  restore(
+    disk: string,
+    of: { readonly args: readonly string[]; readonly version: string; readonly snapshot: Snapshot },
+  ): void {
+    const onto = this.disk(disk);
+    if (onto.memberId !== undefined) return;
+    unpack(onto, of);
+    const { clusterId = '', log } = onto;
+    this.restored.add(clusterId);
+    const index = log.findLastIndex(({ value }) => value !== undefined) + 1;
+    const entry = log[index - 1];
+    if (entry !== undefined) this.acked.set(clusterId, { entry, index });
   }
 
   stop(host: string): void {
@@ -222,6 +240,7 @@ export class SimEtcd {
       }
     }
     this.#commit(leader);
+    process.disk.bump = leader.disk.bump;
     process.disk.commit = Math.max(
       process.disk.commit,
       Math.min(leader.disk.commit, process.disk.log.length),
@@ -421,7 +440,7 @@ export class SimEtcd {
         }),
       snapshot: () => snapshotStream(Buffer.alloc(512)),
       linearizableRead: () =>
-        call('linearizableRead', asked => ({ revision: String(this.#lead(asked).disk.commit) })),
+        call('linearizableRead', asked => ({ revision: String(revisionOf(this.#lead(asked).disk)) })),
       hashKv: revision =>
         call('hashKv', ({ disk, corrupt }) => ({
           hash: corrupt === true ? 'another' : digestOf(disk, Number(revision)),

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
 import type { Random } from './random.ts';
+import type { SimBackups } from './sim-backups.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
 import { nodeOf, SimNodes } from './sim-nodes.ts';
@@ -20,6 +21,7 @@ interface PodStatus {
   readonly containerStatuses?: readonly object[];
 }
 interface PodSpec {
+  readonly initContainers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
   readonly containers: readonly { readonly args?: readonly string[]; readonly image?: string }[];
   readonly volumes: readonly {
     readonly persistentVolumeClaim?: { readonly claimName: string };
@@ -46,9 +48,11 @@ export class SimKubelet {
   readonly #kube: SimKube;
   readonly #etcd: SimEtcd;
   readonly #random: Random;
+  readonly #backups: SimBackups;
   #addresses = 0;
 
-  constructor(kube: SimKube, etcd: SimEtcd, random: Random) {
+  constructor(kube: SimKube, etcd: SimEtcd, { random, backups }: { random: Random; backups: SimBackups }) {
+    this.#backups = backups;
     this.#kube = kube;
     this.#etcd = etcd;
     this.#random = random;
@@ -65,7 +69,7 @@ export class SimKubelet {
 
   /** Where the pod's data lies: the disk of its claim, or its own. */
   diskOf(pod: KubeObject): string | undefined {
-    const name = (pod['spec'] as PodSpec).volumes[0]?.persistentVolumeClaim?.claimName;
+    const name = claimOf(pod);
     if (name === undefined) return pod.metadata.uid;
     return this.#kube.peek('PersistentVolumeClaim', name)?.metadata.uid;
   }
@@ -82,6 +86,7 @@ export class SimKubelet {
       return;
     }
     if (this.stuck.has(pod.metadata.name)) return this.#hold(pod, status);
+    if (isSeed(pod)) return this.#unpack(pod, status);
     const process = this.#etcd.processes.get(podIP ?? '');
     if (process !== undefined && process.version !== versionOf(pod)) this.#etcd.stop(process.host);
     if (podIP === undefined || !this.#etcd.processes.has(podIP)) return this.#start(pod);
@@ -120,6 +125,22 @@ export class SimKubelet {
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
     if (statusOf(pod).podIP === undefined)
       this.#write(pod, { phase: 'Pending', conditions: [condition] } as PodStatus);
+  }
+
+  /** Makes a member's data of the snapshot that lies on its volume. */
+  #unpack(pod: KubeObject, { phase }: PodStatus): void {
+    if (phase === 'Succeeded' || phase === 'Failed') return;
+    const disk = this.diskOf(pod);
+    const spec = pod['spec'] as PodSpec;
+    if (disk === undefined) return this.#waitFor(pod, 'persistentvolumeclaim not found');
+    const claim = this.#kube.peek('PersistentVolumeClaim', claimOf(pod) ?? '');
+    const placed = nodeOf(pod) === undefined ? this.#place(pod, claim) : pod;
+    if (placed === undefined) return;
+    const snapshot = this.#backups.snapshotOn(disk);
+    const { args = [], image = '' } = spec.initContainers?.[1] ?? {};
+    if (snapshot !== undefined)
+      this.#etcd.restore(disk, { args, version: image.split(':v')[1] ?? '', snapshot });
+    this.#write(placed, { phase: snapshot === undefined ? 'Failed' : 'Succeeded' });
   }
 
   #place(pod: KubeObject, claim: KubeObject | undefined): KubeObject | undefined {
@@ -213,6 +234,16 @@ export function statusOf(pod: KubeObject): PodStatus {
   return (pod['status'] ?? {}) as PodStatus;
 }
 
+/** The claim that the pod's first volume is of. */
+function claimOf(pod: KubeObject): string | undefined {
+  return (pod['spec'] as PodSpec).volumes[0]?.persistentVolumeClaim?.claimName;
+}
+
+/** A pod that is no member: it makes the data of one. */
+export function isSeed(pod: KubeObject): boolean {
+  return (pod['spec'] as PodSpec).initContainers !== undefined;
+}
+
 export function isEphemeral(pod: KubeObject): boolean {
-  return (pod['spec'] as PodSpec).volumes[0]?.persistentVolumeClaim === undefined;
+  return claimOf(pod) === undefined;
 }

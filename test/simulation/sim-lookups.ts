@@ -4,10 +4,16 @@ import { hash, type Disk, type Members, type Process, type Row } from './sim-raf
 
 /** What the keys up to a revision come to. */
 export function digestOf(disk: Disk, revision: number): string {
-  if (revision > disk.commit)
+  const at = revision - disk.bump;
+  if (at > disk.commit)
     throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
-  const values = disk.log.slice(0, revision).map(({ value }) => value ?? '');
+  const values = disk.log.slice(0, at).map(({ value }) => value ?? '');
   return hash([...values, ...(disk.rottenSince === undefined ? [] : [disk.name])].join());
+}
+
+/** The revision that a linearizable read tells. */
+export function revisionOf({ bump, commit }: Disk): number {
+  return bump + commit;
 }
 
 export function withRow(members: Members, row: Row): Members {

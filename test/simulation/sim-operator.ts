@@ -155,6 +155,7 @@ export class SimOperator {
 
   async #operate(generation: number, first: Operate, specGeneration: number): Promise<void> {
     const { operation } = first;
+    const subject = first.subject === undefined ? {} : { subject: first.subject };
     let decision = first;
     this.#past.push(first);
     let refusals = 0;
@@ -162,7 +163,7 @@ export class SimOperator {
       if (this.abort) {
         this.abort = false;
         if (this.requests.length > 0) this.requests = this.requests.slice(1);
-        else this.aborted = { operation, generation: specGeneration, by: 'somebody' };
+        else this.aborted = { operation, generation: specGeneration, by: 'somebody', ...subject };
         return;
       }
       if (this.paused === undefined) {

@@ -44,6 +44,8 @@ export interface Disk {
   told: Members;
   /** The minor of the data, as etcd writes it down from 3.6 on; empty before. */
   storage: string;
+  /** By how much its revisions are above the entries of its log: what restores have added. */
+  bump: number;
   /** So many entries of the log are in the newest snapshot on disk: a start does not read them again. */
   snapshotAt: number;
   stain: Stain | undefined;
@@ -97,6 +99,7 @@ export function emptyDisk(name: string): Disk {
     commit: 0,
     told: NOBODY,
     storage: '',
+    bump: 0,
     snapshotAt: 0,
     stain: undefined,
     lost: false,

@@ -4,16 +4,20 @@ import { time } from '../../src/activities/poll.ts';
 import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
+import { StoreError } from '../../src/store/port.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { Chaos } from './chaos.ts';
 import type { Fate } from './fault.ts';
 import { FAULTS } from './faults.ts';
+import { firstVersion } from './faults-of-versions.ts';
 import { CLUSTER, Invariants } from './invariants.ts';
 import { Random } from './random.ts';
+import { SimBackups } from './sim-backups.ts';
 import { type Call, Calls } from './sim-calls.ts';
 import { SimEtcd } from './sim-etcd.ts';
 import { fault, NAMESPACE, SimKube } from './sim-kube.ts';
 import { SimKubelet } from './sim-kubelet.ts';
+import { SimRestore } from './sim-restore.ts';
 import { SimOperator } from './sim-operator.ts';
 import { BEGINNING, putCertificates, STATIC_TLS } from './sim-tls.ts';
 import type { Coverage } from './coverage.ts';
@@ -35,6 +39,9 @@ export class SimWorld {
   readonly kube: SimKube;
   readonly etcd: SimEtcd;
   readonly kubelet: SimKubelet;
+  readonly backups: SimBackups;
+  /** What runs for each EtcdRestore, by uid. */
+  readonly restores = new Map<string, SimRestore>();
   readonly operator: SimOperator;
   readonly calls: Calls;
   readonly invariants: Invariants;
@@ -62,7 +69,7 @@ export class SimWorld {
   stormy = true;
   /** Clients write nothing. */
   isQuiet = false;
-  decision: { kind: string; reason?: string } = { kind: 'none' };
+  decision: { kind: string; reason?: string; message?: string } = { kind: 'none' };
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
   #seenWrites = 0;
@@ -89,7 +96,8 @@ export class SimWorld {
     });
     this.etcd = new SimEtcd(random, clock, this.invariants);
     this.etcd.strict = random.chance(0.5);
-    this.kubelet = new SimKubelet(this.kube, this.etcd, random);
+    this.backups = new SimBackups(this.kube);
+    this.kubelet = new SimKubelet(this.kube, this.etcd, { random, backups: this.backups });
     this.calls = this.#wire();
     const resource = this.#make();
     const ref = { namespace: NAMESPACE, name: CLUSTER, uid: resource.metadata.uid ?? '' };
@@ -129,6 +137,7 @@ export class SimWorld {
 
   end(): void {
     this.operator.end();
+    for (const restore of this.restores.values()) restore.end();
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
     this.#sleeper?.wake();
@@ -142,6 +151,7 @@ export class SimWorld {
     this.now += 1 + random.below(40);
     const isBusy = this.calls.pending.length > 0;
     let moved = this.#fire();
+    this.#watchRestores();
     if (this.stormy) this.#fault();
     const which = random.next();
     if (which < 0.15) this.kubelet.advance();
@@ -152,6 +162,21 @@ export class SimWorld {
     if (moved) await new Promise(resolve => setImmediate(resolve));
     if (this.breach !== undefined) throw this.breach;
     this.invariants.check();
+  }
+
+  /** The watcher starts a workflow for each EtcdRestore that appears. */
+  #watchRestores(): void {
+    for (const { metadata } of this.kube.all('EtcdRestore')) {
+      const { name, uid = '' } = metadata;
+      if (this.restores.has(uid)) continue;
+      const restore = new SimRestore(
+        this.calls,
+        { namespace: NAMESPACE, name, uid },
+        { wait: () => this.#pause(2_000), told: what => this.tell(what) },
+      );
+      this.restores.set(uid, restore);
+      restore.begin();
+    }
   }
 
   /** Clients find the members through the client Service, and keep their connections when it is gone. */
@@ -299,7 +324,7 @@ export class SimWorld {
     const retain = random.chance(0.3) ? 'Retain' : 'Delete';
     const spec = {
       size: 1 + random.below(5),
-      version: '3.6.16',
+      version: firstVersion(random),
       repair: { maxReplacementsPerHour: 3 + random.below(20), replaceAfterSeconds: random.below(120) },
       ...(this.tls && { TLS: this.tls }),
       storage: {
@@ -325,9 +350,13 @@ export class SimWorld {
       kube: attempt => this.kube.client(this.invariants.audit(attempt)),
       etcd: () => ({ member: ({ host }) => ({ ...this.etcd.member(host), close: () => {} }) }),
       rest: {
-        openStore: async () => new FakeStore(),
+        openStore: async () => this.backups.store,
         openServed: () => new FakeStore(),
-        openVolume: async () => new FakeStore(),
+        openVolume: async (_, { claim }) => {
+          const { uid } = this.kube.peek('PersistentVolumeClaim', claim)?.metadata ?? {};
+          if (uid === undefined) throw new StoreError('not-found', `there is no claim ${claim}`);
+          return this.backups.volume(uid);
+        },
         ownImage: async () => 'operator:test',
         recordEvent: () => {},
         logger: { info: () => {}, warn: () => {} },

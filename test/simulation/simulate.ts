@@ -4,6 +4,7 @@ import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendData } from './faults-of-data.ts';
 import { mendSpecification } from './faults-of-specification.ts';
+import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { newestMembers, votersOf } from './sim-raft.ts';
 import { putCertificates, prepareTls } from './sim-tls.ts';
@@ -113,6 +114,7 @@ function calm(world: SimWorld): void {
   world.taken.clear();
   mendData(world);
   mendSpecification(world);
+  mendVersions(world);
   if (world.tls?.static !== undefined) putCertificates(world);
   const { nodes } = world.kubelet;
   for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
@@ -143,10 +145,11 @@ function expel(world: SimWorld): void {
   }
 }
 
-/** People do what they are told: they wake a cluster, or delete the claims of one that never held data. */
+/** People do what they are told: they write another version, wake a cluster, or delete the claims of one that never held data. */
 function obey(world: SimWorld): void {
   const { decision, invariants } = world;
   if (decision.kind !== 'blocked') return;
+  obeyAboutVersions(world);
   // A cluster that cannot sleep without losing a member is woken: then that member is replaced.
   if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
   if (decision.reason !== 'IdentityUnknown') return;
@@ -193,6 +196,8 @@ function complaintOf(world: SimWorld): string | undefined {
   if (votersOf({ rows, removed: new Set() }).length !== size || rows.length !== size)
     return `${rows.length} members instead of ${size}`;
   if (world.etcd.reach(leader, newestMembers(leader.disk)).length !== size) return 'members are down';
+  const outdated = isRefused ? undefined : complaintAboutVersions(world);
+  if (outdated !== undefined) return outdated;
   const names = rows.map(row => row.name).toSorted();
   if (JSON.stringify(pods.map(pod => pod.metadata.name).toSorted()) !== JSON.stringify(names))
     return 'pods are not the members';

@@ -1,7 +1,14 @@
 /** A world in which nothing happens by chance but the order of things: a scene is played on it, step by step. */
 import type { Step } from '../../src/activities/index.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import type { Condition, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import type {
+  Condition,
+  EtcdClusterSpec,
+  EtcdClusterStatus,
+  EtcdRestoreSpec,
+  EtcdRestoreStatus,
+} from '../../src/api/types.ts';
 import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
@@ -9,6 +16,8 @@ import { statusOf } from './sim-kubelet.ts';
 import type { Process, Row } from './sim-raft.ts';
 import { SimWorld, type WorldOptions } from './sim-world.ts';
 
+/** The name of the EtcdRestore that people make. */
+export const RESTORE = 'back';
 /** What takes more ticks than this does not come. */
 const MOST_TICKS = 6_000;
 
@@ -120,6 +129,23 @@ export class Stage {
     const { uid = '' } = this.world.resource?.metadata ?? {};
     const ref = { namespace: NAMESPACE, name: CLUSTER, uid };
     this.world.calls.execute(step.kind, ref, step).catch(() => undefined);
+  }
+
+  /** Somebody asks for a restore of this backup into this cluster. */
+  restore(path: string, spec: Partial<EtcdRestoreSpec> = {}): void {
+    const { kube } = this.world;
+    kube.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRestore',
+      metadata: { name: RESTORE, namespace: NAMESPACE },
+      spec: { etcdCluster: { name: CLUSTER }, backupStorageType: 'S3', s3: { path, awsSecret: '' }, ...spec },
+    } as WritableObject);
+    this.world.wake();
+  }
+
+  /** How far the restore is. */
+  restored(): EtcdRestoreStatus {
+    return (this.world.kube.peek('EtcdRestore', RESTORE)?.['status'] ?? {}) as EtcdRestoreStatus;
   }
 
   /** What status says of the cluster. */

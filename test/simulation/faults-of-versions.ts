@@ -1,0 +1,78 @@
+/** People who ask for another version of etcd, also for one that cannot be had, and releases that do not come up. */
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { Fault } from './fault.ts';
+import type { Random } from './random.ts';
+import type { Dud } from './sim-kubelet.ts';
+import { versionOf } from './sim-kubelet.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** What clusters are made with: most with the usual one. */
+const FIRST = ['3.6.16', '3.6.16', '3.6.16', '3.6.15', '3.5.35', '3.5.3'] as const;
+/** What people ask for: forward and back, within a minor and across one or two, and what nobody offers. */
+const ASKED = ['3.5.3', '3.5.34', '3.5.35', '3.6.15', '3.6.16', '3.6.99', '3.7.3', '3.4.1'] as const;
+const DUDS: readonly Dud[] = ['missing', 'crashes', 'hangs'];
+
+export function firstVersion(random: Random): string {
+  return random.pick(FIRST) ?? FIRST[0];
+}
+
+const versionAsked: Fault = (world, random) => {
+  const version = random.pick(ASKED) ?? FIRST[0];
+  world.edit({ version });
+  return version;
+};
+
+/** There is no image of a release, or it does not come up; or it does again. */
+const versionIsDud: Fault = ({ kubelet: { duds } }, random) => {
+  const version = random.pick(ASKED) ?? FIRST[0];
+  const dud = duds.has(version) ? undefined : (random.pick(DUDS) ?? 'missing');
+  if (dud === undefined) duds.delete(version);
+  else duds.set(version, dud);
+  return `${version} ${dud ?? 'is mended'}`;
+};
+
+const upgradesChanged: Fault = (world, random) => {
+  const upgrade: NonNullable<EtcdClusterSpec['upgrade']> = {
+    allowIntermediateVersions: random.chance(0.6),
+    rollbackOnFailure: random.chance(0.7),
+    soakSeconds: random.below(3) * 20,
+    strategy: random.chance(0.25) ? 'Supervised' : 'Automatic',
+    snapshotBefore: random.pick(['IfPossible', 'Required', 'Never'] as const) ?? 'Never',
+  };
+  world.edit({ upgrade });
+  return JSON.stringify(upgrade);
+};
+
+/** Every release can be had again, and nobody insists on a backup in a world that has none. */
+export function mendVersions(world: SimWorld): void {
+  world.kubelet.duds.clear();
+  if (world.spec.upgrade?.snapshotBefore === 'Required')
+    world.edit({ upgrade: { snapshotBefore: 'IfPossible' } });
+}
+
+/** What stands in the way of a version is answered as its message says. */
+export function obeyAboutVersions(world: SimWorld): void {
+  const { reason, message = '' } = world.decision;
+  const { operator } = world;
+  if (reason === 'AwaitingApproval' && operator.consent?.operation === 'upgradeCluster') {
+    operator.approve(operator.consent);
+    world.wake();
+    return;
+  }
+  const back = reason === 'RolledBack' ? /or back to (\S+)$/.exec(message) : null;
+  const told =
+    back ??
+    /(?:write one of|[Ss]et spec\.version to (?:a release of \S+ such as)?) ?(\d+\.\d+\.\d+)/.exec(message);
+  if (told !== null) world.edit({ version: told[1] ?? '' });
+}
+
+/** Which members do not run what is asked for. */
+export function complaintAboutVersions({ kube, spec }: SimWorld): string | undefined {
+  const other = kube.all('Pod').find(pod => versionOf(pod) !== spec.version);
+  return other && `${other.metadata.name} runs ${versionOf(other)}, and ${spec.version} is asked for`;
+}
+
+export const faultsOfVersions = { versionAsked, versionIsDud, upgradesChanged } satisfies Record<
+  string,
+  Fault
+>;

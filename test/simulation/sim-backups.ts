@@ -1,0 +1,134 @@
+/**
+ * Backups, as EtcdBackups leave them in a store, and the volumes that restores bring them onto. A backup holds what the leader
+ * had committed; the bytes in the store say which one it is.
+ */
+import { createHash } from 'node:crypto';
+import { newManifest } from '../../src/api/backup-manifest.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { BackupEntry } from '../../src/api/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
+import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
+import { snapshotBytes } from '../support/fake-snapshot.ts';
+import { FakeStore } from '../support/fake-store.ts';
+import { NAMESPACE, type SimKube } from './sim-kube.ts';
+import { flagsOf, revisionOf } from './sim-lookups.ts';
+import { type Disk, type Entry, hash, type Process } from './sim-raft.ts';
+import { minor } from './sim-versions.ts';
+
+export const BACKUP = 'nightly';
+const BUCKET = 'backups';
+
+/** What a backup holds. */
+export interface Snapshot {
+  readonly entries: readonly Entry[];
+  readonly bump: number;
+}
+
+export class SimBackups {
+  readonly store: FakeStore;
+  readonly #kube: SimKube;
+  readonly #taken: Snapshot[] = [];
+  readonly #volumes = new Map<string, FakeStore>();
+
+  constructor(kube: SimKube) {
+    this.#kube = kube;
+    this.store = new FakeStore({ location: `s3://${BUCKET}`, now: kube.now });
+  }
+
+  /** An EtcdBackup of the cluster makes a backup, with its manifest, and lists it. The path that a restore names. */
+  take(cluster: string, { disk, version, clusterId }: Process): string {
+    const number = this.#taken.push({ entries: disk.log.slice(0, disk.commit), bump: disk.bump });
+    const database = Buffer.alloc(512);
+    database.writeUInt32LE(number);
+    const bytes = snapshotBytes(database);
+    const key = `etcd/${number}`;
+    const time = new Date(this.#kube.now()).toISOString();
+    const entry: BackupEntry = {
+      time,
+      location: `${this.store.location}/${key}`,
+      revision: revisionOf(disk),
+      size: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      etcdVersion: version,
+      clusterID: clusterId,
+      verified: 'Checksum',
+    };
+    const manifest = newManifest({
+      backup: { namespace: NAMESPACE, name: BACKUP, uid: 'backup' },
+      startedAt: time,
+      entry,
+      compression: 'none',
+      snapshot: { size: bytes.length, sha256: '', storageVersion: '' },
+    });
+    const modifiedAt = this.#kube.now();
+    this.store.objects.set(key, { bytes, modifiedAt });
+    this.store.objects.set(`${key}.json`, { bytes: Buffer.from(JSON.stringify(manifest)), modifiedAt });
+    this.#list(cluster, entry);
+    return `${BUCKET}/${key}`;
+  }
+
+  #list(cluster: string, entry: BackupEntry): void {
+    const found = this.#kube.peek('EtcdBackup', BACKUP);
+    const { history = [] } = (found?.['status'] ?? {}) as { readonly history?: readonly BackupEntry[] };
+    const status = { history: [entry, ...history] };
+    if (found !== undefined) {
+      this.#kube.change(found, { status });
+      return;
+    }
+    this.#kube.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      metadata: { name: BACKUP, namespace: NAMESPACE },
+      spec: {
+        clusterRef: { name: cluster },
+        storageType: 'S3',
+        s3: { path: `${BUCKET}/etcd`, awsSecret: '' },
+      },
+      status,
+    } as WritableObject);
+  }
+
+  /** The files on the volume of a claim, by its uid. */
+  volume(claim: string): FakeStore {
+    let volume = this.#volumes.get(claim);
+    if (volume === undefined) this.#volumes.set(claim, (volume = new FakeStore({ now: this.#kube.now })));
+    return volume;
+  }
+
+  /** The snapshot that lies on the volume of a claim. */
+  snapshotOn(claim: string): Snapshot | undefined {
+    const bytes = this.volume(claim).objects.get(SNAPSHOT_KEY)?.bytes;
+    return bytes === undefined ? undefined : this.#taken[bytes.readUInt32LE() - 1];
+  }
+}
+
+/** What `etcdutl snapshot restore` makes of a snapshot: a cluster of one member, of its own id, with a log of its own. */
+export function unpack(
+  disk: Disk,
+  {
+    args,
+    version,
+    snapshot,
+  }: { readonly args: readonly string[]; readonly version: string; readonly snapshot: Snapshot },
+): void {
+  const flags = flagsOf(args);
+  const [name = '', peerUrl = ''] = (flags['initial-cluster'] ?? '').split('=');
+  const id = hash(peerUrl + flags['initial-cluster-token']);
+  const members = {
+    rows: [{ id, name, peerUrl, started: false, isLearner: false }],
+    removed: new Set<string>(),
+  };
+  const legacy = minor(version) === '3.5';
+  const log = snapshot.entries.map(({ value }) => ({ term: 1, members, value, agreed: '', legacy }));
+  Object.assign(disk, {
+    memberId: id,
+    clusterId: hash(id),
+    term: 1,
+    log,
+    commit: log.length,
+    told: members,
+    // A snapshot is the last that it writes.
+    snapshotAt: log.length,
+    bump: snapshot.bump + Number(flags['bump-revision'] ?? 0),
+  });
+}
