@@ -286,7 +286,7 @@ export class Invariants implements EtcdAudit {
     const isUp = up.some(({ id }) => id === row.id);
     const voters = votersOf(members).length;
     const rotten = up.find(({ id }) => (this.#disks.get(id)?.rottenSince ?? since) < since);
-    if (isUp && rotten !== undefined && attempt.purpose !== 'removal')
+    if (isUp && voters > 1 && rotten !== undefined && attempt.purpose !== 'removal')
       throw new Breach(
         `the pod of ${row.name} is stopped, and ${rotten.name} holds other keys than the others`,
       );

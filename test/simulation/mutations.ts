@@ -7,9 +7,14 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Mutation } from './mutation.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
+import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
 
-export const MUTATIONS: readonly Mutation[] = [...GENERAL_MUTATIONS, ...UPGRADE_MUTATIONS];
+export const MUTATIONS: readonly Mutation[] = [
+  ...GENERAL_MUTATIONS,
+  ...UPGRADE_MUTATIONS,
+  ...RESTORE_MUTATIONS,
+];
 
 /** The number of the mutation that is in effect; none when undefined. The mutated files ask for it. */
 declare global {

@@ -1,6 +1,7 @@
 /** Scenes about another version: see scenes.ts. */
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
-import { Breach } from './invariants.ts';
+import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import { Breach, CLUSTER } from './invariants.ts';
 import { nodeOf } from './sim-nodes.ts';
 import type { Stage } from './stage.ts';
 import { agreedOn, minor } from './sim-versions.ts';
@@ -236,6 +237,38 @@ export const upgradeScenes = {
     const { name } = stage.follower(1);
     stage.takePod(name);
     stage.takeClaim(name);
+    await reached(stage, '3.6.16');
+  },
+
+  /** Its members' pods hold the data: a change that needs other pods cannot come with a version. */
+  async dataIsInPodsThatWouldHaveToGo(stage: Stage) {
+    stage.remake({ isEphemeral: true });
+    await stage.createInPods({ size: 3, version: '3.6.15' });
+    stage.world.edit({ version: '3.6.16', etcd: { snapshotCount: 7_000 } });
+    await stopped(stage, 'EphemeralMembers');
+    stage.world.kube.merge('EtcdCluster', CLUSTER, { spec: { etcd: null } });
+    await reached(stage, '3.6.16');
+  },
+
+  /** What a pod was made of somebody has taken off it: it may need another one. */
+  async podTellsNothingOfItself(stage: Stage) {
+    await asked(stage, { from: '3.6.15', to: '3.6.16' }, () => {
+      const pod = stage.pod(stage.follower().name);
+      const { [ANNOTATION_RENDERED]: _, ...annotations } = pod.metadata.annotations ?? {};
+      stage.world.kube.change(pod, { metadata: { ...pod.metadata, annotations } });
+    });
+    await reached(stage, '3.6.16');
+  },
+
+  /** A learner of somebody else's is there. */
+  async strangerIsThereBeforeAnUpgrade(stage: Stage) {
+    await asked(stage, { from: '3.6.15', to: '3.6.16' }, () => {
+      stage.world.etcd.addByHand(stage.leader(), 'http://stranger.elsewhere:2380', true);
+    });
+    await stage.pass(A_WHILE);
+    if (stage.world.decision.reason !== 'ForeignMember') throw new Breach('nobody is told of the stranger');
+    const stranger = stage.learner();
+    stage.world.etcd.removeByHand(stage.leader(), stranger?.id ?? '');
     await reached(stage, '3.6.16');
   },
 

@@ -2,7 +2,9 @@
  * Scenes: each leads a small cluster quickly to where one guard of the operator matters. Played with the guard nothing breaks;
  * played without it (mutations.ts) an invariant is broken.
  */
+import { adviceScenes } from './scenes-of-advice.ts';
 import { creationScenes } from './scenes-of-creation.ts';
+import { gateScenes } from './scenes-of-gates.ts';
 import { learnerScenes } from './scenes-of-learners.ts';
 import { membershipScenes } from './scenes-of-membership.ts';
 import { peopleScenes } from './scenes-of-people.ts';
@@ -24,7 +26,9 @@ const SCENES = {
   ...creationScenes,
   ...specificationScenes,
   ...tlsScenes,
+  ...gateScenes,
   ...upgradeScenes,
+  ...adviceScenes,
   ...restoreScenes,
 };
 export type SceneName = keyof typeof SCENES;

@@ -36,7 +36,10 @@ export class SimBackups {
   }
 
   /** An EtcdBackup of the cluster makes a backup, with its manifest, and lists it. The path that a restore names. */
-  take(cluster: string, { disk, version, clusterId }: Process): string {
+  take(
+    cluster: string,
+    { disk, version, clusterId }: Pick<Process, 'disk' | 'version' | 'clusterId'>,
+  ): string {
     const number = this.#taken.push({ entries: disk.log.slice(0, disk.commit), bump: disk.bump });
     const database = Buffer.alloc(512);
     database.writeUInt32LE(number);
@@ -67,10 +70,19 @@ export class SimBackups {
     return `${BUCKET}/${key}`;
   }
 
+  /** A run of the EtcdBackup has begun after it was asked, and ended like this. */
+  ran(outcome: 'Succeeded' | 'Failed'): void {
+    const found = this.#kube.peek('EtcdBackup', BACKUP);
+    if (found === undefined) return;
+    const at = new Date(this.#kube.now()).toISOString();
+    const lastRun = { startedAt: at, completedAt: at, outcome, message: 'simulated' };
+    this.#kube.change(found, { status: { ...(found['status'] as object), lastRun } });
+  }
+
   #list(cluster: string, entry: BackupEntry): void {
     const found = this.#kube.peek('EtcdBackup', BACKUP);
     const { history = [] } = (found?.['status'] ?? {}) as { readonly history?: readonly BackupEntry[] };
-    const status = { history: [entry, ...history] };
+    const status = { ...(found?.['status'] as object | undefined), history: [entry, ...history] };
     if (found !== undefined) {
       this.#kube.change(found, { status });
       return;

@@ -455,7 +455,7 @@ export class SimEtcd {
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),
-      disarm: () => call('disarm', asked => this.#change(this.#lead(asked))),
+      disarm: id => call('disarm', asked => this.#disarm(this.#lead(asked), id)),
       moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
     };
   }
@@ -574,6 +574,13 @@ export class SimEtcd {
     if (leader.disk.commit < leader.disk.log.length) this.#commit(leader);
     this.membersAt = this.#clock.tick();
     if (!this.propose(leader, { members })) throw new EtcdError('timeout', 'etcdserver: request timed out');
+  }
+
+  #disarm(leader: Process, id: string): void {
+    this.#change(leader);
+    const said = `memberID:${BigInt(`0x${id}`)} `;
+    for (const process of [leader, ...this.peersOf(leader)])
+      if (process.alarm?.startsWith(said) === true) this.set(process, { alarm: undefined });
   }
 
   #moveLeader(asked: Process, id: string): void {

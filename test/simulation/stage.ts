@@ -6,9 +6,9 @@ import type {
   Condition,
   EtcdClusterSpec,
   EtcdClusterStatus,
-  EtcdRestoreSpec,
   EtcdRestoreStatus,
 } from '../../src/api/types.ts';
+import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
@@ -107,6 +107,21 @@ export class Stage {
     while (this.world.ticks < end) await this.world.tick();
   }
 
+  /** So many ticks pass, in which one read of each look at the members is not answered. */
+  async withoutReads(ticks: number): Promise<void> {
+    const { pending } = this.world.calls;
+    const refused = new Set<object>();
+    for (let tick = 0; tick < ticks; tick += 1) {
+      const read = pending.find(({ what, attempt }) => what === 'linearizableRead' && !refused.has(attempt));
+      if (read !== undefined) {
+        refused.add(read.attempt);
+        pending.splice(pending.indexOf(read), 1);
+        read.reject(new EtcdError('timeout', 'simulated: no answer'));
+      }
+      await this.pass(1);
+    }
+  }
+
   /** Every member is there and well, and the operator has nothing to do. */
   async rest(): Promise<void> {
     const isAtRest = () =>
@@ -132,12 +147,12 @@ export class Stage {
   }
 
   /** Somebody asks for a restore of this backup into this cluster. */
-  restore(path: string, spec: Partial<EtcdRestoreSpec> = {}): void {
+  restore(path: string, spec: object = {}, name = RESTORE): void {
     const { kube } = this.world;
     kube.create({
       apiVersion: API_VERSION,
       kind: 'EtcdRestore',
-      metadata: { name: RESTORE, namespace: NAMESPACE },
+      metadata: { name, namespace: NAMESPACE },
       spec: { etcdCluster: { name: CLUSTER }, backupStorageType: 'S3', s3: { path, awsSecret: '' }, ...spec },
     } as WritableObject);
     this.world.wake();

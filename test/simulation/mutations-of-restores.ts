@@ -1,0 +1,32 @@
+/** Guards of restores that are taken away: see mutations.ts. */
+import { at, type Mutation, without } from './mutation.ts';
+
+const PLAN = 'planner/restore/plan.ts';
+
+export const RESTORE_MUTATIONS: readonly Mutation[] = [
+  without(
+    'a cluster that has quorum is overwritten though nobody has confirmed it',
+    'restoreIsConfirmedLate',
+    at('planner/restore/admission.ts', 'restore.confirmClusterId === clusterID', 'true'),
+  ),
+  without(
+    'members are restored beside those that run',
+    'restoreIsConfirmedLate',
+    at(PLAN, 'owned.length === 0 && !isOpen', 'true'),
+  ),
+  without(
+    'a restore that was aborted goes on',
+    'restoreIsAborted',
+    at(PLAN, "aborted?.operation !== 'restoreCluster' || aborted.subject !== uid", 'true'),
+  ),
+  without(
+    'what is not the backup that its manifest tells of is restored',
+    'backupIsAnotherOne',
+    at('activities/restore/backup-object.ts', 'sha256 !== undefined && sha256 !== object.sha256', 'false'),
+  ),
+  without(
+    'a cluster that is to be restored into is made empty',
+    'clusterIsMadeToBeRestoredInto',
+    at('planner/create.ts', 'restoredBy !== undefined', 'false'),
+  ),
+];
