@@ -10,6 +10,7 @@ import type { WritableObject } from '../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
 import { snapshotBytes } from '../support/fake-snapshot.ts';
 import { FakeStore } from '../support/fake-store.ts';
+import type { SimEtcd } from './sim-etcd.ts';
 import { NAMESPACE, type SimKube } from './sim-kube.ts';
 import { flagsOf, revisionOf } from './sim-lookups.ts';
 import { type Disk, type Entry, hash, type Process } from './sim-raft.ts';
@@ -114,8 +115,24 @@ export class SimBackups {
   }
 }
 
+/** Makes a member's data of a snapshot, as etcdutl does; a disk that has data keeps it. What the snapshot has must not be lost. */
+export function restoreOnto(
+  etcd: Pick<SimEtcd, 'disk' | 'restored' | 'acked'>,
+  disk: string,
+  of: { readonly args: readonly string[]; readonly version: string; readonly snapshot: Snapshot },
+): void {
+  const onto = etcd.disk(disk);
+  if (onto.memberId !== undefined) return;
+  unpack(onto, of);
+  const { clusterId = '', log } = onto;
+  etcd.restored.add(clusterId);
+  const index = log.findLastIndex(({ value }) => value !== undefined) + 1;
+  const entry = log[index - 1];
+  if (entry !== undefined) etcd.acked.set(clusterId, { entry, index });
+}
+
 /** What `etcdutl snapshot restore` makes of a snapshot: a cluster of one member, of its own id, with a log of its own. */
-export function unpack(
+function unpack(
   disk: Disk,
   {
     args,

@@ -21,8 +21,7 @@ import {
   type Row,
   votersOf,
 } from './sim-raft.ts';
-import { connected, digestOf, flagsOf, revisionOf, rowOf, withRow } from './sim-lookups.ts';
-import { type Snapshot, unpack } from './sim-backups.ts';
+import { connected, digestOf, flagsOf, raising, revisionOf, rowOf, withRow } from './sim-lookups.ts';
 import {
   agreedOn,
   isBefore,
@@ -138,21 +137,6 @@ export class SimEtcd {
     this.#audit.started(process, empty);
     this.processes.set(options.host, process);
     return undefined;
-  }
-
-  /** Makes a member's data of a snapshot, as etcdutl does; a disk that has data keeps it. What the snapshot has must not be lost. */
-  restore(
-    disk: string,
-    of: { readonly args: readonly string[]; readonly version: string; readonly snapshot: Snapshot },
-  ): void {
-    const onto = this.disk(disk);
-    if (onto.memberId !== undefined) return;
-    unpack(onto, of);
-    const { clusterId = '', log } = onto;
-    this.restored.add(clusterId);
-    const index = log.findLastIndex(({ value }) => value !== undefined) + 1;
-    const entry = log[index - 1];
-    if (entry !== undefined) this.acked.set(clusterId, { entry, index });
   }
 
   stop(host: string): void {
@@ -578,9 +562,8 @@ export class SimEtcd {
 
   #disarm(leader: Process, id: string): void {
     this.#change(leader);
-    const said = `memberID:${BigInt(`0x${id}`)} `;
-    for (const process of [leader, ...this.peersOf(leader)])
-      if (process.alarm?.startsWith(said) === true) this.set(process, { alarm: undefined });
+    for (const process of raising([leader, ...this.peersOf(leader)], id))
+      this.set(process, { alarm: undefined });
   }
 
   #moveLeader(asked: Process, id: string): void {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
 import type { Random } from './random.ts';
-import type { SimBackups } from './sim-backups.ts';
+import { restoreOnto, type SimBackups } from './sim-backups.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
 import { nodeOf, SimNodes } from './sim-nodes.ts';
@@ -139,7 +139,7 @@ export class SimKubelet {
     const snapshot = this.#backups.snapshotOn(disk);
     const { args = [], image = '' } = spec.initContainers?.[1] ?? {};
     if (snapshot !== undefined)
-      this.#etcd.restore(disk, { args, version: image.split(':v')[1] ?? '', snapshot });
+      restoreOnto(this.#etcd, disk, { args, version: image.split(':v')[1] ?? '', snapshot });
     this.#write(placed, { phase: snapshot === undefined ? 'Failed' : 'Succeeded' });
   }
 

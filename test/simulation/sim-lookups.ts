@@ -16,6 +16,11 @@ export function revisionOf({ bump, commit }: Disk): number {
   return bump + commit;
 }
 
+/** Those that say that this member raises an alarm. */
+export function raising(processes: readonly Process[], id: string): Process[] {
+  return processes.filter(({ alarm }) => alarm?.startsWith(`memberID:${BigInt(`0x${id}`)} `) === true);
+}
+
 export function withRow(members: Members, row: Row): Members {
   return { ...members, rows: members.rows.map(other => (other.id === row.id ? row : other)) };
 }
