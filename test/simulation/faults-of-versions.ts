@@ -1,4 +1,5 @@
 /** People who ask for another version of etcd, also for one that cannot be had, and releases that do not come up. */
+import { ANNOTATION_DATA_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { Fault } from './fault.ts';
 import type { Random } from './random.ts';
@@ -54,6 +55,11 @@ export function mendVersions(world: SimWorld): void {
 export function obeyAboutVersions(world: SimWorld): void {
   const { reason, message = '' } = world.decision;
   const { operator } = world;
+  if (reason === 'VersionUnknown') {
+    noteVersions(world);
+    world.wake();
+    return;
+  }
   if (reason === 'AwaitingApproval' && operator.consent?.operation === 'upgradeCluster') {
     operator.approve(operator.consent);
     world.wake();
@@ -64,6 +70,15 @@ export function obeyAboutVersions(world: SimWorld): void {
     back ??
     /(?:write one of|[Ss]et spec\.version to (?:a release of \S+ such as)?) ?(\d+\.\d+\.\d+)/.exec(message);
   if (told !== null) world.edit({ version: told[1] ?? '' });
+}
+
+/** Somebody writes on each claim which release ran on it. */
+export function noteVersions({ kube, etcd }: SimWorld): void {
+  for (const { kind, metadata } of kube.all('PersistentVolumeClaim')) {
+    const { ran } = etcd.disk(metadata.uid ?? '');
+    if (ran !== '')
+      kube.merge(kind, metadata.name, { metadata: { annotations: { [ANNOTATION_DATA_VERSION]: ran } } });
+  }
 }
 
 /** Which members do not run what is asked for. */

@@ -1,5 +1,6 @@
 /** Scenes about how a cluster begins: see scenes.ts. */
 import type { WritableObject } from '../../src/kube/port.ts';
+import { noteVersions } from './faults-of-versions.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import type { Stage } from './stage.ts';
 
@@ -100,6 +101,10 @@ export const creationScenes = {
     await stage.rest();
     stage.loseStatus();
     for (const { name } of stage.voters()) stage.takePod(name);
+    // The cluster is known, and what ran on the claims a person has to say.
+    await stage.blockedBy('VersionUnknown');
+    noteVersions(world);
+    world.wake();
     await stage.rest();
   },
 };

@@ -42,7 +42,7 @@ export class SimBackups {
     { disk, version, clusterId }: Pick<Process, 'disk' | 'version' | 'clusterId'>,
   ): string {
     const number = this.#taken.push({ entries: disk.log.slice(0, disk.commit), bump: disk.bump });
-    const database = Buffer.alloc(512);
+    const database = Buffer.alloc(4096, 7);
     database.writeUInt32LE(number);
     const bytes = snapshotBytes(database);
     const key = `etcd/${number}`;

@@ -7,6 +7,7 @@ import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/p
 import type { Random } from './random.ts';
 import {
   catchUp,
+  type Clock,
   type Disk,
   type Entry,
   emptyDisk,
@@ -50,11 +51,6 @@ export interface EtcdAudit {
   crashed(name: string, version: string, message: string): void;
   /** Before the request is carried out. */
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void;
-}
-
-export interface Clock {
-  readonly now: () => number;
-  readonly tick: () => number;
 }
 
 export class SimEtcd {
@@ -439,7 +435,12 @@ export class SimEtcd {
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),
-      disarm: id => call('disarm', asked => this.#disarm(this.#lead(asked), id)),
+      disarm: id =>
+        call('disarm', asked => {
+          this.#change(this.#lead(asked));
+          for (const raiser of raising([...this.processes.values()], id))
+            this.set(raiser, { alarm: undefined });
+        }),
       moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
     };
   }
@@ -558,12 +559,6 @@ export class SimEtcd {
     if (leader.disk.commit < leader.disk.log.length) this.#commit(leader);
     this.membersAt = this.#clock.tick();
     if (!this.propose(leader, { members })) throw new EtcdError('timeout', 'etcdserver: request timed out');
-  }
-
-  #disarm(leader: Process, id: string): void {
-    this.#change(leader);
-    for (const process of raising([leader, ...this.peersOf(leader)], id))
-      this.set(process, { alarm: undefined });
   }
 
   #moveLeader(asked: Process, id: string): void {

@@ -5,6 +5,12 @@
 import { createHash } from 'node:crypto';
 import type { Stain } from './sim-versions.ts';
 
+/** Milliseconds since the epoch, and ticks of the world. */
+export interface Clock {
+  readonly now: () => number;
+  readonly tick: () => number;
+}
+
 export interface Row {
   readonly id: string;
   /** Empty until it has started. */
@@ -49,6 +55,8 @@ export interface Disk {
   /** So many entries of the log are in the newest snapshot on disk: a start does not read them again. */
   snapshotAt: number;
   stain: Stain | undefined;
+  /** The release that was last started on it; empty before. */
+  ran: string;
   /** Destroyed: what it held is gone for good. */
   lost: boolean;
   /** Bytes of the database, when they are more than a few. */
@@ -102,6 +110,7 @@ export function emptyDisk(name: string): Disk {
     bump: 0,
     snapshotAt: 0,
     stain: undefined,
+    ran: '',
     lost: false,
     bytes: undefined,
     rottenSince: undefined,

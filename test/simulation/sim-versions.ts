@@ -49,6 +49,7 @@ export function open(disk: Disk, version: string): string | undefined {
     return 'cannot downgrade storage: storage version is newer than the server';
   const crash = reads(disk, version, disk.snapshotAt);
   if (crash !== undefined) return crash;
+  disk.ran = version;
   // A start writes down where it stands; later only ten thousand entries would lead to that.
   if (own !== '3.5' && agreed !== '' && !isBefore(agreed, own)) disk.snapshotAt = disk.commit;
   if (own === '3.5' && isAtLeast(version, MENDS)) disk.stain = undefined;
