@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { podFacts } from '../../src/activities/pod-facts.ts';
-import { memberName } from '../../src/api/names.ts';
+import { ANNOTATION_DATA_VERSION, memberName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
@@ -318,14 +318,23 @@ describe('repair', () => {
       world.kubelet.settle();
       if (at.kind === 'operate' && at.step.kind === 'bootstrapMembers') break;
     }
-    for (let round = 0; round < 2; round += 1) {
-      world.kube.mutate(world.resource, object => void delete object['status']);
-      await world.run();
-      await world.run();
-      expectWhole(world, 3);
-      for (const name of membersOf(3)) await world.kube.as('kubectl').delete(world.pod(name));
-      world.kubelet.settle();
-    }
+    const lose = () => world.kube.mutate(world.resource, object => void delete object['status']);
+    lose();
+    await world.run();
+    await world.run();
+    expectWhole(world, 3);
+    for (const name of membersOf(3)) await world.kube.as('kubectl').delete(world.pod(name));
+    world.kubelet.settle();
+    lose();
+    // Which cluster it is is known; what ran on the claims was never written down, and a person says it.
+    expect((await world.run()).decision).toMatchObject({ reason: 'VersionUnknown' });
+    for (const name of membersOf(3))
+      world.kube.mutate(world.claim(name), ({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, [ANNOTATION_DATA_VERSION]: '3.6.16' };
+      });
+    await world.run();
+    await world.run();
+    expectWhole(world, 3);
   });
 
   it('never takes volumes for lost whose claims have no labels, while every member is down and no status names them', async () => {
