@@ -99,8 +99,23 @@ const EXEMPT: readonly Exempt[] = [
   },
   {
     file: 'restore/admission.ts',
-    begins: ["|| !('message' in denied)", '&& failure.denied', 'return {', '{'],
+    begins: ['&& cluster.config.TLS', "|| !('message' in denied)", '&& failure.denied', 'return {', '{'],
     because: USERS,
+  },
+  {
+    file: 'restore/resource.ts',
+    begins: ['?.storage?.emptyDir'],
+    because: 'a template without volumes: test/activities/restore-life.test.ts',
+  },
+  {
+    file: 'rollout.ts',
+    begins: ['&& probe.dbSize < quota', '&& changes.some('],
+    because: 'pods of earlier releases and another quota: test/planner/rollout.test.ts',
+  },
+  {
+    file: 'report/outdated-pods.ts',
+    begins: [": 'MadeByEarlierRelease'"],
+    because: 'pods of earlier releases that may not start empty: test/planner/rendering.test.ts',
   },
   { file: 'restore/of-cluster.ts', begins: ['return undefined;'], because: RACE },
   { file: 'restore/plan.ts', begins: [": [{ kind: 'awaitMembers'"], because: RACE },
