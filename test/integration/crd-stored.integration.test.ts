@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
+import { poll } from '../support/poll.ts';
 import { type CrdServer, ref, refusal, resource, startCrdServer } from '../api/crd-server.ts';
 
 const run = promisify(execFile);
@@ -213,12 +214,10 @@ describe('kubectl get', () => {
 });
 
 test('kubectl explain documents a field', async () => {
-  const { stdout } = await run(server.plane.kubectl, [
-    '--kubeconfig',
-    server.plane.kubeconfig,
-    'explain',
-    'etcd.spec.size',
-  ]);
+  // Short names are found by discovery, which learns of a kind a moment after it can be written.
+  const { stdout } = await poll(() =>
+    run(server.plane.kubectl, ['--kubeconfig', server.plane.kubeconfig, 'explain', 'etcd.spec.size']),
+  );
   expect(stdout).toContain('Members that the cluster shall have, 1 to 7.');
 });
 

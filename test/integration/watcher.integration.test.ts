@@ -245,6 +245,8 @@ async function failTasks(taskQueue: string, abort: AbortSignal): Promise<never> 
   const { connection } = client;
   const identity = 'a failing worker';
   for (;;) {
+    // A signal that is raised while a task is answered would not end the next poll, which only hears of it being raised.
+    if (abort.aborted) throw new Error('CANCELLED');
     const request = { namespace: 'default', taskQueue: { name: taskQueue }, identity };
     const poll = () => connection.workflowService.pollWorkflowTaskQueue(request);
     const { taskToken } = await connection.withAbortSignal(abort, () =>
