@@ -25,6 +25,8 @@ export interface Program {
   args: readonly string[];
   /** A program with a cable runs in a network namespace of its own, which `network` (for `ip -batch`) sets up. */
   isolation?: { cable: Cable; network: string };
+  /** It is started again when it ends. */
+  keepRunning?: boolean;
 }
 
 /** The cluster's own etcd. It does not sync to disk: losing the last second to a power cut is worth the speed. */
@@ -127,6 +129,7 @@ export function controllerManagerProgram(context: StackContext): Program {
   const { addresses, toolchain, layout } = context;
   const kubeconfig = pkiFile(context, 'controller-manager.conf');
   return {
+    keepRunning: true,
     command: toolchain.path('kube-controller-manager'),
     args: [
       `--kubeconfig=${kubeconfig}`,
@@ -155,6 +158,7 @@ export function controllerManagerProgram(context: StackContext): Program {
 export function schedulerProgram(context: StackContext): Program {
   const kubeconfig = pkiFile(context, 'scheduler.conf');
   return {
+    keepRunning: true,
     command: context.toolchain.path('kube-scheduler'),
     args: [
       `--kubeconfig=${kubeconfig}`,

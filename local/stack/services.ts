@@ -43,17 +43,25 @@ export function componentIsRunning(context: StoredStack, component: HostComponen
 /** Waits for the cable, sets up the network, and becomes the program: its process ID stays the same. */
 const ENTER_NETWORK = 'read -r _ || exit 1; exec </dev/null; ip -batch - <<<"$NETWORK" && exec "$@"';
 
+/**
+ * Starts the program again whenever it ends, as a kubelet does with the control plane: the scheduler ends itself when it finds
+ * its cache to be wrong, as it may after the API server was away. The program dies with this shell.
+ */
+const KEEP_RUNNING =
+  'while :; do setpriv --pdeathsig KILL -- "$@" </dev/null; echo "$0 ended with status $? and is started again" >&2; sleep 1; done';
+
 /** Starts a host process of the stack unless it runs. Comes back before it serves. */
 export async function startComponent(context: StackContext, component: HostComponent): Promise<void> {
   if (componentIsRunning(context, component)) return;
   const { layout } = context;
-  const { command, args, isolation } = PROGRAMS[component](context);
-  const isolated = ['--net', '--', 'bash', '--norc', '-c', ENTER_NETWORK, component, command, ...args];
+  const program = PROGRAMS[component](context);
+  const { isolation } = program;
+  const { command, args } = commandOf(component, program);
   const { record, release } = await startService({
     stackId: layout.id,
     component,
-    command: isolation === undefined ? command : 'unshare',
-    args: isolation === undefined ? args : isolated,
+    command,
+    args,
     env: isolation === undefined ? {} : { NETWORK: isolation.network },
     logFile: logFileOf(context, component),
   });
@@ -66,6 +74,16 @@ export async function startComponent(context: StackContext, component: HostCompo
     throw error;
   }
   release();
+}
+
+function commandOf(
+  component: HostComponent,
+  { command, args, isolation, keepRunning }: Program,
+): Pick<Program, 'command' | 'args'> {
+  const shell = (script: string): string[] => ['--norc', '-c', script, component, command, ...args];
+  if (isolation !== undefined)
+    return { command: 'unshare', args: ['--net', '--', 'bash', ...shell(ENTER_NETWORK)] };
+  return keepRunning === true ? { command: 'bash', args: shell(KEEP_RUNNING) } : { command, args };
 }
 
 /** Ends a host process of the stack and waits until it has ended. */
