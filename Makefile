@@ -18,7 +18,7 @@ drill: toolchain ## Every drill, also those that take long: clusters under load 
 dev: node_modules/.package-lock.json ## The operator on this host against the local stack, restarted on change
 	@$(NODE) local/dev.ts
 
-check: node_modules/.package-lock.json ## Format, lint, types, generated files, unit tests: under a minute
+check: node_modules/.package-lock.json ## Format, lint, types, generated files, unit tests: about a minute
 	@$(NODE) scripts/check.ts
 
 bench: toolchain ## Measures, as ratios against a floor of the same run
