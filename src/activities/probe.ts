@@ -1,7 +1,8 @@
 /** Asks etcd: each member for itself, and a quorum for the member list. */
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
-import type { HashFact, MemberProbe, Membership, PodFacts } from '../planner/observation.ts';
+import type { MemberProbe } from '../planner/member-probe.ts';
+import type { HashFact, Membership, PodFacts } from '../planner/observation.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
 /** How a cluster's members are addressed. */

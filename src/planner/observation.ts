@@ -8,6 +8,7 @@ import type { ClusterConfig } from '../api/defaults.ts';
 import type { CertificateSource } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import type { FirstStart } from '../objects/first-start.ts';
+import type { MemberProbe } from './member-probe.ts';
 
 /** The custom resource as read. */
 export interface ClusterFacts {
@@ -111,45 +112,6 @@ export interface ObjectFacts {
   readonly owned: boolean;
   /** The first field that is not as we apply it; absent when all are. */
   readonly difference?: string | undefined;
-}
-
-/** What one member said when it was asked, or why it could not be asked. Unreachable never means dead. */
-export type MemberProbe =
-  | {
-      readonly answered: true;
-      readonly memberId: string;
-      readonly clusterId: string;
-      readonly leaderId: string | undefined;
-      readonly isLearner: boolean;
-      readonly version: string;
-      readonly raftTerm: string;
-      readonly raftIndex: string;
-      readonly raftAppliedIndex: string;
-      /** Bytes. */
-      readonly dbSize: number;
-      /** Bytes. */
-      readonly dbSizeInUse: number;
-      /** Alarms and "no leader", in etcd's words. */
-      readonly errors: readonly string[];
-      /** Whether a linearizable read through this member went through, and if not, why. */
-      readonly read:
-        | { readonly ok: true /** The revision that was read. */; readonly revision?: string }
-        | { readonly ok: false; readonly message: string; readonly denied?: boolean };
-      /** Asked only while the version of the cluster is to change: what `/version` says, or why nothing. */
-      readonly agreed?: AgreedVersions | undefined;
-    }
-  | {
-      readonly answered: false;
-      readonly message: string;
-      /** It asks for a user that the operator is not. */
-      readonly denied?: boolean;
-    };
-
-/** What a member says that the cluster has agreed on; undefined parts are not said. */
-export interface AgreedVersions {
-  readonly cluster?: string | undefined;
-  /** Of the data on its disk; said from 3.6 on. */
-  readonly storage?: string | undefined;
 }
 
 /** The digest of a member's keys up to one revision that all were asked for, or why there is none. */

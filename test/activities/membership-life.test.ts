@@ -128,16 +128,21 @@ describe('scaling', LONG, () => {
   });
 });
 
+/** The second of three members was lost with its claim, and a fourth came. */
+function expectReplaced(world: OperatorWorld): void {
+  expectMembers(world, ['example-0', 'example-2', 'example-3']);
+  expect(world.cluster.status.replacements).toMatchObject([
+    { member: 'example-1', replacedBy: 'example-3', reason: 'its claim is gone' },
+  ]);
+}
+
 describe('replacement', LONG, () => {
   it('of a member whose volume is gone: removed first, then a new one is added', async () => {
     const world = await created();
     await lose(world, 'example-1');
     await world.run();
     await world.run();
-    expectMembers(world, ['example-0', 'example-2', 'example-3']);
-    expect(world.cluster.status.replacements).toMatchObject([
-      { member: 'example-1', replacedBy: 'example-3', reason: 'its claim is gone' },
-    ]);
+    expectReplaced(world);
   });
 
   it('of a member whose successor was there before it was lost leaves no successor to come', async () => {
@@ -147,10 +152,7 @@ describe('replacement', LONG, () => {
     await lose(world, 'example-1');
     await world.run();
     await world.run();
-    expectMembers(world, ['example-0', 'example-2', 'example-3']);
-    expect(world.cluster.status.replacements).toMatchObject([
-      { member: 'example-1', replacedBy: 'example-3', reason: 'its claim is gone' },
-    ]);
+    expectReplaced(world);
     await edit(world, { size: 4 });
     const { decision } = await world.look();
     expect(decision).toMatchObject({ kind: 'operate', operation: 'scaleCluster' });

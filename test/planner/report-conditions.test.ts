@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
-import type { Actor, MemberProbe, Observation } from '../../src/planner/observation.ts';
+import type { MemberProbe } from '../../src/planner/member-probe.ts';
+import type { Actor, Observation } from '../../src/planner/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { conditionsOf } from '../../src/planner/report/conditions.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';

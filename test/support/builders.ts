@@ -2,10 +2,10 @@
 import { withDefaults } from '../../src/api/defaults.ts';
 import { API_VERSION, memberName, memberHost } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, Incarnation } from '../../src/api/types.ts';
+import type { MemberProbe } from '../../src/planner/member-probe.ts';
 import type {
   ClaimFacts,
   ClusterFacts,
-  MemberProbe,
   Membership,
   ObjectFacts,
   Observation,

@@ -2,6 +2,7 @@
 import type { EtcdCluster } from '../../src/api/types.ts';
 import { memberHost } from '../../src/api/names.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import type { EtcdMember } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
@@ -11,6 +12,12 @@ import { awaitCondition, claimsOf, podsOf, type World } from './e2e.ts';
 import { poll } from './poll.ts';
 
 const EVERY_MS = 25;
+const etcd = createEtcdPort();
+
+interface NamedCluster {
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** Seconds from applying the resource to `Available=True`; throws when that takes longer than `timeoutMs`. */
 export async function timeToAvailable(
@@ -57,24 +64,36 @@ export function orphaned(object: ManifestObject): ManifestObject {
 }
 
 async function awaitRead(world: World, { metadata: { namespace, name } }: EtcdCluster): Promise<void> {
-  const etcd = createEtcdPort();
   const read = async (): Promise<boolean> => {
     const pods = await podsOf(world, namespace, name);
-    const reads = pods.map(async pod => {
-      const { podIP } = (pod['status'] ?? {}) as { podIP?: string };
-      if (podIP === undefined) throw new Error(`${pod.metadata.name} has no address yet`);
-      const serverName = memberHost({ member: pod.metadata.name, cluster: name, namespace });
-      const member = etcd.member({ host: podIP, port: 2379, serverName });
-      try {
-        await member.linearizableRead();
-      } finally {
-        member.close();
-      }
-    });
+    const reads = pods.map(pod => askPod(pod, { namespace, name }, member => member.linearizableRead()));
     await Promise.any(reads);
     return true;
   };
   await poll(read, { timeoutMs: 300_000, intervalMs: EVERY_MS });
+}
+
+/** Asks the member of a pod that was made by hand. Throws while the pod has no address. */
+export async function askPod<T>(
+  pod: KubeObject,
+  cluster: NamedCluster,
+  question: (member: EtcdMember) => Promise<T>,
+): Promise<T> {
+  const member = dialPod(pod, cluster);
+  try {
+    return await question(member);
+  } finally {
+    member.close();
+  }
+}
+
+/** Dials the member of a pod that was made by hand. Throws while the pod has no address. */
+export function dialPod(pod: KubeObject, { namespace, name }: NamedCluster): EtcdMember {
+  const { podIP } = (pod['status'] ?? {}) as { podIP?: string };
+  const member = pod.metadata.name;
+  if (podIP === undefined) throw new Error(`${member} has no address yet`);
+  const serverName = memberHost({ member, cluster: name, namespace });
+  return etcd.member({ host: podIP, port: 2379, serverName });
 }
 
 /** Removes what `timeByHand` made. */

@@ -1,11 +1,10 @@
 /** The floor of growing: the members that the operator would add, added by hand and each as soon as etcd takes it. */
-import { memberHost, peerUrl } from '../../src/api/names.ts';
-import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import { peerUrl } from '../../src/api/names.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
 import { memberPod } from '../../src/objects/pod.ts';
-import { byHand, orphaned } from './creation.ts';
+import { askPod, byHand, dialPod, orphaned } from './creation.ts';
 import { podsOf, type World } from './e2e.ts';
 import { poll } from './poll.ts';
 
@@ -67,10 +66,8 @@ async function leading(world: World, cluster: KubeObject): Promise<EtcdMember> {
   const { namespace = '', name } = cluster.metadata;
   return poll(async () => {
     for (const pod of await podsOf(world, namespace, name)) {
-      const member = await dialled(world, cluster, pod.metadata.name);
-      const { memberId, leaderId } = await member.status();
-      if (memberId === leaderId) return member;
-      member.close();
+      const { memberId, leaderId } = await askPod(pod, { namespace, name }, member => member.status());
+      if (memberId === leaderId) return dialPod(pod, { namespace, name });
     }
     return undefined;
   });
@@ -82,22 +79,8 @@ async function ask<T>(
   member: string,
   question: (asked: EtcdMember) => Promise<T>,
 ): Promise<T> {
-  const asked = await dialled(world, cluster, member);
-  try {
-    return await question(asked);
-  } finally {
-    asked.close();
-  }
-}
-
-async function dialled(world: World, cluster: KubeObject, member: string): Promise<EtcdMember> {
   const { namespace = '', name } = cluster.metadata;
   const pod = (await podsOf(world, namespace, name)).find(candidate => candidate.metadata.name === member);
-  const { podIP } = (pod?.['status'] ?? {}) as { podIP?: string };
-  if (podIP === undefined) throw new Error(`${member} has no address yet`);
-  return createEtcdPort().member({
-    host: podIP,
-    port: 2379,
-    serverName: memberHost({ member, cluster: name, namespace }),
-  });
+  if (pod === undefined) throw new Error(`${member} has no pod yet`);
+  return askPod(pod, { namespace, name }, question);
 }

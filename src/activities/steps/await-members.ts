@@ -2,7 +2,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { withDefaults } from '../../api/defaults.ts';
 import { LABEL_CLUSTER } from '../../api/names.ts';
-import type { MemberProbe, PodFacts } from '../../planner/observation.ts';
+import { denialOf, type MemberProbe } from '../../planner/member-probe.ts';
+import type { PodFacts } from '../../planner/observation.ts';
 import { hasArrived } from '../../planner/versions.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
@@ -30,9 +31,9 @@ export async function awaitQuorum(
 
 /** A restored member may ask for a user, which its backup brought (etcd's documentation: op-guide, authentication). */
 function refuseDenied(probe: MemberProbe): void {
-  const failure = probe.answered ? probe.read : probe;
-  if (!('message' in failure) || failure.denied !== true) return;
-  const message = `${failure.message}: authentication is switched on in the data, and the operator is no user of the role root there. Restore into a cluster with TLS.auto, whose certificate is root's, or with an operatorSecret of such a user; an abort brings back what was there before`;
+  const denial = denialOf(probe);
+  if (denial === undefined) return;
+  const message = `${denial}: authentication is switched on in the data, and the operator is no user of the role root there. Restore into a cluster with TLS.auto, whose certificate is root's, or with an operatorSecret of such a user; an abort brings back what was there before`;
   throw ApplicationFailure.nonRetryable(message, 'AuthenticationAsked');
 }
 

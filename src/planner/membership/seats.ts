@@ -2,7 +2,8 @@
 import { memberName, peerUrl, serialOf } from '../../api/names.ts';
 import { securityOf } from '../../api/tls.ts';
 import { lastSerialOf } from '../identity.ts';
-import type { ClaimFacts, MemberProbe, Observation, PodFacts } from '../observation.ts';
+import type { MemberProbe } from '../member-probe.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
 
 export interface Seat {
   readonly id: string;

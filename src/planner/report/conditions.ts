@@ -2,7 +2,8 @@
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions.ts';
 import { validateCluster } from '../../api/validate.ts';
 import type { Decision, Operation } from '../decision.ts';
-import type { Actor, MemberProbe, Observation } from '../observation.ts';
+import type { MemberProbe } from '../member-probe.ts';
+import type { Actor, Observation } from '../observation.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
 import { seatsOf } from '../membership/seats.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';

@@ -3,7 +3,8 @@ import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '
 import { lossOf } from '../membership/evidence.ts';
 import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
-import type { ClaimFacts, MemberProbe, Observation, PodFacts } from '../observation.ts';
+import type { MemberProbe } from '../member-probe.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
 import { timestamp } from '../../api/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */

@@ -5,6 +5,7 @@ import { type Check, firstObstacle, isAwake, namesAreFree, type Obstacle } from 
 import { serialsAreLeft, specificationIsUsable } from '../checks.ts';
 import { memberNames } from '../members.ts';
 import { isTotalLoss } from '../membership/total-loss.ts';
+import { denialOf } from '../member-probe.ts';
 import type { Observation } from '../observation.ts';
 import { quorum } from '../quorum.ts';
 import { storageFor } from '../storage.ts';
@@ -58,12 +59,13 @@ export function inOrder(restores: readonly RestoreOfCluster[]): readonly Restore
 
 /** What is begun must be seen, and what is aborted be opened to clients again: both need members that tell the operator. */
 function canBeAsked({ cluster, probes }: Observation): Obstacle | undefined {
-  const failures = Object.values(probes).map(probe => (probe.answered ? probe.read : probe));
-  const denied = failures.find(failure => 'denied' in failure && failure.denied === true);
-  if (denied === undefined || !('message' in denied)) return undefined;
+  const denial = Object.values(probes)
+    .map(denialOf)
+    .find(found => found !== undefined);
+  if (denial === undefined) return undefined;
   return {
     reason: 'UsersWithoutTLS',
-    message: `the members of ${cluster.name} ask for a user that the operator is not (${denied.message}), so it could neither see what it restores nor take it back: write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+    message: `the members of ${cluster.name} ask for a user that the operator is not (${denial}), so it could neither see what it restores nor take it back: write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
   };
 }
 

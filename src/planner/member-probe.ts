@@ -1,0 +1,49 @@
+/** What one member says of itself. */
+
+/** What one member said when it was asked, or why it could not be asked. Unreachable never means dead. */
+export type MemberProbe =
+  | {
+      readonly answered: true;
+      readonly memberId: string;
+      readonly clusterId: string;
+      readonly leaderId: string | undefined;
+      readonly isLearner: boolean;
+      readonly version: string;
+      readonly raftTerm: string;
+      readonly raftIndex: string;
+      readonly raftAppliedIndex: string;
+      /** Bytes. */
+      readonly dbSize: number;
+      /** Bytes. */
+      readonly dbSizeInUse: number;
+      /** Alarms and "no leader", in etcd's words. */
+      readonly errors: readonly string[];
+      /** Whether a linearizable read through this member went through, and if not, why. */
+      readonly read:
+        | { readonly ok: true /** The revision that was read. */; readonly revision?: string }
+        | { readonly ok: false; readonly message: string; readonly denied?: boolean };
+      /** Asked only while the version of the cluster is to change: what `/version` says, or why nothing. */
+      readonly agreed?: AgreedVersions | undefined;
+    }
+  | {
+      readonly answered: false;
+      readonly message: string;
+      /** It asks for a user that the operator is not. */
+      readonly denied?: boolean;
+    };
+
+/** What a member says that the cluster has agreed on; undefined parts are not said. */
+export interface AgreedVersions {
+  readonly cluster?: string | undefined;
+  /** Of the data on its disk; said from 3.6 on. */
+  readonly storage?: string | undefined;
+}
+
+/**
+ * In which words the member denies the operator what it asks, as it wants a user that the operator is not. Undefined when it
+ * tells, or fails for another reason.
+ */
+export function denialOf(probe: MemberProbe): string | undefined {
+  const failure = probe.answered ? probe.read : probe;
+  return 'denied' in failure && failure.denied === true ? failure.message : undefined;
+}
