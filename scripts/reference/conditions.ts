@@ -6,6 +6,8 @@ const INTRODUCTION = `
 Conditions are in \`status.conditions\` of a resource. Types and reasons are stable: alerts may be written on them. A reason
 always has the same status, and \`Unknown\` is a status of its own: the operator could not find out. The message
 of a condition names the members, fields or Secrets that it is about.
+
+What passes is told only while it lasts: without Recovering, Scaling, Upgrading, UpgradeBlocked, Paused or QuorumAtRisk nothing of the kind goes on.
 `;
 
 export function conditionsReference(): string {

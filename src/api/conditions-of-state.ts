@@ -50,7 +50,6 @@ const AVAILABLE = rows('Available', {
     'No member could be reached. That does not mean that etcd is down.',
     'Check the network between the operator and the pods; nothing is changed meanwhile.',
   ],
-  NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
 });
 
 /** Is the quorum lost, or would one more failure lose it? Said only while that is so, or not known. */
@@ -92,7 +91,6 @@ const HEALTHY = rows('Healthy', {
     'etcd raised NOSPACE or CORRUPT.',
     'NOSPACE: raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment, and disarm the alarm. CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
   ],
-  NoQuorum: ['False', 'The members that answer have no leader.', 'See condition Available.'],
   Hibernated: ['False', 'The cluster sleeps as asked.', 'Set spec.hibernated to false to wake it.'],
   NotCreated: ['False', 'Nothing was created.', 'Read the other conditions.'],
   Deleting: ['False', 'The cluster is being deleted.', WAIT],
@@ -101,7 +99,6 @@ const HEALTHY = rows('Healthy', {
     'A member could not be reached; whether it is well is not known.',
     'Check node and network of the members that the message names.',
   ],
-  NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
 });
 
 /** Is an operation under way? */
@@ -112,11 +109,7 @@ const PROGRESSING = rows('Progressing', {
   Repairing: ['True', 'A member is being brought back or replaced.', WAIT],
   RollingOut: ['True', 'A changed specification is being brought to the members.', WAIT],
   Restoring: ['True', 'A backup is being put in place.', WAIT],
-  Maintaining: [
-    'True',
-    'Leadership is being handed over, or a member is being defragmented, compacted or disarmed.',
-    WAIT,
-  ],
+  Maintaining: ['True', 'Leadership is being handed over.', WAIT],
   Hibernating: ['True', 'Pods are being stopped; volumes stay.', WAIT],
   Waking: ['True', 'The members of a hibernated cluster are being started.', WAIT],
   Deleting: ['True', 'The cluster is being deleted.', WAIT],
@@ -132,10 +125,9 @@ const PROGRESSING = rows('Progressing', {
     'The next step needs the consent of a person.',
     'Read the message; approve or abort.',
   ],
-  NotObserved: ['Unknown', 'The operator has not looked yet.', WAIT],
 });
 
-/** Is something lost being made good? */
+/** Is something lost being made good? There only while it is. */
 const RECOVERING = rows('Recovering', {
   RecreatingPod: ['True', 'A pod is started again on its own volume.', WAIT],
   ReplacingMember: ['True', 'A member whose data is lost is being replaced.', WAIT],
@@ -146,7 +138,6 @@ const RECOVERING = rows('Recovering', {
     'More members were lost in an hour than may be replaced without a person.',
     'Find out why members are lost, then approve the replacement.',
   ],
-  NothingLost: ['False', 'No member is lost.', ''],
   NoEvidence: [
     'Unknown',
     'A member cannot be reached, and nothing proves that it is gone.',
@@ -154,15 +145,13 @@ const RECOVERING = rows('Recovering', {
   ],
 });
 
-/** Is the number of members changing? */
+/** Is the number of members changing? There only while it is. */
 const SCALING = rows('Scaling', {
   ScalingUp: ['True', 'A member is being added.', WAIT],
   ScalingDown: ['True', 'A member is being removed.', WAIT],
-  SizeReached: ['False', 'The cluster has as many members as asked for.', ''],
-  Blocked: ['False', 'Scaling is not safe now.', 'Read the message.'],
 });
 
-/** Are steps held back? */
+/** Are steps held back? There only while they are. */
 const PAUSED = rows('Paused', {
   PausedBySpec: [
     'True',
@@ -174,7 +163,6 @@ const PAUSED = rows('Paused', {
     'A person paused the workflow; the message says who and why.',
     'Send the resume message.',
   ],
-  NotPaused: ['False', 'Steps are taken as needed.', ''],
 });
 
 /** Does the data outlive its pods? */

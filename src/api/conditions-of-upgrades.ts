@@ -3,18 +3,12 @@ import { rows } from './condition-rows.ts';
 
 const WAIT = 'Nothing; the operator goes on by itself.';
 
-/** Is the version changing? */
+/** Is the version changing? There only while it is. */
 const UPGRADING = rows('Upgrading', {
   RollingUpgrade: ['True', 'Members are being moved to a newer version one at a time.', WAIT],
   RollingDowngrade: ['True', 'Members are being moved to an older version one at a time.', WAIT],
   RollingBack: ['True', 'An upgrade failed; members go back to the old version.', WAIT],
   AwaitingApproval: ['True', 'The upgrade waits for a person.', 'Read the message; approve or abort.'],
-  VersionReached: ['False', 'Every member runs the version asked for.', ''],
-  PathRefused: [
-    'False',
-    'etcd cannot go from the present version to the one asked for.',
-    'Read the message, which names the next version to ask for.',
-  ],
   Blocked: ['False', 'An upgrade is not safe now.', 'Read the message.'],
 });
 
