@@ -12,6 +12,8 @@ export interface KnownResource {
   readonly generation: number | undefined;
   readonly resourceVersion: string | undefined;
   readonly secrets: readonly string[];
+  /** A restore or a backup that has begun and not ended. */
+  readonly isUnderWay: boolean;
   /** The conditions of the watcher's own types, as they were last seen or written. */
   readonly ownConditions: readonly Condition[];
 }
@@ -88,6 +90,7 @@ function read(object: KubeObject): KnownResource | undefined {
     generation,
     resourceVersion,
     secrets: listAt(object, 'secrets').filter(name => typeof name === 'string'),
+    isUnderWay: at(object, 'underWay') === true,
     ownConditions: listAt(object, 'ownConditions').filter(isCondition),
   };
 }

@@ -7,6 +7,8 @@ export interface WatcherTimings extends QueueOptions, LookoutOptions {
   readonly rpcDeadlineMs: number;
   /** In this time every resource is signalled at least once, whether or not anything changed. */
   readonly resyncMs: number;
+  /** The same for restores and backups that are under way: no change in Kubernetes brings their workflow back when it is terminated. */
+  readonly underWayMs: number;
   /** How long the news of a change may fail to be delivered before the resource says so. */
   readonly unavailableAfterMs: number;
   readonly reportEveryMs: number;
@@ -36,6 +38,7 @@ export const defaultTimings: WatcherTimings = {
   keyBackoff: { firstMs: 1_000, maxMs: 60_000 },
   rpcDeadlineMs: 5_000,
   resyncMs: 600_000,
+  underWayMs: 30_000,
   unavailableAfterMs: 3_000,
   reportEveryMs: 1_000,
   stuckCheckMs: 60_000,

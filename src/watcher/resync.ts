@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Loop, startLoop } from './loop.ts';
 import type { Clock } from './ports.ts';
 
-/** Into so many parts a resync is spread. */
-const SLOTS = 100;
+/** Into so many parts a resync is spread at most, each of a second at least. */
+const MOST_SLOTS = 100;
 
 /**
  * Calls `tell` for every key once in each `everyMs`, spread over that time: a key's uid decides its turn, so that
@@ -16,18 +16,19 @@ export function startResync(how: {
   readonly keys: () => readonly string[];
   readonly tell: (key: string) => void;
 }): Loop {
+  const slots = Math.max(1, Math.min(MOST_SLOTS, Math.floor(how.everyMs / 1_000)));
   let slot = 0;
   return startLoop({
     clock: how.clock,
-    everyMs: how.everyMs / SLOTS,
+    everyMs: how.everyMs / slots,
     onError: () => {},
     async round() {
-      for (const key of how.keys()) if (slotOf(key) === slot) how.tell(key);
-      slot = (slot + 1) % SLOTS;
+      for (const key of how.keys()) if (slotOf(key, slots) === slot) how.tell(key);
+      slot = (slot + 1) % slots;
     },
   });
 }
 
-function slotOf(key: string): number {
-  return createHash('sha256').update(key).digest().readUInt32BE(0) % SLOTS;
+function slotOf(key: string, slots: number): number {
+  return createHash('sha256').update(key).digest().readUInt32BE(0) % slots;
 }

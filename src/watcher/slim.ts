@@ -11,16 +11,23 @@ import { secretReferences } from './secret-references.ts';
 /** kubectl keeps the whole applied object here: for a Secret that is its data in plain text. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** One of the three kinds: identity, what it names (Secrets, and a restore its cluster), and the conditions that the watcher wrote on it. */
+/** One of the three kinds: identity, what it names (Secrets, and a restore its cluster), whether it is under way, and the conditions that the watcher wrote on it. */
 export function slimResource(object: KubeObject): KubeObject {
   return {
     ...bare(object),
     secrets: secretReferences(object),
     cluster: at(object, 'spec', 'etcdCluster', 'name'),
+    underWay: isUnderWay(object),
     ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
       WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
     ),
   };
+}
+
+/** A restore that has not ended, or a backup that is being made: nothing of theirs in Kubernetes changes by itself. */
+function isUnderWay(object: KubeObject): boolean {
+  if (object.kind === 'EtcdRestore') return at(object, 'status', 'completedAt') === undefined;
+  return object.kind === 'EtcdBackup' && at(object, 'status', 'progress') !== undefined;
 }
 
 /** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */

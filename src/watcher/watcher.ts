@@ -8,7 +8,7 @@ import type { KubeClient, KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { CoalescingQueue, type Delivery, type QueueStats } from './coalescing-queue.ts';
 import { ConditionWriter } from './condition-writer.ts';
-import { KnownResources } from './known-resources.ts';
+import { type KnownResource, KnownResources } from './known-resources.ts';
 import { type AskMember, Lookout } from './lookout.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
@@ -202,13 +202,20 @@ class ResourceWatcher implements Watcher {
   #startLoops(): readonly Loop[] {
     const timings = this.#timings;
     const clock = this.#clock;
-    return [
+    const resync = (everyMs: number, concerns: (resource: KnownResource) => boolean): Loop =>
       startResync({
         clock,
-        everyMs: timings.resyncMs,
-        keys: () => this.#known.all().map(({ key }) => key),
+        everyMs,
+        keys: () =>
+          this.#known
+            .all()
+            .filter(concerns)
+            .map(({ key }) => key),
         tell: key => this.#queue.add(key),
-      }),
+      });
+    return [
+      resync(timings.resyncMs, () => true),
+      resync(timings.underWayMs, ({ isUnderWay }) => isUnderWay),
       this.#loop(timings.resyncMs, async () => this.#queue.sweep(timings.resyncMs)),
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),

@@ -5,6 +5,7 @@
  */
 import {
   ActivityFailure,
+  CancellationScope,
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
@@ -36,7 +37,10 @@ export async function etcdRestore(input: RestoreInput): Promise<void> {
   // Histories of the releases that declined restores are replayed as they were.
   if (!patched('restores')) return declineRestore(input);
   const { namespace, name, uid, failures = 0 } = input;
-  return new RestoreEntity({ namespace, name, uid }, failures).run();
+  const entity = new RestoreEntity({ namespace, name, uid }, failures);
+  // The resource is still there: what takes a restore back is its deletion, or an abort at the workflow of its cluster.
+  CancellationScope.current().cancelRequested.catch(() => entity.cancel());
+  return CancellationScope.nonCancellable(() => entity.run());
 }
 
 class RestoreEntity {
@@ -44,6 +48,7 @@ class RestoreEntity {
   /** Failures in a row, for the back-off. */
   #failures: number;
   #dirty = false;
+  #cancelled = false;
   #actor: RestoreActor = {};
 
   constructor(ref: ResourceRef, failures: number) {
@@ -53,6 +58,12 @@ class RestoreEntity {
     setHandler(changedSignal, wake, { description: 'look again (sent by the watcher)' });
     setHandler(resyncSignal, wake, { description: 'look now' });
     setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
+  }
+
+  /** A run is cancelled once; the next one can be cancelled again, so this one ends soon. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#dirty = true;
   }
 
   async run(): Promise<void> {
@@ -68,7 +79,7 @@ class RestoreEntity {
       if (decision.kind === 'operate') await this.#operate(decision);
       else await condition(() => this.#dirty, decision.kind === 'waiting' ? FOLLOW : BLOCKED);
       const { historyLength, continueAsNewSuggested } = workflowInfo();
-      if (historyLength > LONG_HISTORY || continueAsNewSuggested)
+      if (historyLength > LONG_HISTORY || continueAsNewSuggested || this.#cancelled)
         await continueAsNew<typeof etcdRestore>({ ...this.#ref, failures: this.#failures });
     }
   }

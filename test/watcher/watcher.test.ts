@@ -193,6 +193,28 @@ describe('resync', () => {
   });
 });
 
+describe('what is under way', () => {
+  const back = refTo('EtcdRestore', 'back');
+  test.each([
+    { ref: back, when: 'not looked at yet', status: undefined, comesBack: true },
+    { ref: back, when: 'under way', status: { phase: 'Growing' }, comesBack: true },
+    { ref: back, when: 'ended', status: { phase: 'Failed', completedAt: 'then' }, comesBack: false },
+    { ref: nightly, when: 'making a backup', status: { progress: { startedAt: 'now' } }, comesBack: true },
+    { ref: nightly, when: 'waiting for the next', status: { phase: 'Succeeded' }, comesBack: false },
+  ])('$ref.kind $when, its workflow terminated: started anew within half a minute: $comesBack', async how => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(how.ref, how.status && { status: how.status });
+    await world.clock.advance(1_000);
+    const workflow = world.temporal.workflows.get(workflowId(how.ref));
+    if (workflow === undefined) throw new Error('no workflow was started');
+    workflow.running = false;
+    await world.clock.advance(33_000);
+    expect(workflow.running).toBe(how.comesBack);
+    await world.stop();
+  });
+});
+
 describe('leadership lost', () => {
   test('no signal, no write, no event counts after stop, whatever waits or comes', async () => {
     const world = new Harness();

@@ -1,0 +1,54 @@
+/** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what people can do to it. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Activities, RestoreDecision } from '../../src/activities/index.ts';
+import { until, WorkflowBench } from '../support/workflow-bench.ts';
+
+const EXAMINE: RestoreDecision = {
+  kind: 'operate',
+  step: { kind: 'examineBackup', generation: 1 },
+  summary: 'read it',
+};
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  bench = await WorkflowBench.start();
+}, 60_000);
+afterAll(() => bench.stop());
+
+it('that is cancelled while the backup is read ends nothing: its next run follows the restore to its end', async () => {
+  const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
+  const world = { decision: EXAMINE as RestoreDecision, examined: 0, looks: 0, release: () => {} };
+  const held = new Promise<void>(resolve => void (world.release = resolve));
+  const activities = {
+    assessRestore: async () => {
+      world.looks += 1;
+      return { decision: world.decision, summary: { phase: 'Validating' } };
+    },
+    examineBackup: async () => {
+      world.examined += 1;
+      await held;
+      world.decision = { kind: 'waiting' };
+    },
+  };
+  await bench.serve({ taskQueue: id }, activities as unknown as Activities);
+  const handle = bench.client.workflow.getHandle(id);
+  await bench.client.workflow.start('etcdRestore', {
+    workflowId: id,
+    taskQueue: id,
+    args: [{ namespace: 'shop', name: 'back', uid: 'back-uid' }],
+  });
+  await until(() => world.examined === 1);
+  const { runId } = await handle.describe();
+  await handle.cancel();
+  world.release();
+  await until(async () => (await handle.describe()).runId !== runId);
+  expect((await handle.describe()).status.name).toBe('RUNNING');
+  expect(world.examined).toBe(1);
+  const { looks } = world;
+  // It can be cancelled again, also while it waits.
+  await handle.cancel();
+  await until(() => world.looks > looks);
+  world.decision = { kind: 'ended' };
+  await handle.signal('resync');
+  await handle.result();
+});
