@@ -46,6 +46,21 @@ export function killOperators(world: World): number {
 }
 
 /**
+ * Stops every replica, threads and all, at the moment when `when` says so, so that nothing goes on and nothing is lost;
+ * `when` is asked every few milliseconds and may reject, and a minute is enough for it. The answer lets them go on.
+ */
+export async function holdOperatorsWhen(world: World, when: () => Promise<boolean>): Promise<() => void> {
+  const pids = operatorProcesses(world);
+  if (pids.length === 0) throw new Error('no operator runs that could be held');
+  const send = (signal: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of pids) process.kill(pid, signal);
+  };
+  await poll(when, { timeoutMs: 60_000, intervalMs: 5 });
+  send('SIGSTOP');
+  return () => send('SIGCONT');
+}
+
+/**
  * Waits until this many replicas are ready that were never killed: a kubelet waits longer and longer before it starts
  * the same container again, and after a few kills a test would measure the kubelet's patience.
  */

@@ -9,6 +9,8 @@ import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import type { EtcdBackupSpec } from '../../../src/api/types.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../support/e2e.ts';
+import { openOperations } from '../../support/drill/operations.ts';
+import { STRIKES } from '../../support/drill/strike.ts';
 import { freshOperators, killOperators } from '../../support/operator-processes.ts';
 import { poll } from '../../support/poll.ts';
 import { fill } from '../../support/stack-keys.ts';
@@ -146,6 +148,41 @@ test.each(['Structure', 'Restore'] as const)(
     await poll(async () => (await story.world.kube.get(pod)) === undefined, { timeoutMs: 60_000 });
   },
   300_000,
+);
+
+/** What becomes of a run: a strike at its own workflow ends it, and one at the entity's does so only when it is meant to. */
+const OUTCOMES = {
+  operation: { terminate: 'Failed', cancel: 'Aborted', reset: 'Succeeded' },
+  entity: { terminate: 'Succeeded', cancel: 'Aborted', reset: 'Succeeded' },
+} as const;
+
+test.each(STRIKES)(
+  '$verb of the workflow of the $on in the middle of an upload: it is told, and there is no half object',
+  async ({ verb, on }) => {
+    const name = `${verb}-${on}`;
+    const outcome = OUTCOMES[on][verb];
+    slowDown();
+    await story.apply('EtcdBackup', name, specOf(name));
+    const startedAt = await under(name, 4 * MIB);
+    const workflowId = (await story.backup(name))?.status?.workflowID;
+    const operations = await openOperations(story.world, { namespace: NAMESPACE, name }, workflowId);
+    try {
+      const run = await poll(() => operations.newest());
+      expect((await stored(name)).keys).toEqual([]);
+      await operations.act(verb, on, run);
+      const { status } = await story.backedUp(name, outcome);
+      expect(status).toMatchObject({ succeeded: outcome === 'Succeeded', lastRun: { startedAt } });
+      if (outcome === 'Succeeded') return;
+      expect((await stored(name)).keys).toEqual([]);
+      // It was of that run: the next one is made when somebody asks for it.
+      await operations.signal('backup');
+      await story.backedUp(name);
+    } finally {
+      await operations.close();
+      expect(await stored(name)).toEqual({ keys: [`${name}/etcd`, `${name}/etcd.json`], isWhole: true });
+    }
+  },
+  240_000,
 );
 
 test('a store that goes away in the middle is waited for', async () => {

@@ -7,6 +7,7 @@ import type { EtcdClusterSpec } from '../../../src/api/types.ts';
 import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
 import { runDrill } from '../../support/drill/drill.ts';
 import { openOperations } from '../../support/drill/operations.ts';
+import { STRIKES } from '../../support/drill/strike.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -28,16 +29,7 @@ let world: World;
 
 useNamespace(NAMESPACE, opened => void (world = opened));
 
-const LIVES = [
-  { verb: 'terminate', on: 'operation' },
-  { verb: 'cancel', on: 'operation' },
-  { verb: 'reset', on: 'operation' },
-  { verb: 'terminate', on: 'entity' },
-  { verb: 'cancel', on: 'entity' },
-  { verb: 'reset', on: 'entity' },
-] as const;
-
-describe.each(LIVES)('$verb of the workflow of the $on', ({ verb, on }) => {
+describe.each(STRIKES)('$verb of the workflow of the $on', ({ verb, on }) => {
   const at = { namespace: NAMESPACE, name: `${verb}-${on}` };
   const apply = (spec: EtcdClusterSpec) =>
     world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, pod: ASKING_FOR_CPU, ...spec }));
@@ -58,8 +50,10 @@ describe.each(LIVES)('$verb of the workflow of the $on', ({ verb, on }) => {
     const operations = await openOperations(world, at);
     const before = isNew ? undefined : await operations.newest();
     if (!isNew) await begin();
-    await operations.await(operation, before, ({ completed }) => completed.some(name => name !== 'assess'));
-    await operations.act(verb, on);
+    const run = await operations.await(operation, before, ({ completed }) =>
+      completed.some(name => name !== 'assess'),
+    );
+    await operations.act(verb, on, run);
     // To cancel is to abort: nothing goes on until somebody says so.
     if (verb === 'cancel') {
       await awaitCondition(world, at, { type: 'Progressing', status: 'False' });

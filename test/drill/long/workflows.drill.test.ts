@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { leaderOf } from '../../support/drill/drill.ts';
-import { openOperations } from '../../support/drill/operations.ts';
-import { awaitCondition } from '../../support/e2e.ts';
+import { openOperations, type Operations } from '../../support/drill/operations.ts';
+import { STRIKES } from '../../support/drill/strike.ts';
+import { awaitCondition, podsOf } from '../../support/e2e.ts';
+import { poll } from '../../support/poll.ts';
 
 const cluster = drilledCluster('drill-workflows');
 const { at, drill, world } = cluster;
@@ -34,14 +36,7 @@ const OPERATIONS: readonly Disturbed[] = [
   },
 ];
 
-describe.each([
-  { verb: 'terminate', on: 'operation' },
-  { verb: 'cancel', on: 'operation' },
-  { verb: 'reset', on: 'operation' },
-  { verb: 'terminate', on: 'entity' },
-  { verb: 'cancel', on: 'entity' },
-  { verb: 'reset', on: 'entity' },
-] as const)('$verb of the workflow of the $on', ({ verb, on }) => {
+describe.each(STRIKES)('$verb of the workflow of the $on', ({ verb, on }) => {
   test.each(OPERATIONS)('in the middle of $operation', async ({ operation, begin, size, lost }) => {
     const operations = await openOperations(world(), at);
     const before = await operations.newest();
@@ -49,12 +44,12 @@ describe.each([
       `${verb} of the ${on} in ${operation}`,
       async () => {
         await begin();
-        await operations.await(
+        const run = await operations.await(
           operation,
           before,
           ({ completed }) => completed.filter(name => name !== 'assess').length >= STEPS_BEHIND,
         );
-        await operations.act(verb, on);
+        await operations.act(verb, on, run);
         if (verb !== 'cancel') return;
         // To cancel is to abort: nothing goes on until somebody says so.
         await awaitCondition(world(), at, { type: 'Progressing', status: 'False' });
@@ -68,5 +63,39 @@ describe.each([
 
   test('back to three members', async () => {
     await drill('size changed to 3', () => cluster.apply({ size: 3 }), { size: 3, lost: 1 });
+  });
+});
+
+describe('in the middle of moveLeader', () => {
+  /** Asks for another leader until an operation was held in which to strike; answers who is to lead. */
+  async function struck(operations: Operations, how: (typeof STRIKES)[number]): Promise<string> {
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const { member: leader } = await leaderOf(world(), at);
+      const members = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
+      const to = members.find(name => name !== leader) ?? '';
+      const before = await operations.newest();
+      // There is nobody to be asked until an entity that was terminated is there again.
+      await poll(async () => (await operations.signal('moveLeader', { to }), true));
+      const isStruck = await operations.whileHeld('moveLeader', before, run =>
+        operations.act(how.verb, how.on, run),
+      );
+      if (isStruck) return to;
+    }
+    throw new Error('five moves of the leader were over before anybody could be held');
+  }
+
+  test.each(STRIKES)('$verb of the workflow of the $on', async how => {
+    // A change that nothing follows from: the look at it starts an entity again that was terminated.
+    await cluster.kubectl('annotate', 'etcdcluster', at.name, `drill/looked-at=${how.verb}-${how.on}`);
+    const operations = await openOperations(world(), at);
+    let to = '';
+    const { verdict } = await drill(`${how.verb} of the ${how.on} in moveLeader`, async () => {
+      to = await struck(operations, how);
+      // To cancel is to abort: nobody asks for it any more, and the transfer may have been made or not.
+      if (how.verb === 'cancel') return;
+      await poll(async () => (await leaderOf(world(), at)).member === to, { timeoutMs: 60_000 });
+    });
+    expect(verdict.longestStallMs).toBeLessThan(10_000);
+    await operations.close();
   });
 });

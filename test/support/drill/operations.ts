@@ -2,7 +2,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { readCluster, type World } from '../e2e.ts';
 import { poll } from '../poll.ts';
+import { holdOperatorsWhen } from '../operator-processes.ts';
 import type { Place } from './drill.ts';
+import { strike, type Verb } from './strike.ts';
 import { type ActivityName, type TimedActivity, timedActivities } from './timeline.ts';
 
 export interface OperationRun {
@@ -24,8 +26,22 @@ export interface Operations {
     before: OperationRun | undefined,
     is: (run: OperationRun) => boolean,
   ): Promise<OperationRun>;
-  /** Ends or restarts a workflow as people do, and at once: what is struck may last for a second only. */
-  act(verb: 'terminate' | 'cancel' | 'reset', on: 'operation' | 'entity'): Promise<void>;
+  /**
+   * Ends or restarts a workflow as people do, and at once: what is struck may last for a second only.
+   * @throws when this run of the operation had ended before it, or the entity, was struck
+   */
+  act(verb: Verb, on: 'operation' | 'entity', run: OperationRun): Promise<void>;
+  /** The same to the present run of any workflow. */
+  strikeNow(verb: Verb, workflowId: string): Promise<void>;
+  /**
+   * Keeps every operator from going on as soon as a run of this operation, other than `before`, has an activity under way, and
+   * lets them go on when `act` is done. False when that run was over by then; `act` is not called.
+   */
+  whileHeld(
+    operation: string,
+    before: OperationRun | undefined,
+    act: (run: OperationRun) => Promise<void>,
+  ): Promise<boolean>;
   /** What was completed of a run until now. */
   completedOf(run: OperationRun): Promise<readonly ActivityName[]>;
   /** Sends the entity a signal; a request names what it is for. */
@@ -38,10 +54,11 @@ const LOOK_MS = 20;
 /** Three members in new pods take two minutes on a busy machine before the last activity comes. */
 const PATIENT_MS = 300_000;
 
-export async function openOperations(world: World, at: Place): Promise<Operations> {
+/** @param workflowId the entity's; that of the EtcdCluster when it is left out */
+export async function openOperations(world: World, at: Place, workflowId?: string): Promise<Operations> {
   const connection = await Connection.connect({ address: world.stack.temporalAddress });
   const client = new Client({ connection, namespace: 'etcd-operator' });
-  const { workflowID: entity = '' } = (await readCluster(world, at.namespace, at.name))?.status ?? {};
+  const entity = workflowId ?? (await readCluster(world, at.namespace, at.name))?.status?.workflowID ?? '';
   const slot = `${entity}/operation`;
   const newest = async (): Promise<OperationRun | undefined> => {
     const handle = client.workflow.getHandle(slot);
@@ -54,6 +71,10 @@ export async function openOperations(world: World, at: Place): Promise<Operation
   const timedOf = async ({ runId }: Pick<OperationRun, 'runId'>): Promise<TimedActivity[]> => {
     const { events } = await client.workflow.getHandle(slot, runId).fetchHistory();
     return timedActivities(events ?? []);
+  };
+  const strikeNow = async (verb: Verb, workflowId: string): Promise<void> => {
+    const { runId } = await client.workflow.getHandle(workflowId).describe();
+    await strike(world, client, { workflowId, runId, verb });
   };
   return {
     newest,
@@ -72,16 +93,28 @@ export async function openOperations(world: World, at: Place): Promise<Operation
             `no ${operation} came to that: ${JSON.stringify(await newest().catch(() => undefined))}`,
         },
       ),
-    async act(verb, on) {
-      const id = on === 'entity' ? entity : slot;
-      const strike = {
-        terminate: () => client.workflow.getHandle(id).terminate('drill'),
-        cancel: () => client.workflow.getHandle(id).cancel(),
-        reset: () =>
-          world.temporal('workflow', 'reset', '-w', id, '--type', 'LastWorkflowTask', '--reason', 'drill'),
-      };
-      // Between two runs of the slot there is none to act on.
-      await poll<unknown>(async () => (await strike[verb]()) ?? true, { timeoutMs: 5_000, intervalMs: 20 });
+    async act(verb, on, { runId }) {
+      if (on === 'operation') return strike(world, client, { workflowId: slot, runId, verb });
+      const { status } = await client.workflow.getHandle(slot, runId).describe();
+      if (status.name !== 'RUNNING')
+        throw new Error(`${slot} (${runId}) had ended before its entity was struck`);
+      await strikeNow(verb, entity);
+    },
+    strikeNow,
+    async whileHeld(operation, before, act) {
+      const release = await holdOperatorsWhen(world, async () => {
+        const { runId, type, raw, status } = await client.workflow.getHandle(slot).describe();
+        const isNew = runId !== before?.runId && type === operation;
+        return isNew && ((raw.pendingActivities ?? []).length > 0 || status.name !== 'RUNNING');
+      });
+      try {
+        const { runId, status } = await client.workflow.getHandle(slot).describe();
+        if (status.name !== 'RUNNING') return false;
+        await act({ runId, operation, completed: [], timed: [] });
+        return true;
+      } finally {
+        release();
+      }
     },
     async signal(name, request = {}) {
       await client.workflow.getHandle(entity).signal(name, { by: 'drill', ...request });
