@@ -22,9 +22,19 @@ function tlsOptions(tls: TemporalTls): Exclude<NativeConnectionOptions['tls'], b
   };
 }
 
-/** For signals, registration and health. Connects by itself on the first call and again after every loss. */
+/**
+ * gRPC waits twice as long after each failure, for up to two minutes (connection-backoff.md of gRPC): after an outage of two
+ * minutes nothing would reach a server that is back for another minute.
+ */
+const RECONNECTING = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
+
+/** For signals, registration and health. Connects by itself on the first call and again within seconds after every loss. */
 export function lazyConnection(temporal: Config['temporal']): Connection {
-  return Connection.lazy({ ...connectionOptions(temporal), connectTimeout: '5s' });
+  return Connection.lazy({
+    ...connectionOptions(temporal),
+    connectTimeout: '5s',
+    channelArgs: RECONNECTING,
+  });
 }
 
 /** For the worker. Rejects within milliseconds while the server is away: `NativeConnection` does not wait. */
