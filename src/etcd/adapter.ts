@@ -2,7 +2,7 @@
 import { Etcd3, type IOptions } from 'etcd3';
 import { MemberConnection, requireLeader } from './connection.ts';
 import { toEtcdError } from './failure.ts';
-import { MaintenanceClient, type RawSnapshotChunk, type RawStatus } from './maintenance.ts';
+import { MaintenanceClient, type RawStatus } from './maintenance.ts';
 import {
   EtcdError,
   type EtcdMember,
@@ -15,7 +15,8 @@ import {
   type MemberVersion,
   type StoreHash,
 } from './port.ts';
-import { withToken } from './token.ts';
+import { snapshotCall } from './snapshot-call.ts';
+import { type TokenSource, tokenSource, withToken } from './token.ts';
 import { readVersion } from './version.ts';
 
 /** How long a call may take, in milliseconds. Every call ends by then, whatever the member does. */
@@ -78,13 +79,16 @@ class DialledMember implements EtcdMember {
   readonly #maintenance: MaintenanceClient;
   readonly #deadlines: EtcdDeadlines;
   readonly #target: MemberTarget;
+  readonly #token: TokenSource | undefined;
+  readonly #closing = new AbortController();
 
   constructor(target: MemberTarget, deadlines: EtcdDeadlines) {
     this.#target = target;
     this.#deadlines = deadlines;
     this.#connection = new MemberConnection(target);
     const { credentials } = target;
-    const identity = credentials === undefined ? [] : [withToken(this.#connection, credentials)];
+    this.#token = credentials && tokenSource(this.#connection, credentials);
+    const identity = this.#token === undefined ? [] : [withToken(this.#token)];
     this.#maintenance = new MaintenanceClient(this.#connection, ...identity);
     this.#etcd = new Etcd3({
       hosts: this.#connection.address,
@@ -160,26 +164,20 @@ class DialledMember implements EtcdMember {
 
   async *snapshot({ signal, deadlineMs }: SnapshotOptions): AsyncGenerator<SnapshotChunk> {
     const { address } = this.#connection;
-    const stream = this.#maintenance.snapshot(Date.now() + deadlineMs);
-    const abort = () => stream.cancel();
-    signal.addEventListener('abort', abort, { once: true });
+    const either = AbortSignal.any([signal, this.#closing.signal]);
     try {
-      signal.throwIfAborted();
-      for await (const { blob, remainingBytes, version } of stream as AsyncIterable<RawSnapshotChunk>) {
-        yield { blob, remainingBytes, storageVersion: version };
-      }
+      const token = await this.#token?.read();
+      yield* snapshotCall(this.#target, { signal: either, deadlineMs, token });
       signal.throwIfAborted();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw toEtcdError(error, { what: 'snapshot', address });
-    } finally {
-      signal.removeEventListener('abort', abort);
-      // After its end this does nothing; before it, nothing else ends the call.
-      stream.cancel();
     }
   }
 
   close(): void {
+    const { address } = this.#connection;
+    this.#closing.abort(new EtcdError('other', `snapshot of the member at ${address} failed: it was closed`));
     this.#etcd.close();
     this.#connection.close();
   }

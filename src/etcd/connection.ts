@@ -19,8 +19,6 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   // that come more often than every 5 s an abuse (--grpc-keepalive-min-time).
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // Of bytes that may be under way to us: with HTTP/2's own 64 KiB a snapshot would wait for a round trip every second message.
-  'grpc-node.flow_control_window': 2 * 1024 * 1024,
   // Members are dialled by address, through nobody and described by no DNS record.
   'grpc.enable_http_proxy': 0,
   'grpc.service_config_disable_resolution': 1,

@@ -1,9 +1,9 @@
 /**
- * etcd's Maintenance service, as far as it is used, on our own stub: etcd3 lacks the fields of 3.6 and its calls of
- * this service are partly broken. Field numbers are etcd's (api/etcdserverpb/rpc.proto); unknown fields are
- * skipped, so one description serves every version.
+ * etcd's Maintenance service, as far as it is used, on our own stub (the snapshot is in `snapshot-call.ts`): etcd3 lacks the
+ * fields of 3.6 and its calls of this service are partly broken. Field numbers are etcd's (api/etcdserverpb/rpc.proto); unknown
+ * fields are skipped, so one description serves every version.
  */
-import { Client, type ClientReadableStream, type Interceptor, type ServiceError } from '@grpc/grpc-js';
+import { Client, type Interceptor, type ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import type { MemberConnection } from './connection.ts';
 import type { StoreHash } from './port.ts';
@@ -21,14 +21,6 @@ const types = protobuf.Root.fromJSON({
       },
     },
     MoveLeaderRequest: { fields: { targetID: { type: 'uint64', id: 1 } } },
-    SnapshotRequest: { fields: {} },
-    SnapshotResponse: {
-      fields: {
-        remaining_bytes: { type: 'uint64', id: 2 },
-        blob: { type: 'bytes', id: 3 },
-        version: { type: 'string', id: 4 },
-      },
-    },
     HashKVRequest: { fields: { revision: { type: 'int64', id: 1 } } },
     HashKVResponse: {
       fields: { hash: { type: 'uint32', id: 2 }, compactRevision: { type: 'int64', id: 3 } },
@@ -52,8 +44,6 @@ const types = protobuf.Root.fromJSON({
 });
 const alarmRequest = types.lookupType('AlarmRequest');
 const moveLeaderRequest = types.lookupType('MoveLeaderRequest');
-const snapshotRequest = types.lookupType('SnapshotRequest');
-const snapshotResponse = types.lookupType('SnapshotResponse');
 const hashRequest = types.lookupType('HashKVRequest');
 const hashResponse = types.lookupType('HashKVResponse');
 const statusRequest = types.lookupType('StatusRequest');
@@ -75,14 +65,6 @@ export type RawStatus = {
   readonly raftAppliedIndex: string;
   readonly errors: readonly string[];
   readonly isLearner: boolean;
-};
-
-/** SnapshotResponse as it is on the wire. */
-export type RawSnapshotChunk = {
-  readonly remainingBytes: number;
-  readonly blob: Uint8Array;
-  /** etcd's storage version; empty before 3.6. */
-  readonly version: string;
 };
 
 /** A call: its request and how the answer is read. */
@@ -115,20 +97,6 @@ export class MaintenanceClient {
   async moveLeader(targetID: string, deadline: number): Promise<void> {
     const request = { type: moveLeaderRequest, fields: { targetID }, decode: decodeNothing };
     await this.#call('MoveLeader', request, deadline);
-  }
-
-  /**
-   * Streams the database. To be cancelled by whoever stops reading: grpc-js goes on with a call whose stream was left or
-   * destroyed, and etcd with its read transaction. `deadline` is in milliseconds since 1970.
-   */
-  snapshot(deadline: number): ClientReadableStream<RawSnapshotChunk> {
-    return this.#client.makeServerStreamRequest(
-      '/etcdserverpb.Maintenance/Snapshot',
-      (sent: object) => Buffer.from(snapshotRequest.encode(sent).finish()),
-      decodeSnapshot,
-      {},
-      { deadline },
-    );
   }
 
   /** The digest of all keys up to this revision (decimal). As {@link status} otherwise. */
@@ -171,14 +139,4 @@ function decodeStatus(bytes: Buffer): RawStatus {
   const header = { cluster_id: '0', member_id: '0' };
   const decoded = statusResponse.toObject(message, { longs: String, defaults: true, arrays: true });
   return { ...decoded, header: { ...header, ...decoded['header'] } } as RawStatus;
-}
-
-function decodeSnapshot(bytes: Buffer): RawSnapshotChunk {
-  const message = snapshotResponse.decode(bytes) as unknown as {
-    readonly remaining_bytes: { toString(): string };
-    readonly blob: Uint8Array;
-    readonly version: string;
-  };
-  const { remaining_bytes: remaining, blob, version } = message;
-  return { remainingBytes: Number(remaining.toString()), blob, version };
 }

@@ -22,23 +22,40 @@ const authenticateResponse = types.lookupType('AuthenticateResponse');
 
 const DEADLINE_MS = 5_000;
 
+/** The token of a user, asked for once; after a refusal anew. */
+export interface TokenSource {
+  /** Rejects with grpc's ServiceError. */
+  read(): Promise<string>;
+}
+
+/** Asks for nothing yet. */
+export function tokenSource(connection: MemberConnection, credentials: Credentials): TokenSource {
+  let asked: Promise<string> | undefined;
+  const ask = async (): Promise<string> => {
+    try {
+      return await authenticate(connection, credentials);
+    } catch (error) {
+      asked = undefined;
+      throw error;
+    }
+  };
+  return { read: () => (asked ??= ask()) };
+}
+
 /**
- * Puts the token of `credentials` into the metadata of each call (`token`, as etcd's own client sends it). A call whose
+ * Puts the token of a user into the metadata of each call (`token`, as etcd's own client sends it). A call whose
  * token is refused fails as that refusal.
  */
-export function withToken(connection: MemberConnection, credentials: Credentials): Interceptor {
-  let asked: Promise<string> | undefined;
-  const token = () => (asked ??= authenticate(connection, credentials));
+export function withToken(source: TokenSource): Interceptor {
   return (options, nextCall) =>
     new InterceptingCall(nextCall(options), {
       start: (metadata, listener, next) => {
-        token().then(
+        source.read().then(
           text => {
             metadata.set('token', text);
             next(metadata, listener);
           },
           (error: Partial<ServiceError>) => {
-            asked = undefined;
             const { code = status.UNKNOWN, details = 'no token' } = error;
             listener.onReceiveStatus({ code, details, metadata: new Metadata() });
           },
