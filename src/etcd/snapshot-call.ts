@@ -180,12 +180,14 @@ function headersOf({ deadlineMs, token }: SnapshotCallOptions): Record<string, s
 
 /** What etcd has said instead of, or after, the data; undefined when all went well. */
 function refusalOf(said: IncomingHttpHeaders): Error | undefined {
-  const code = said['grpc-status'];
+  const code = text(said['grpc-status']);
   if (code === '0') return undefined;
-  if (code === undefined)
-    return unavailable(`the answer has the status ${said[':status']} of HTTP and none of grpc`);
-  const name = status[Number(code)] ?? 'UNKNOWN';
-  return new Error(`${code} ${name}: ${decoded(String(said['grpc-message'] ?? ''))}`);
+  if (code === '') return unavailable(`HTTP says ${text(said[':status']?.toString())}, and grpc nothing`);
+  return new Error(`${code} ${status[Number(code)] ?? 'UNKNOWN'}: ${decoded(text(said['grpc-message']))}`);
+}
+
+function text(header: string | string[] | undefined): string {
+  return Array.isArray(header) ? header.join() : (header ?? '');
 }
 
 /** grpc escapes what is not ASCII as in addresses of the web. */
