@@ -13,7 +13,7 @@ import type { EtcdCluster } from '../api/types.ts';
 import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
-import { isAboutToTouchAMember } from '../planner/disruption.ts';
+import { isToCompareKeys } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
 import { hasEnded } from '../planner/members.ts';
 import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
@@ -73,8 +73,8 @@ export async function observe(
     ...(backups.length > 0 && { backups }),
     ...restores,
   };
-  // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched.
-  if (!isAboutToTouchAMember(observation, actor)) return { cluster, observation };
+  // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched, and when an upgrade ends.
+  if (!isToCompareKeys(observation, actor)) return { cluster, observation };
   const hashes = await hashMembers(deps.etcd, address, observation);
   return { cluster, observation: { ...observation, hashes } };
 }

@@ -108,7 +108,8 @@ type Deed =
   /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
   | {
       readonly kind: 'awaitQuiet';
-      readonly before: string;
+      /** The member that is next; absent after the last one, when the operation is to end. */
+      readonly before?: string | undefined;
       readonly because: string;
       /** Milliseconds since the epoch. */
       readonly until: number;

@@ -59,6 +59,22 @@ export function nextMemberMayGo(observation: Observation, gate: Gate = {}): Obst
   return undefined;
 }
 
+/**
+ * What keeps an upgrade from having ended when every member runs the new version, or nothing: the last one is to stay ready, as
+ * those before it did, and all are to hold the same keys. A kubelet calls a container that it has started for another image
+ * ready, not ready a second later, and ready again (watched in 1.35).
+ */
+export function upgradeMayEnd(observation: Observation): Obstacle | undefined {
+  const seats = seatsOf(observation);
+  return (
+    unwell(seats, /NOSPACE/) ??
+    unread(seats) ??
+    unready(seats) ??
+    different(observation, seats) ??
+    unquiet(observation, seats, 0)
+  );
+}
+
 /** Since when the leader of now leads in the term of now, as far as was seen (ms since the epoch). */
 export function leaderSince(observation: Observation): number | undefined {
   const { now, cluster, probes } = observation;
@@ -138,7 +154,7 @@ function unready(seats: readonly Seat[]): Obstacle | undefined {
   return obstacle('MembersNotReady', found, 'has no pod that is ready');
 }
 
-/** Members that have compacted alike must hold the same keys. Asked for last; absent: nobody is about to be touched. */
+/** Members that have compacted alike must hold the same keys. Asked for last; absent: nobody is about to be touched and no upgrade ends. */
 function different({ hashes }: Observation, seats: readonly Seat[]): Obstacle | undefined {
   if (hashes === undefined) return undefined;
   const unknown = seats.flatMap(({ name }) => {

@@ -38,7 +38,7 @@ export function stepSummary(step: Step): string {
     case 'moveLeader':
       return `hand leadership from ${step.from} to ${step.to}`;
     case 'awaitQuiet':
-      return `wait before ${step.before} is touched: ${step.because}`;
+      return `wait before ${step.before === undefined ? 'the upgrade ends' : `${step.before} is touched`}: ${step.because}`;
     case 'stopMember':
       return `stop ${step.member}: ${step.because}`;
     case 'admitMembers':

@@ -106,6 +106,65 @@ describe('a newer patch', LONG, () => {
     expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
   });
 
+  it('has not ended while the last member may still fall back, nor while members do not hold the same keys', async () => {
+    const world = await created('3.6.15');
+    await ask(world, { version: '3.6.16' });
+    while (!versions(world).every(version => version === '3.6.16')) {
+      world.kubelet.settle();
+      await world.step();
+    }
+    world.kubelet.settle();
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({
+      kind: 'operate',
+      operation: 'upgradeCluster',
+      step: { kind: 'awaitQuiet' },
+    });
+    expect(decision).toMatchObject({ plan: [{ summary: expect.stringContaining('before the upgrade ends') }] });
+    expect(condition(world, 'Upgrading')?.message).toMatch(/^to 3\.6\.16: 3 of 3 members/);
+    for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';
+    expect((await settled(world)).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
+    expect(world.cluster.status).toMatchObject({
+      targetVersion: '3.6.16',
+      operation: { type: 'upgradeCluster' },
+    });
+    for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = false;
+    expect((await settled(world)).decision.kind).toBe('idle');
+    expect(world.cluster.status.targetVersion).toBeUndefined();
+    expect(world.cluster.status.lastOperation).toMatchObject({ type: 'upgradeCluster', outcome: 'Succeeded' });
+  });
+
+  it('says what to do when the last member falls back after all ran the new version', async () => {
+    const world = await created('3.6.15');
+    await ask(world, { version: '3.6.16' });
+    while (!versions(world).every(version => version === '3.6.16')) {
+      world.kubelet.settle();
+      await world.step();
+    }
+    world.kubelet.settle();
+    await world.look();
+    const last = world.events.filter(({ reason }) => reason === 'MemberUpgraded').at(-1);
+    const member = last?.message.split(' ')[0] ?? '';
+    const crashes = { reason: 'CrashLoopBackOff', message: 'panic: everything' };
+    world.kube.mutate(world.pod(member), pod => {
+      pod['status'] = {
+        ...(pod['status'] as object),
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-11-21T10:00:00Z' }],
+        containerStatuses: [{ containerID: 'containerd://x', restartCount: 2, state: { waiting: crashes } }],
+      };
+    });
+    world.kubelet.asleep = true;
+    world.now += 60_000;
+    expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'UpgradeFailed' });
+    const { message } = condition(world, 'UpgradeBlocked') ?? {};
+    expect(message).toMatch(/CrashLoopBackOff: panic: everything.*set spec\.version to/);
+    expect(world.cluster.status.operation?.type).toBe('upgradeCluster');
+    world.kubelet.asleep = false;
+    await ask(world, { version: '3.6.15' });
+    await settled(world);
+    expect(versions(world)).toEqual(['3.6.15', '3.6.15', '3.6.15']);
+  });
+
   it('whose probes differ comes with new pods on the same volumes', async () => {
     const world = await created('3.5.3');
     const before = uids(world);

@@ -34,7 +34,10 @@ function reasonOf(observation: Observation, goal: Goal, decision: Decision): Rea
   if (decision.kind === 'blocked') return decision.consent === undefined ? 'Blocked' : 'AwaitingApproval';
   const isBack = stoppedBy(observation, goal) !== undefined || failedMember(observation, goal) !== undefined;
   if (isBack) return 'RollingBack';
-  return compareVersions(goal.to, goal.from) < 0 ? 'RollingDowngrade' : 'RollingUpgrade';
+  const { conditions = [] } = observation.cluster.status;
+  const wasDown = conditions.some(({ reason }) => reason === 'RollingDowngrade');
+  const isDown = goal.from === goal.to ? wasDown : compareVersions(goal.to, goal.from) < 0;
+  return isDown ? 'RollingDowngrade' : 'RollingUpgrade';
 }
 
 function progressOf(observation: Observation, goal: Goal, decision: Decision): string {
@@ -48,7 +51,8 @@ function progressOf(observation: Observation, goal: Goal, decision: Decision): s
         ? decision.plan[0]?.summary
         : 'something else comes first';
   return [
-    `from ${from} to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
+    // When all run it, what they ran before is not known any more.
+    `${from === to ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
     `next: ${next ?? 'nothing'}`,
     ...notes,
     ...noteOnBackup(observation),

@@ -4,6 +4,7 @@
  * can still go there, and otherwise when the step under way has ended.
  */
 import { isAtLeast, minorOf } from '../../api/versions.ts';
+import { upgradeMayEnd } from '../gates.ts';
 import { type Seat, seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { hasArrived, type MemberVersions, type Refusal, upgradePath } from '../versions.ts';
@@ -35,11 +36,19 @@ export function upgradeGoal(observation: Observation): UpgradeGoal {
   return isComplete(observation, to) ? freshGoal(observation) : latchedGoal(observation, { from, to });
 }
 
-/** Every member runs the version, and says that the cluster and its data have arrived in its minor. */
+/** Whether the upgrade under way has ended, but for a difference between the keys of its members. */
+export function isAboutToEnd({ hashes: _, ...observation }: Observation): boolean {
+  const { targetVersion = '' } = observation.cluster.status;
+  return targetVersion !== '' && isComplete(observation, targetVersion);
+}
+
+/** Every member runs the version, says that the cluster and its data have arrived in its minor, and is as well as before. */
 function isComplete(observation: Observation, version: string): boolean {
   const seats = seatsOf(observation);
   return (
-    seats.length > 0 && seats.every(seat => runs(seat, version) && arrived(seat, minorOf(version) ?? ''))
+    seats.length > 0 &&
+    seats.every(seat => runs(seat, version) && arrived(seat, minorOf(version) ?? '')) &&
+    upgradeMayEnd(observation) === undefined
   );
 }
 

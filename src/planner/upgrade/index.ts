@@ -8,7 +8,7 @@ import { minorOf } from '../../api/versions.ts';
 import { blocked, operate } from '../answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from '../checks.ts';
 import type { Decision, Step } from '../decision.ts';
-import { nextMemberMayGo } from '../gates.ts';
+import { nextMemberMayGo, upgradeMayEnd } from '../gates.ts';
 import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { membersWithoutPod, usableClaim } from '../repair.ts';
@@ -62,7 +62,7 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   const stopped = stoppedBy(observation, goal);
   if (stopped !== undefined) return blocked(stopped, laterSteps(observation, goal));
   const waiting = waitingPods(observation, goal);
-  if (waiting.length === 0) return agreement(observation, goal);
+  if (waiting.length === 0) return agreement(observation, goal) ?? lastGate(observation, goal);
   const steps = laterSteps(observation, goal);
   const unfit = ephemeral(observation, goal, waiting);
   if (unfit !== undefined) return blocked(unfit, steps);
@@ -114,4 +114,14 @@ function agreement(observation: Observation, goal: Goal): Decision | undefined {
   const names = behind.map(({ name }) => name).join(', ');
   const message = `every member runs ${goal.to}, and ${names} has not heard that the cluster arrived in ${minor}; the leader raises it when every member answers it`;
   return blocked({ reason: 'ClusterVersionBehind', message }, [step]);
+}
+
+/** Every member runs the version and the cluster has arrived in it: the last member passes a gate, too. */
+function lastGate(observation: Observation, { to }: Goal): Decision | undefined {
+  if (!seatsOf(observation).every(seat => runs(seat, to))) return undefined;
+  const obstacle = upgradeMayEnd(observation);
+  if (obstacle === undefined) return undefined;
+  const { waitMs, message: because } = obstacle;
+  const wait: Step = { kind: 'awaitQuiet', because, until: observation.now + (waitMs ?? 0) };
+  return waitMs === undefined ? blocked(obstacle, [wait]) : operate('upgradeCluster', [wait]);
 }

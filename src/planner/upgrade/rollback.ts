@@ -1,6 +1,7 @@
 /** What becomes of a member that does not come up with the new version. */
+import { minorOf } from '../../api/versions.ts';
 import { blocked, operate } from '../answers.ts';
-import type { Decision } from '../decision.ts';
+import type { Decision, Step } from '../decision.ts';
 import type { Observation, PodFacts } from '../observation.ts';
 import { changesBesidesImage } from '../rendering.ts';
 import { wouldLoseData } from './ephemeral.ts';
@@ -9,19 +10,28 @@ import { laterSteps, move } from './steps.ts';
 
 export function afterFailure(observation: Observation, goal: Goal, failed: PodFacts): Decision {
   const { from, to } = goal;
+  // The last member leaves no other step: the upgrade has not ended while it is waited for.
+  const left: Step[] = [
+    { kind: 'awaitVersion', member: failed.name, version: failed.version ?? to },
+    ...laterSteps(observation, goal),
+  ];
   const why = `${failed.name} does not come up with etcd ${to}: ${failed.trouble === undefined ? 'it is not ready after five minutes' : `${failed.trouble.reason}: ${failed.trouble.message}`}`;
+  if (from === to) {
+    const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${failed.trouble === undefined ? 'it is not ready' : `${failed.trouble.reason}: ${failed.trouble.message}`}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first`;
+    return blocked({ reason: 'UpgradeFailed', message }, left);
+  }
   if (!canGoBack(observation, goal) || failed.version === from) {
     const message = `${why}. It cannot be taken back to ${from}${failed.version === from ? ' either' : ': the cluster has agreed on the newer minor'}; correct the cause, or restore the backup that was made before`;
-    return blocked({ reason: 'UpgradeFailed', message }, laterSteps(observation, goal));
+    return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!observation.cluster.config.upgrade.rollbackOnFailure) {
     const message = `${why}. It is left as it is, because spec.upgrade.rollbackOnFailure is false; correct the cause, or set spec.version to ${from}`;
-    return blocked({ reason: 'UpgradeFailed', message }, laterSteps(observation, goal));
+    return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (wouldLoseData(observation, failed, { from: to, to: from })) {
     const [change] = changesBesidesImage(observation, failed, from);
     const message = `${why}. It is left as it is: to be taken back to ${from} it needs a new pod (${change}), and it has no volume to start again on; correct the cause, or write that setting as it was`;
-    return blocked({ reason: 'UpgradeFailed', message }, laterSteps(observation, goal));
+    return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   return operate('upgradeCluster', move(observation, failed, { from: to, to: from, isLast: false }));
 }
