@@ -120,7 +120,9 @@ describe('a newer patch', LONG, () => {
       operation: 'upgradeCluster',
       step: { kind: 'awaitQuiet' },
     });
-    expect(decision).toMatchObject({ plan: [{ summary: expect.stringContaining('before the upgrade ends') }] });
+    expect(decision).toMatchObject({
+      plan: [{ summary: expect.stringContaining('before the upgrade ends') }],
+    });
     expect(condition(world, 'Upgrading')?.message).toMatch(/^to 3\.6\.16: 3 of 3 members/);
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';
     expect((await settled(world)).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
@@ -131,7 +133,10 @@ describe('a newer patch', LONG, () => {
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = false;
     expect((await settled(world)).decision.kind).toBe('idle');
     expect(world.cluster.status.targetVersion).toBeUndefined();
-    expect(world.cluster.status.lastOperation).toMatchObject({ type: 'upgradeCluster', outcome: 'Succeeded' });
+    expect(world.cluster.status.lastOperation).toMatchObject({
+      type: 'upgradeCluster',
+      outcome: 'Succeeded',
+    });
   });
 
   it('says what to do when the last member falls back after all ran the new version', async () => {
