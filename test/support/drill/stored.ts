@@ -1,5 +1,6 @@
 /** Reads what etcd holds after a load has ended. */
 import type { Etcd3 } from 'etcd3';
+import { createEtcdPort } from '../../../src/etcd/adapter.ts';
 import { dial } from './connection.ts';
 import type { Stored, StoredValue } from './history.ts';
 
@@ -68,31 +69,21 @@ function storedValue(kv: { key: Buffer; value: Buffer; mod_revision: string }): 
 
 /** The hash that each member has of all keys up to one revision, by endpoint: all the same, or their data differs. */
 export async function hashes(endpoints: readonly string[]): Promise<Record<string, string>> {
-  const ask = { key: Buffer.from('/').toString('base64'), countOnly: true };
-  const reads = endpoints.map(endpoint =>
-    post<{ header: { revision: string } }>(`${endpoint}/v3/kv/range`, ask),
-  );
-  // After its linearizable read each member holds everything up to the smallest of these.
-  const revision = Math.min(...(await Promise.all(reads)).map(({ header }) => Number(header.revision)));
-  const hashed = endpoints.map(async endpoint => {
-    const answer = await post<Hashed>(`${endpoint}/v3/maintenance/hashkv`, { revision: String(revision) });
-    return [endpoint, `${answer.hash} since ${answer.compact_revision ?? 0}`] as const;
+  const etcd = createEtcdPort();
+  const members = endpoints.map(endpoint => {
+    const [host = '', port] = endpoint.split(':');
+    return { endpoint, member: etcd.member({ host, port: Number(port), serverName: host }) };
   });
-  return Object.fromEntries(await Promise.all(hashed));
-}
-
-interface Hashed {
-  readonly hash: number;
-  readonly compact_revision?: string;
-}
-
-/** Over etcd's JSON gateway: etcd3 looks for HashKV under a name that its own stub does not have. */
-async function post<T>(path: string, body: object): Promise<T> {
-  const response = await fetch(`http://${path}`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(CALL_MS),
-  });
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T;
+  try {
+    const reads = await Promise.all(members.map(({ member }) => member.linearizableRead()));
+    // After its linearizable read each member holds everything up to the smallest of these.
+    const revision = Math.min(...reads.map(read => Number(read.revision)));
+    const hashed = members.map(async ({ endpoint, member }) => {
+      const { hash, compactRevision } = await member.hashKv(String(revision));
+      return [endpoint, `${hash} since ${compactRevision}`] as const;
+    });
+    return Object.fromEntries(await Promise.all(hashed));
+  } finally {
+    for (const { member } of members) member.close();
+  }
 }
