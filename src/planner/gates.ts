@@ -65,13 +65,13 @@ export function nextMemberMayGo(observation: Observation, gate: Gate = {}): Obst
  * ready, not ready a second later, and ready again (watched in 1.35).
  */
 export function upgradeMayEnd(observation: Observation): Obstacle | undefined {
-  const seats = seatsOf(observation);
+  const all = seatsOf(observation);
   return (
-    unwell(seats, /NOSPACE/) ??
-    unread(seats) ??
-    unready(seats) ??
-    different(observation, seats) ??
-    unquiet(observation, seats, 0)
+    unwell(all, /NOSPACE/) ??
+    unread(all) ??
+    unready(all) ??
+    different(observation, all) ??
+    unquiet(observation, all, 0)
   );
 }
 

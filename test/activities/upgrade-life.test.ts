@@ -164,8 +164,11 @@ describe('a newer patch', LONG, () => {
     const { message } = condition(world, 'UpgradeBlocked') ?? {};
     expect(message).toMatch(/CrashLoopBackOff: panic: everything.*set spec\.version to/);
     expect(world.cluster.status.operation?.type).toBe('upgradeCluster');
+    // Other settings may mend it, and go first.
+    await ask(world, { etcd: { logLevel: 'warn' } });
+    expect((await world.look()).decision).toMatchObject({ kind: 'operate', operation: 'rolloutCluster' });
+    await ask(world, { version: '3.6.15', etcd: { logLevel: 'info' } });
     world.kubelet.asleep = false;
-    await ask(world, { version: '3.6.15' });
     await settled(world);
     expect(versions(world)).toEqual(['3.6.15', '3.6.15', '3.6.15']);
   });

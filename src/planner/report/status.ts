@@ -34,6 +34,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
+  const targetVersion = latchedVersion(findings);
   const { incarnation, clusterID, lastSerial, replacements, givenUp, previousIncarnation } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
@@ -47,14 +48,14 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     clientPort: clientService.exists ? CLIENT_PORT : undefined,
     members: memberStatus(findings.members),
     currentVersion: currentVersionOf(findings.members, previous.currentVersion),
-    targetVersion: latchedVersion(findings),
+    targetVersion,
     upgradeFailure: recordedFailure(findings.observation, findings.decision),
     observedGeneration: cluster.generation,
     workflowID: context.workflowId,
     selector: selectorText(clusterSelector(cluster.name)),
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
     ...leadershipOf(findings.observation),
-    ...operationsOf(previous, findings.decision, context),
+    ...operationsOf({ ...previous, targetVersion }, findings.decision, context),
     incarnation: remembered(incarnation, findings.observation),
     clusterID,
     previousIncarnation,
@@ -139,9 +140,17 @@ function stamped(condition: ConditionFinding, cluster: ClusterFacts, now: string
 
 type Operations = { operation?: OperationStatus | undefined; lastOperation?: LastOperation | undefined };
 
-/** An operation that is held up stays the operation; one that is no longer planned has ended. */
-function operationsOf(previous: EtcdClusterStatus, decision: Decision, context: ReportContext): Operations {
-  const { operation, lastOperation } = previous;
+type UnderWay = Operations & { readonly targetVersion: string | undefined };
+
+/**
+ * An operation that is held up stays the operation; one that is no longer planned has ended. `targetVersion`: of now, as an
+ * upgrade that waits for a member has no step of its own.
+ */
+function operationsOf(
+  { operation, lastOperation, targetVersion }: UnderWay,
+  decision: Decision,
+  context: ReportContext,
+): Operations {
   if (decision.kind === 'operate') {
     const continued = operation?.type === decision.operation;
     return {
@@ -160,7 +169,8 @@ function operationsOf(previous: EtcdClusterStatus, decision: Decision, context: 
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') {
     return { lastOperation: ended(operation, 'Aborted', context.now) };
   }
-  if (decision.kind === 'blocked' && decision.plan.length > 0) {
+  const isUpgrading = operation.type === 'upgradeCluster' && targetVersion !== undefined;
+  if (decision.kind === 'blocked' && (decision.plan.length > 0 || isUpgrading)) {
     return { operation: { ...operation, message: decision.message }, lastOperation };
   }
   return { lastOperation: ended(operation, 'Succeeded', context.now) };

@@ -6,7 +6,7 @@ import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { noteOnBackup } from '../upgrade/backup.ts';
 import { failedMember, stoppedBy } from '../upgrade/failure.ts';
-import { type Goal, runs, upgradeGoal } from '../upgrade/goal.ts';
+import { allHaveRun, type Goal, runs, upgradeGoal } from '../upgrade/goal.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
 export function upgrading(observation: Observation, decision: Decision): ConditionFinding[] {
@@ -36,7 +36,7 @@ function reasonOf(observation: Observation, goal: Goal, decision: Decision): Rea
   if (isBack) return 'RollingBack';
   const { conditions = [] } = observation.cluster.status;
   const wasDown = conditions.some(({ reason }) => reason === 'RollingDowngrade');
-  const isDown = goal.from === goal.to ? wasDown : compareVersions(goal.to, goal.from) < 0;
+  const isDown = allHaveRun(goal) ? wasDown : compareVersions(goal.to, goal.from) < 0;
   return isDown ? 'RollingDowngrade' : 'RollingUpgrade';
 }
 
@@ -51,8 +51,7 @@ function progressOf(observation: Observation, goal: Goal, decision: Decision): s
         ? decision.plan[0]?.summary
         : 'something else comes first';
   return [
-    // When all run it, what they ran before is not known any more.
-    `${from === to ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
+    `${allHaveRun(goal) ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
     `next: ${next ?? 'nothing'}`,
     ...notes,
     ...noteOnBackup(observation),

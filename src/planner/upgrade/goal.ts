@@ -37,9 +37,9 @@ export function upgradeGoal(observation: Observation): UpgradeGoal {
 }
 
 /** Whether the upgrade under way has ended, but for a difference between the keys of its members. */
-export function isAboutToEnd({ hashes: _, ...observation }: Observation): boolean {
+export function isAboutToEnd(observation: Observation): boolean {
   const { targetVersion = '' } = observation.cluster.status;
-  return targetVersion !== '' && isComplete(observation, targetVersion);
+  return targetVersion !== '' && isComplete({ ...observation, hashes: undefined }, targetVersion);
 }
 
 /** Every member runs the version, says that the cluster and its data have arrived in its minor, and is as well as before. */
@@ -93,6 +93,11 @@ function latchedGoal(observation: Observation, latch: { from: string; to: string
   const [first, ...after] = answer.hops;
   const sameMinor = minorOf(first) === minorOf(to);
   return sameMinor || canGoBack(observation, latch) ? go(first, after, answer.notes) : go(to, [], later);
+}
+
+/** All members were seen to run the new version already: nothing tells any more what they ran before. */
+export function allHaveRun({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
+  return from === to;
 }
 
 /** Whether members of `to` may be started with `from` again: not once any has heard that the cluster is of the newer minor. */

@@ -17,7 +17,7 @@ import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
 import { failedMember, isYoung, stoppedBy } from './failure.ts';
-import { arrived, type Goal, runs, upgradeGoal } from './goal.ts';
+import { allHaveRun, arrived, type Goal, runs, upgradeGoal } from './goal.ts';
 import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
 import { afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
@@ -58,7 +58,7 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   const goal = upgradeGoal(observation);
   if (goal.kind !== 'go') return undefined;
   const failed = failedMember(observation, goal);
-  if (failed !== undefined) return afterFailure(observation, goal, failed);
+  if (failed !== undefined) return allHaveRun(goal) ? undefined : afterFailure(observation, goal, failed);
   const stopped = stoppedBy(observation, goal);
   if (stopped !== undefined) return blocked(stopped, laterSteps(observation, goal));
   const waiting = waitingPods(observation, goal);
@@ -86,10 +86,16 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   });
 }
 
-/** A version that cannot be had is said when nothing else is to be done; nothing is changed for it. */
+/**
+ * A version that cannot be had is said when nothing else is to be done, and so is a member that fell after all ran the new version:
+ * other settings may mend it. Nothing is changed for either.
+ */
 export function planRefusedUpgrade(observation: Observation): Decision | undefined {
   const goal = upgradeGoal(observation);
-  return goal.kind === 'refused' ? blocked({ reason: goal.reason, message: goal.message }) : undefined;
+  if (goal.kind === 'refused') return blocked({ reason: goal.reason, message: goal.message });
+  if (goal.kind === 'none' || !allHaveRun(goal)) return undefined;
+  const failed = failedMember(observation, goal);
+  return failed && afterFailure(observation, goal, failed);
 }
 
 function gates(observation: Observation, { from, to }: Goal): Obstacle | undefined {

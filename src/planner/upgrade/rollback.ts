@@ -5,7 +5,7 @@ import type { Decision, Step } from '../decision.ts';
 import type { Observation, PodFacts } from '../observation.ts';
 import { changesBesidesImage } from '../rendering.ts';
 import { wouldLoseData } from './ephemeral.ts';
-import { canGoBack, type Goal } from './goal.ts';
+import { allHaveRun, canGoBack, type Goal } from './goal.ts';
 import { laterSteps, move } from './steps.ts';
 
 export function afterFailure(observation: Observation, goal: Goal, failed: PodFacts): Decision {
@@ -16,7 +16,7 @@ export function afterFailure(observation: Observation, goal: Goal, failed: PodFa
     ...laterSteps(observation, goal),
   ];
   const why = `${failed.name} does not come up with etcd ${to}: ${failed.trouble === undefined ? 'it is not ready after five minutes' : `${failed.trouble.reason}: ${failed.trouble.message}`}`;
-  if (from === to) {
+  if (allHaveRun(goal)) {
     const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${failed.trouble === undefined ? 'it is not ready' : `${failed.trouble.reason}: ${failed.trouble.message}`}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
