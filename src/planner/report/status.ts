@@ -142,10 +142,7 @@ type Operations = { operation?: OperationStatus | undefined; lastOperation?: Las
 
 type UnderWay = Operations & { readonly targetVersion: string | undefined };
 
-/**
- * An operation that is held up stays the operation; one that is no longer planned has ended. `targetVersion`: of now, as an
- * upgrade that waits for a member has no step of its own.
- */
+/** An operation that is held up stays the operation; one that is no longer planned has ended. */
 function operationsOf(
   { operation, lastOperation, targetVersion }: UnderWay,
   decision: Decision,
@@ -169,11 +166,19 @@ function operationsOf(
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') {
     return { lastOperation: ended(operation, 'Aborted', context.now) };
   }
-  const isUpgrading = operation.type === 'upgradeCluster' && targetVersion !== undefined;
-  if (decision.kind === 'blocked' && (decision.plan.length > 0 || isUpgrading)) {
+  if (decision.kind === 'blocked' && isHeldUp(operation, decision, targetVersion)) {
     return { operation: { ...operation, message: decision.message }, lastOperation };
   }
   return { lastOperation: ended(operation, 'Succeeded', context.now) };
+}
+
+/** `targetVersion`: as it is now. An upgrade that waits for a member which is away has no step of its own, and has not ended. */
+function isHeldUp(
+  { type }: OperationStatus,
+  { plan }: Extract<Decision, { kind: 'blocked' }>,
+  targetVersion: string | undefined,
+): boolean {
+  return plan.length > 0 || (type === 'upgradeCluster' && targetVersion !== undefined);
 }
 
 function ended(
