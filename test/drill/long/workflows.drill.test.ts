@@ -86,7 +86,13 @@ describe('in the middle of moveLeader', () => {
 
   test.each(STRIKES)('$verb of the workflow of the $on', async how => {
     // A change that nothing follows from: the look at it starts an entity again that was terminated.
-    await cluster.kubectl('annotate', 'etcdcluster', at.name, `drill/looked-at=${how.verb}-${how.on}`);
+    await cluster.kubectl(
+      'annotate',
+      '--overwrite',
+      'etcdcluster',
+      at.name,
+      `drill/looked-at=${how.verb}-${how.on}`,
+    );
     const operations = await openOperations(world(), at);
     let to = '';
     const { verdict } = await drill(`${how.verb} of the ${how.on} in moveLeader`, async () => {
