@@ -21,6 +21,7 @@ import { firstIncarnation, rebuiltIdentity, rebuiltStorage, stampThem, unstamped
 import { lossOf } from './membership/evidence.ts';
 import { seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
+import { membersWithoutPod } from './repair.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
 import { unsealed } from './seal.ts';
 import { storageFor } from './storage.ts';
@@ -43,9 +44,11 @@ export function planCreation(observation: Observation): Decision | undefined {
   const incarnation = status.incarnation;
   if (incarnation === undefined) return planIdentity(observation);
   // From the recorded cluster id on a missing pod is a member to be started again, and one whose volume was found empty is
-  // one to be replaced: not to be waited for.
+  // one to be replaced: not to be waited for. A cluster that a restore was taken back from may have grown since it began:
+  // waiting for those with which it began, without the others, would last for ever.
   const isFormed = status.clusterID !== undefined;
-  if (isFormed && (!everyPodMade(observation, incarnation) || isMemberLost(observation))) return undefined;
+  const isComplete = everyPodMade(observation, incarnation) && membersWithoutPod(observation).length === 0;
+  if (isFormed && (!isComplete || isMemberLost(observation))) return undefined;
   const obstacle = firstObstacle(observation, WHILE_CREATING);
   const steps = remainingSteps(observation, incarnation);
   if (obstacle !== undefined) return blocked(obstacle, steps);

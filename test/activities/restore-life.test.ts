@@ -363,6 +363,19 @@ describe('a restore that is aborted', () => {
     },
   );
 
+  it('after another restore: that one began with a single member, and all that it has now come back', async () => {
+    const world = await asked();
+    await world.settle();
+    const { clusterID, members } = world.cluster.status;
+    expect(members?.ready).toHaveLength(3);
+    world.request({ confirmClusterID: clusterID ?? '' }, 'again');
+    await world.settleUntil('fillVolume');
+    await world.settle(world.abort());
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+    expect(world.cluster.status).toMatchObject({ clusterID, members: { ready: members?.ready } });
+  });
+
   it('by deleting the EtcdRestore', async () => {
     const world = await asked();
     const before = world.cluster.status.clusterID;
