@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { STREAMING_ENV } from '../../src/objects/claim-store.ts';
+import { STREAMING_ENV, STREAMING_FLAGS } from '../../src/objects/claim-store.ts';
 
 const execute = promisify(execFile);
 const TASKS = fileURLToPath(new URL('streaming.ts', import.meta.url));
@@ -30,7 +30,7 @@ export async function asClaimStore(...args: readonly string[]): Promise<{
   readonly port: number;
   readonly stop: () => void;
 }> {
-  const child: ChildProcess = spawn(process.execPath, [TASKS, 'serve', ...args], {
+  const child: ChildProcess = spawn(process.execPath, [...STREAMING_FLAGS, TASKS, 'serve', ...args], {
     env: environment(STREAMING_ENV[0].value),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

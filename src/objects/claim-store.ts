@@ -47,6 +47,11 @@ export function claimStoreSecret(owner: ClaimStoreOwner, data: Readonly<Record<s
 
 /** For a process of ours through which much flows and in which little stays. */
 export const STREAMING_ENV = [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=128' }] as const;
+/**
+ * V8 counts the bytes that flow through as if they stayed, and so marks the little that does stay again and again, in steps that
+ * take half of the process's time. At once it is a matter of milliseconds.
+ */
+export const STREAMING_FLAGS = ['--no-incremental-marking'] as const;
 
 /** Where a pod may run and as whom: fields of a pod's specification. */
 export type PodPlace = Readonly<Record<string, unknown>>;
@@ -72,7 +77,7 @@ export function claimStorePod(
           name: 'claim-store',
           image,
           imagePullPolicy: 'IfNotPresent',
-          command: ['/usr/local/bin/node', '/app/dist/main/claim-store.js'],
+          command: ['/usr/local/bin/node', ...STREAMING_FLAGS, '/app/dist/main/claim-store.js'],
           env: STREAMING_ENV,
           ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],
           resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '384Mi' } },

@@ -11,6 +11,7 @@ import {
   metadataOf,
   type PodPlace,
   STREAMING_ENV,
+  STREAMING_FLAGS,
 } from './claim-store.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
 
@@ -59,7 +60,7 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
         {
           name: VERIFIER,
           image: images.operator,
-          command: ['/usr/local/bin/node', '/app/dist/main/verify.js'],
+          command: ['/usr/local/bin/node', ...STREAMING_FLAGS, '/app/dist/main/verify.js'],
           args: [level, revision],
           env: STREAMING_ENV,
           ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],

@@ -117,9 +117,16 @@ class FileStore implements Store {
   }
 
   async *#read(key: string, handle: FileHandle, options: GetOptions): AsyncGenerator<Uint8Array> {
-    const { offset = 0, ...bounding } = options;
+    const { offset = 0, transient, ...bounding } = options;
     const bounds = startBounds(`reading ${this.location}/${key}`, bounding, AS_LONG_AS_IT_TAKES_MS);
-    const read = (position: number) => handle.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, position);
+    const fresh = () => Buffer.allocUnsafeSlow(READ_SIZE);
+    // One is read by the caller, one written to.
+    const reused = transient ? [fresh(), fresh()] : undefined;
+    let reads = 0;
+    const read = (position: number) => {
+      reads += 1;
+      return handle.read(reused?.[reads % 2] ?? fresh(), 0, READ_SIZE, position);
+    };
     try {
       let reading = read(offset);
       for (let position = offset; ; ) {

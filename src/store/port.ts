@@ -37,6 +37,8 @@ export interface PutOptions extends CallOptions {
 export interface GetOptions extends CallOptions {
   /** The first byte that is wanted; default 0. The object's size is allowed and gives nothing. */
   readonly offset?: number | undefined;
+  /** Whoever reads is done with a chunk when it asks for the next: its memory may then be written to again. */
+  readonly transient?: true | undefined;
 }
 
 export interface CleaningOptions extends CallOptions {

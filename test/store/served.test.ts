@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openFileStore } from '../../src/store/file.ts';
-import type { Store } from '../../src/store/port.ts';
+import { type Store, StoreError } from '../../src/store/port.ts';
 import { openServedStore } from '../../src/store/served/client.ts';
 import { serveStore } from '../../src/store/served/server.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
@@ -16,6 +16,7 @@ const SMALL_PART = 100_000;
 const TOKEN = 'a-token-that-is-in-a-secret';
 let folder = '';
 let server: Server;
+let answering: ReturnType<typeof serveStore>;
 let store: Store;
 let open: (token: string, ca?: string) => Store;
 
@@ -25,8 +26,8 @@ beforeAll(async () => {
   const authority = await createAuthority('nightly-claim', validity);
   const names = { commonName: 'claim', usages: ['server' as const], dnsNames: ['claim.test'], addresses: [] };
   const leaf = await issueLeaf(authority, names, validity);
-  const answer = serveStore(openFileStore(folder), TOKEN);
-  server = createServer(leaf, (request, response) => void answer(request, response));
+  answering = serveStore(openFileStore(folder), TOKEN);
+  server = createServer(leaf, (request, response) => void answering(request, response));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const at = { location: 'file://backups', host: '127.0.0.1', port, serverName: 'claim.test' };
@@ -53,6 +54,23 @@ describe('a served folder', () => {
     }),
     SMALL_PART,
   );
+
+  test('says why it takes no more, in the middle of an upload', async () => {
+    const full: Store = {
+      ...openFileStore(folder),
+      put: async (_, body) => {
+        for await (const chunk of body) if (chunk.length > 0) break;
+        throw new StoreError('full', 'the volume is full');
+      },
+    };
+    answering = serveStore(full, TOKEN);
+    try {
+      expect(await codeOf(store.put('full', bytes(64 * 1024 * 1024)))).toBe('full');
+    } finally {
+      answering = serveStore(openFileStore(folder), TOKEN);
+    }
+    expect(await store.put('full', bytes(10))).toEqual({ size: 10 });
+  });
 
   test('lets in nobody without its token, and tells its own certificate from others', async () => {
     const stranger = open('another-token');

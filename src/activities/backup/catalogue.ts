@@ -153,7 +153,9 @@ export async function proveObject(
   key: string,
   { compression, ...options }: CallOptions & { readonly compression: BackupCompression },
 ): Promise<ObjectProof> {
-  const { size, body } = await store.get(key, options);
+  // What is only hashed is not kept; a decompressor keeps what it has not come to.
+  const transient = compression === 'none' ? true : undefined;
+  const { size, body } = await store.get(key, { ...options, transient });
   const check = new TrailerCheck();
   if (compression === 'none') {
     for await (const chunk of body) check.take(chunk);

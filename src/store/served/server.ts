@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { AS_LONG_AS_IT_TAKES_MS } from '../bounds.ts';
 import { type Store, StoreError } from '../port.ts';
+import { bytesOf } from './body.ts';
 
 /** What went wrong, as the other side reads it. */
 export interface ServedError {
@@ -42,7 +43,7 @@ async function handle(store: Store, request: IncomingMessage, response: ServerRe
       return answer(
         response,
         201,
-        await store.put(key, request, {
+        await store.put(key, bytesOf(request), {
           signal,
           deadlineMs: AS_LONG_AS_IT_TAKES_MS,
           writer: searchParams.get('writer') ?? undefined,
