@@ -2,6 +2,7 @@
 import { podFacts } from '../../src/activities/pod-facts.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
+import { isSeeding } from './faults-of-restores.ts';
 import { CLUSTER } from './invariants.ts';
 import { PROTECTION } from './sim-kube.ts';
 import { isEphemeral, statusOf } from './sim-kubelet.ts';
@@ -13,7 +14,7 @@ export function mayLose(world: SimWorld, disk: string): boolean {
   if (world.isHopeless) return true;
   const members = world.invariants.truth();
   const { memberId } = world.etcd.disk(disk);
-  if (members === undefined || world.invariants.recordedAt === undefined) return false;
+  if (members === undefined || world.invariants.recordedAt === undefined || isSeeding(world)) return false;
   const voters = votersOf(members);
   if (voters.every(row => row.id !== memberId)) return true;
   const isGone = ({ id }: { id: string }) =>

@@ -4,6 +4,7 @@ import { faultsOfData } from './faults-of-data.ts';
 import { faultsOfDisks } from './faults-of-disks.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
 import { faultsOfPeople } from './faults-of-people.ts';
+import { faultsOfRestores } from './faults-of-restores.ts';
 import { faultsOfSpecification } from './faults-of-specification.ts';
 import { faultsOfVersions } from './faults-of-versions.ts';
 import { faultsOfTls } from './sim-tls.ts';
@@ -14,6 +15,7 @@ const temporalLost: Fault = (world, random) => {
     else attempt.zombie = true;
   }
   world.operator.begin();
+  for (const restore of world.restores.values()) restore.begin();
   return '';
 };
 
@@ -48,6 +50,7 @@ export const FAULTS = {
   ...faultsOfSpecification,
   ...faultsOfTls,
   ...faultsOfVersions,
+  ...faultsOfRestores,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;

@@ -14,7 +14,10 @@ export class RestoreInvariants {
   readonly #cluster: string;
   /** At which tick there last was a reason to stop the members. */
   #foundedAt = -1;
-  readonly #succeeded = new Set<string>();
+  /** Restores that the cluster's status tells of as done, by uid. */
+  readonly #concluded = new Set<string>();
+  /** The sizes that whoever last said so may have gone by. */
+  #sizes: readonly number[] = [];
 
   constructor(kube: SimKube, etcd: () => SimEtcd, cluster: string) {
     this.#kube = kube;
@@ -43,17 +46,25 @@ export class RestoreInvariants {
     return old && `${old.name} of cluster ${old.clusterId} still runs`;
   }
 
+  /** Somebody says that a restore is done, for one of these sizes. */
+  concluding(sizes: readonly number[]): void {
+    this.#sizes = sizes;
+  }
+
   /** After every tick. A text says which restore ended too early. */
   check(tick: number): string | undefined {
     if (this.#isFounded()) this.#foundedAt = tick;
-    for (const { metadata, ...others } of this.#kube.all('EtcdRestore')) {
-      const { phase } = ((others as { status?: EtcdRestoreStatus }).status ?? {}) as EtcdRestoreStatus;
-      const { name, uid = '' } = metadata;
-      if (phase !== 'Succeeded' || this.#succeeded.has(uid)) continue;
-      this.#succeeded.add(uid);
+    const { uid, name, completedAt } = this.#status().incarnation?.restore ?? {};
+    if (uid !== undefined && completedAt !== undefined && !this.#concluded.has(uid)) {
+      this.#concluded.add(uid);
       const lack = this.#lacks();
-      if (lack !== undefined) return `${name} has succeeded, and ${lack}`;
+      if (lack !== undefined) return `${name} is concluded, and ${lack}`;
     }
+    const early = this.#kube.all('EtcdRestore').find(({ metadata, ...others }) => {
+      const { phase } = ((others as { status?: EtcdRestoreStatus }).status ?? {}) as EtcdRestoreStatus;
+      return phase === 'Succeeded' && !this.#concluded.has(metadata.uid ?? '');
+    });
+    if (early !== undefined) return `${early.metadata.name} has succeeded, and the cluster is not restored`;
     return undefined;
   }
 
@@ -83,7 +94,7 @@ export class RestoreInvariants {
     if (leader === undefined) return undefined;
     if (!etcd.restored.has(leader.clusterId)) return `${leader.name} is not of what was restored`;
     const voters = votersOf(newestMembers(leader.disk)).length;
-    const { size = 3 } = (this.#kube.peek('EtcdCluster', this.#cluster)?.['spec'] ?? {}) as { size?: number };
-    return voters === size ? undefined : `there are ${voters} of ${size} members`;
+    if (this.#sizes.includes(voters)) return undefined;
+    return `there are ${voters} of ${this.#sizes.at(-1)} members`;
   }
 }

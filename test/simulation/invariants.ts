@@ -164,14 +164,17 @@ export class Invariants implements EtcdAudit {
     const disk = this.#disks.get(row.id);
     // Lost, or it never had any.
     if (disk === undefined || disk.lost || this.#homeIsGone(row.name) || this.approved.has(row.id)) return;
-    // An edit that came after the last look cannot be known.
-    const at = this.sizes.findLastIndex(([tick]) => tick < since);
-    const asked = this.sizes.slice(Math.max(0, at)).map(([, size]) => size);
     const voters = votersOf(this.truth() ?? { rows: [], removed: new Set() }).length;
-    if (voters > Math.min(...asked)) return;
+    if (voters > Math.min(...this.#sizesSince(since))) return;
     throw new Breach(
       `voter ${row.name} (${row.id}) is removed: its data is there and ${voters} are asked for`,
     );
+  }
+
+  /** Which sizes somebody may go by who looked then: an edit that came later cannot be known. */
+  #sizesSince(tick: number): readonly number[] {
+    const at = this.sizes.findLastIndex(([asked]) => asked < tick);
+    return this.sizes.slice(Math.max(0, at)).map(([, size]) => size);
   }
 
   /** Its node was gone for as long as it was to be waited for. */
@@ -221,6 +224,10 @@ export class Invariants implements EtcdAudit {
       patched: (before, after) => {
         if (before.kind === 'Pod' && versionOf(before) !== versionOf(after))
           this.#restarting(before, attempt);
+      },
+      told: kind => {
+        if (kind === 'EtcdCluster' && attempt.activity === 'concludeRestore')
+          this.#restores.concluding(this.#sizesSince(attempt.lookedAt));
       },
     };
   }

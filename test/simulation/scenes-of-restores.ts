@@ -4,7 +4,7 @@ import { ANNOTATION_RESTORED_BY } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { Breach, CLUSTER } from './invariants.ts';
-import { BACKUP } from './sim-backups.ts';
+import { BACKUP, keyOf } from './sim-backups.ts';
 import { emptyDisk } from './sim-raft.ts';
 import { RESTORE, type Stage } from './stage.ts';
 
@@ -29,11 +29,6 @@ async function backedUp(stage: Stage): Promise<string> {
 function clusterID(stage: Stage): string {
   const { clusterID: id = '' } = (stage.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
   return id;
-}
-
-/** The key in the bucket. */
-function keyOf(path: string): string {
-  return path.slice(path.indexOf('/') + 1);
 }
 
 async function succeeded(stage: Stage): Promise<void> {

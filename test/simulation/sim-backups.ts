@@ -19,6 +19,11 @@ import { minor } from './sim-versions.ts';
 export const BACKUP = 'nightly';
 const BUCKET = 'backups';
 
+/** The key in the bucket. */
+export function keyOf(path: string): string {
+  return path.slice(path.indexOf('/') + 1);
+}
+
 /** What a backup holds. */
 export interface Snapshot {
   readonly entries: readonly Entry[];
@@ -27,6 +32,8 @@ export interface Snapshot {
 
 export class SimBackups {
   readonly store: FakeStore;
+  /** Of every backup, as restores name them. */
+  readonly paths: string[] = [];
   readonly #kube: SimKube;
   readonly #taken: Snapshot[] = [];
   readonly #volumes = new Map<string, FakeStore>();
@@ -68,6 +75,7 @@ export class SimBackups {
     this.store.objects.set(key, { bytes, modifiedAt });
     this.store.objects.set(`${key}.json`, { bytes: Buffer.from(JSON.stringify(manifest)), modifiedAt });
     this.#list(cluster, entry);
+    this.paths.push(`${BUCKET}/${key}`);
     return `${BUCKET}/${key}`;
   }
 

@@ -14,6 +14,8 @@ export interface Audit {
   created(object: KubeObject): void;
   deleted(object: KubeObject): void;
   patched(before: KubeObject, after: KubeObject): void;
+  /** A status is written. */
+  told(kind: string): void;
 }
 
 interface Operation {
@@ -192,6 +194,7 @@ export class SimKube {
       },
       patch: async (ref, patch, { subresource }) => {
         if (Array.isArray(patch)) return this.#operate(ref, { patch: patch as readonly Operation[], audit });
+        if (subresource === 'status') audit.told(ref.kind);
         return this.merge(
           ref.kind,
           ref.name,

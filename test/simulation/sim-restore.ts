@@ -21,6 +21,8 @@ export class SimRestore {
   readonly #ref: RestoreRef;
   readonly #hooks: RestoreHooks;
   #generation = 0;
+  /** What it last came to. */
+  decision: RestoreAssessment['decision'] | undefined;
 
   constructor(calls: Calls, ref: RestoreRef, hooks: RestoreHooks) {
     this.#calls = calls;
@@ -55,6 +57,7 @@ export class SimRestore {
       .catch(() => 'failed');
     if (typeof result === 'string') return undefined;
     const { decision, summary } = result as RestoreAssessment;
+    this.decision = decision;
     const why = decision.kind === 'blocked' ? ` ${decision.reason}` : '';
     this.#hooks.told(`${this.#ref.name} ${summary?.phase}: ${decision.kind}${why}`);
     return decision;

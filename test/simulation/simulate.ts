@@ -3,6 +3,7 @@ import { podFacts } from '../../src/activities/pod-facts.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendData } from './faults-of-data.ts';
+import { complaintAboutRestores, obeyAboutRestores } from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';
 import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
 import { Breach, CLUSTER } from './invariants.ts';
@@ -148,6 +149,7 @@ function expel(world: SimWorld): void {
 /** People do what they are told: they write another version, wake a cluster, or delete the claims of one that never held data. */
 function obey(world: SimWorld): void {
   const { decision, invariants } = world;
+  obeyAboutRestores(world);
   if (decision.kind !== 'blocked') return;
   obeyAboutVersions(world);
   // A cluster that cannot sleep without losing a member is woken: then that member is replaced.
@@ -186,6 +188,8 @@ function complaintOf(world: SimWorld): string | undefined {
   const { decision } = world;
   const isRefused = decision.kind === 'blocked' && REFUSED.includes(decision.reason ?? '');
   if (decision.kind !== 'idle' && !isRefused) return 'not idle';
+  const restore = complaintAboutRestores(world);
+  if (restore !== undefined) return restore;
   const { size, hibernated } = world.spec;
   const pods = world.kube.all('Pod');
   if (hibernated === true && !world.isEphemeral)

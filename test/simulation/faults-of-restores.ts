@@ -1,0 +1,137 @@
+/** People who make backups, restore them in place, confirm, change their minds, and lose what they have in the store. */
+import { API_VERSION } from '../../src/api/names.ts';
+import type { EtcdClusterStatus, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { hasEnded } from '../../src/planner/restore/of-cluster.ts';
+import type { Fault } from './fault.ts';
+import { CLUSTER } from './invariants.ts';
+import { BACKUP, keyOf } from './sim-backups.ts';
+import { NAMESPACE } from './sim-kube.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** What stands in the way of a restore until people take one of the two away. */
+const ANOTHER = 'AnotherRestore';
+
+const backedUp: Fault = ({ backups, etcd }) => {
+  const leader = [...etcd.processes.values()].find(found => found.isLeader && etcd.hasQuorum(found));
+  return leader && backups.take(CLUSTER, leader);
+};
+
+/** With the id of the cluster that may go, without, or with another one's. */
+const restoreAsked: Fault = (world, random) => {
+  const path = random.pick(world.backups.paths);
+  if (path === undefined || underWay(world).length > 1) return undefined;
+  const name = `back-${world.kube.all('EtcdRestore').length}`;
+  if (world.kube.peek('EtcdRestore', name) !== undefined) return undefined;
+  const confirmClusterID = random.chance(0.7) ? clusterIdOf(world) : random.pick([undefined, 'abcdef']);
+  const which = random.chance(0.3)
+    ? { backupRef: { name: BACKUP } }
+    : { backupStorageType: 'S3', s3: { path, awsSecret: '' } };
+  const spec = {
+    etcdCluster: { name: CLUSTER },
+    ...which,
+    ...(confirmClusterID !== undefined && { confirmClusterID }),
+    ...(random.chance(0.3) && { revisionBump: random.below(2) * 1_000 }),
+  };
+  const metadata = { name, namespace: NAMESPACE };
+  world.kube.create({ apiVersion: API_VERSION, kind: 'EtcdRestore', metadata, spec } as WritableObject);
+  world.wake();
+  return `${name} ${JSON.stringify(spec)}`;
+};
+
+const restoreConfirmed: Fault = (world, random) => {
+  const found = random.pick(underWay(world));
+  return found && confirm(world, found);
+};
+
+const restoreDeleted: Fault = (world, random) => {
+  const found = random.pick(world.kube.all('EtcdRestore'));
+  return found && remove(world, found);
+};
+
+/** Whatever is done of a restore just then. */
+const restoreAborted: Fault = world => {
+  if (statusOf(world).operation?.type !== 'restoreCluster') return undefined;
+  world.operator.abort = true;
+  return 'restoreCluster';
+};
+
+/** What lies in the store under the path of a backup is gone, or is another one. */
+const backupSpoiled: Fault = ({ backups }, random) => {
+  const path = random.pick(backups.paths);
+  const other = random.pick(backups.paths);
+  if (path === undefined || other === undefined) return undefined;
+  const { objects } = backups.store;
+  const found = objects.get(keyOf(other));
+  if (found === undefined || path === other) objects.delete(keyOf(path));
+  else objects.set(keyOf(path), found);
+  return `${path}${path === other ? '' : ` with ${other}`}`;
+};
+
+export const faultsOfRestores = {
+  backedUp,
+  restoreAsked,
+  restoreConfirmed,
+  restoreDeleted,
+  restoreAborted,
+  backupSpoiled,
+} satisfies Record<string, Fault>;
+
+/** Whether a cluster is being made anew of which nothing is recorded yet: the disks of the one before are all that there is. */
+export function isSeeding(world: SimWorld): boolean {
+  const { incarnation, clusterID } = statusOf(world);
+  const { restore } = incarnation ?? {};
+  return clusterID === undefined && restore !== undefined && restore.completedAt === undefined;
+}
+
+/** People answer what stands in the way of a restore, or take it back. */
+export function obeyAboutRestores(world: SimWorld): void {
+  for (const found of underWay(world)) {
+    const { decision } = world.restores.get(found.metadata.uid ?? '') ?? {};
+    if (decision?.kind === 'blocked') answer(world, found, decision.reason);
+    else if (/abort the restore|than it was taken for/.test(world.decision.message ?? ''))
+      world.tell(`! restore is taken back ${remove(world, found)}`);
+  }
+}
+
+function answer(world: SimWorld, found: KubeObject, reason: string): void {
+  if (reason === ANOTHER && underWay(world).length > 1) return;
+  const { confirmClusterID } = found['spec'] as EtcdRestoreSpec;
+  // It is confirmed, and its workflow has not looked again.
+  if (reason === 'NotConfirmed' && confirmClusterID === clusterIdOf(world)) return;
+  const isConfirmed = reason === 'NotConfirmed' && world.random.chance(0.5);
+  world.tell(`! ${reason} ${isConfirmed ? confirm(world, found) : remove(world, found)}`);
+}
+
+/** Which restore has not ended. */
+export function complaintAboutRestores(world: SimWorld): string | undefined {
+  const [found] = underWay(world);
+  const { phase } = (found?.['status'] ?? {}) as EtcdRestoreStatus;
+  return found && `${found.metadata.name} has not ended: ${phase}`;
+}
+
+function underWay({ kube }: SimWorld): readonly KubeObject[] {
+  return kube.all('EtcdRestore').filter(({ status }) => !hasEnded((status ?? {}) as EtcdRestoreStatus));
+}
+
+function confirm(world: SimWorld, { metadata: { name } }: KubeObject): string | undefined {
+  const confirmClusterID = clusterIdOf(world);
+  if (confirmClusterID === undefined) return undefined;
+  world.kube.merge('EtcdRestore', name, { spec: { confirmClusterID } });
+  world.wake();
+  return `${name} for ${confirmClusterID}`;
+}
+
+function remove(world: SimWorld, { metadata: { name } }: KubeObject): string {
+  world.kube.delete('EtcdRestore', name);
+  world.wake();
+  return name;
+}
+
+function clusterIdOf(world: SimWorld): string | undefined {
+  return statusOf(world).clusterID;
+}
+
+function statusOf({ resource }: SimWorld): EtcdClusterStatus {
+  return (resource?.['status'] ?? {}) as EtcdClusterStatus;
+}
