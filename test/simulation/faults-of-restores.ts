@@ -12,15 +12,18 @@ import type { SimWorld } from './sim-world.ts';
 /** What stands in the way of a restore until people take one of the two away. */
 const ANOTHER = 'AnotherRestore';
 
-const backedUp: Fault = ({ backups, etcd }) => {
+const backedUp: Fault = world => backUp(world);
+
+function backUp({ backups, etcd }: SimWorld): string | undefined {
   const leader = [...etcd.processes.values()].find(found => found.isLeader && etcd.hasQuorum(found));
   return leader && backups.take(CLUSTER, leader);
-};
+}
 
 /** With the id of the cluster that may go, without, or with another one's. */
 const restoreAsked: Fault = (world, random) => {
-  const path = random.pick(world.backups.paths);
-  if (path === undefined || underWay(world).length > 1) return undefined;
+  if (underWay(world).length > 1) return undefined;
+  const path = random.chance(0.5) ? backUp(world) : random.pick(world.backups.paths);
+  if (path === undefined) return undefined;
   const name = `back-${world.kube.all('EtcdRestore').length}`;
   if (world.kube.peek('EtcdRestore', name) !== undefined) return undefined;
   const confirmClusterID = random.chance(0.7) ? clusterIdOf(world) : random.pick([undefined, 'abcdef']);

@@ -66,4 +66,8 @@ export const WEIGHTS: Partial<Record<FaultName, number>> = {
   stuck: 2,
   lostAnswer: 6,
   zombie: 4,
+  restoreAsked: 4,
+  restoreConfirmed: 2,
+  restoreAborted: 5,
+  restoreDeleted: 2,
 };
