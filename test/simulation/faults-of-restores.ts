@@ -11,10 +11,13 @@ import type { SimWorld } from './sim-world.ts';
 
 /** What stands in the way of a restore until people take one of the two away. */
 const ANOTHER = 'AnotherRestore';
+/** Then nobody believes any more that what cannot be read will be there again. */
+const MOST_FAILURES = 3;
 
 const backedUp: Fault = world => backUp(world);
 
-function backUp({ backups, etcd }: SimWorld): string | undefined {
+/** Somebody has a backup made; undefined when there is nobody to ask. */
+export function backUp({ backups, etcd }: SimWorld): string | undefined {
   const leader = [...etcd.processes.values()].find(found => found.isLeader && etcd.hasQuorum(found));
   return leader && backups.take(CLUSTER, leader);
 }
@@ -87,12 +90,22 @@ export function isSeeding(world: SimWorld): boolean {
   return clusterID === undefined && restore !== undefined && restore.completedAt === undefined;
 }
 
+/** The EtcdBackup does, or fails to do, what it is asked for before an upgrade. */
+export function answerBackups(world: SimWorld, chance: number): void {
+  if (!world.backups.isAsked() || !world.random.chance(chance)) return;
+  world.backups.ran(backUp(world) === undefined ? 'Failed' : 'Succeeded');
+  world.wake();
+}
+
 /** People answer what stands in the way of a restore, or take it back. */
 export function obeyAboutRestores(world: SimWorld): void {
   for (const found of underWay(world)) {
-    const { decision } = world.restores.get(found.metadata.uid ?? '') ?? {};
+    const { decision, failures = 0 } = world.restores.get(found.metadata.uid ?? '') ?? {};
     if (decision?.kind === 'blocked') answer(world, found, decision.reason);
-    else if (/abort the restore|than it was taken for/.test(world.decision.message ?? ''))
+    else if (
+      failures > MOST_FAILURES ||
+      /abort the restore|than it was taken for/.test(world.decision.message ?? '')
+    )
       world.tell(`! restore is taken back ${remove(world, found)}`);
   }
 }

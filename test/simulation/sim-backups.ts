@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { newManifest } from '../../src/api/backup-manifest.ts';
-import { API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../src/api/names.ts';
 import type { BackupEntry } from '../../src/api/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
@@ -86,6 +86,14 @@ export class SimBackups {
     const at = new Date(this.#kube.now()).toISOString();
     const lastRun = { startedAt: at, completedAt: at, outcome, message: 'simulated' };
     this.#kube.change(found, { status: { ...(found['status'] as object), lastRun } });
+  }
+
+  /** What the EtcdBackup was asked for and has not done yet. */
+  isAsked(): boolean {
+    const { metadata, ...others } = this.#kube.peek('EtcdBackup', BACKUP) ?? {};
+    const { lastRun } = (others as { status?: { lastRun?: { startedAt: string } } }).status ?? {};
+    const asked = metadata?.annotations?.[ANNOTATION_BACKUP_ASKED];
+    return asked !== undefined && !(Date.parse(lastRun?.startedAt ?? '') >= Date.parse(asked));
   }
 
   #list(cluster: string, entry: BackupEntry): void {

@@ -23,6 +23,8 @@ export class SimRestore {
   #generation = 0;
   /** What it last came to. */
   decision: RestoreAssessment['decision'] | undefined;
+  /** How often in a row its last step failed. */
+  failures = 0;
 
   constructor(calls: Calls, ref: RestoreRef, hooks: RestoreHooks) {
     this.#calls = calls;
@@ -66,8 +68,10 @@ export class SimRestore {
   async #perform(step: { readonly kind: string }): Promise<RestoreActor> {
     try {
       await this.#calls.execute(step.kind, this.#ref, step);
+      this.failures = 0;
       return {};
     } catch (error) {
+      this.failures += 1;
       await this.#hooks.wait();
       return { failed: { message: error instanceof Error ? error.message : String(error) } };
     }

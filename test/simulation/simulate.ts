@@ -3,7 +3,7 @@ import { podFacts } from '../../src/activities/pod-facts.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendData } from './faults-of-data.ts';
-import { complaintAboutRestores, obeyAboutRestores } from './faults-of-restores.ts';
+import { answerBackups, backUp, complaintAboutRestores, obeyAboutRestores } from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';
 import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
 import { Breach, CLUSTER } from './invariants.ts';
@@ -49,7 +49,10 @@ export async function simulate(
     for (let storm = 0; storm < STORMS && !world.operator.gone && world.ticks < most; storm += 1) {
       world.stormy = true;
       const end = world.ticks + world.chaos.storm();
-      while (world.ticks < end) await world.tick();
+      while (world.ticks < end) {
+        await world.tick();
+        answerBackups(world, 0.01);
+      }
       if (world.isHopeless) continue;
       calm(world);
       await settle(world);
@@ -153,6 +156,10 @@ function obey(world: SimWorld): void {
   if (decision.kind !== 'blocked') return;
   obeyAboutVersions(world);
   // A cluster that cannot sleep without losing a member is woken: then that member is replaced.
+  if (decision.reason === 'BackupFailed') backUp(world);
+  // Before it is born nothing keeps the volumes from another version than the first one that was asked for.
+  const [ran] = [...world.etcd.disks.values()].map(disk => disk.ran).filter(version => version !== '');
+  if (invariants.recordedAt === undefined && ran !== undefined) world.edit({ version: ran });
   if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
   if (decision.reason !== 'IdentityUnknown') return;
   if (invariants.recordedAt !== undefined || world.hasClients) return;
@@ -175,6 +182,7 @@ async function settle(world: SimWorld): Promise<void> {
       );
     }
     await world.tick();
+    answerBackups(world, 1);
     expel(world);
     obey(world);
   }
