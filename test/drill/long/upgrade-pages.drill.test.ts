@@ -73,7 +73,7 @@ test('two minors at once, and one that asks as the page says', async () => {
   await approve('finish');
   await arrive('3.6.16');
   expect(await pods()).not.toEqual(before);
-  const events = await page.type('reason=MemberUpgraded');
+  const events = await page.type('involvedObject.name');
   expect(events.match(/MemberUpgraded/g)?.length).toBeGreaterThanOrEqual(3);
   expect(events).toContain('the point of no return');
   // An upgrade that says that it is over is over.
