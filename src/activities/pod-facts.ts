@@ -100,6 +100,11 @@ export function containerIdOf(pod: KubeObject): string | undefined {
   return container?.containerID || undefined;
 }
 
+/** The image that the pod's container is to run. */
+export function imageOf(pod: KubeObject): string | undefined {
+  return containerOf(pod).image;
+}
+
 /** A value that nobody but people can have given counts as none. */
 function clientsOf(label: string | undefined): PodFacts['clients'] {
   return label === CLIENTS_ADMITTED || label === CLIENTS_WITHDRAWN ? label : undefined;

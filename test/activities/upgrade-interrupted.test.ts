@@ -104,23 +104,30 @@ describe('an upgrade', LONG, () => {
     },
   );
 
-  it.each([
-    ['paused', (): Actor => ({ paused: { by: 'ana' } }), 'Paused'],
-    [
-      'aborted',
-      (generation: number): Actor => ({ aborted: { operation: 'upgradeCluster', generation, by: 'ana' } }),
-      'Aborted',
-    ],
-  ])('that is %s stays as it is at any of its steps, and goes on later', async (_, said, reason) => {
-    for (let at = 0, last = await length(PATCH); at < last; at += 1) {
-      const world = await upgrading(PATCH, at);
-      const before = images(world);
-      const { decision } = await world.look(said(world.cluster.metadata.generation ?? 0));
-      expect(decision).toMatchObject({ kind: 'blocked', reason });
-      expect({ at, images: images(world) }).toEqual({ at, images: before });
-      expect({ at, ends: await settled(world) }).toEqual({ at, ends: all(PATCH.to).ends });
-    }
+  const aborted = (generation: number): Actor => ({
+    aborted: { operation: 'upgradeCluster', generation, by: 'ana' },
   });
+  const nobody = (): Actor => ({});
+  it.each([
+    ['paused', PATCH, (): Actor => ({ paused: { by: 'ana' } }), 'Paused', false],
+    ['paused by its specification', MINOR, nobody, 'Paused', true],
+    ['aborted', PATCH, aborted, 'Aborted', false],
+    ['aborted', MINOR, aborted, 'Aborted', false],
+  ])(
+    'that is %s stays as it is at any of its steps, and goes on later',
+    async (_, of, said, reason, paused) => {
+      for (let at = 0, last = await length(of); at < last; at += of === PATCH ? 1 : 2) {
+        const world = await upgrading(of, at);
+        const before = images(world);
+        if (paused) await ask(world, { paused });
+        const { decision } = await world.look(said(world.cluster.metadata.generation ?? 0));
+        expect(decision).toMatchObject({ kind: 'blocked', reason });
+        expect({ at, images: images(world) }).toEqual({ at, images: before });
+        if (paused) await ask(world, { paused: false });
+        expect({ at, ends: await settled(world) }).toEqual({ at, ends: all(of.to).ends });
+      }
+    },
+  );
 
   it.each([
     ['back', PATCH, '3.6.15'],

@@ -333,6 +333,26 @@ describe('people', LONG, () => {
     expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
   });
 
+  it('have begun by hand: nothing is guessed, and what they began is finished without another restart', async () => {
+    const world = await created('3.6.15');
+    world.kube.mutate(world.pod('example-1'), pod => {
+      const [container] = (pod['spec'] as { containers: { image: string }[] }).containers;
+      if (container !== undefined) container.image = `${REPOSITORY}:v3.6.16`;
+    });
+    world.kubelet.settle();
+    world.now += 60_000;
+    await ask(world, { version: '3.7.3' });
+    expect((await settled(world)).decision).toMatchObject({ kind: 'blocked', reason: 'VersionsDiffer' });
+    expect(condition(world, 'UpgradeBlocked')?.message).toContain('3.6.16 to finish what was begun');
+    const before = world.kubelet.starts.length;
+    await ask(world, { version: '3.6.16' });
+    await settled(world);
+    expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+    expect(world.kubelet.starts.slice(before).map(({ pod }) => pod)).not.toContain('example-1');
+    expect(condition(world, 'Healthy')?.status).toBe('True');
+    expect(world.cluster.status.targetVersion).toBeUndefined();
+  });
+
   it('change their mind before the point of no return: every member goes back', async () => {
     const world = await created('3.5.35', { upgrade: { strategy: 'Supervised' } });
     await ask(world, { version: '3.6.16' });

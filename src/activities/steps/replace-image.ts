@@ -12,7 +12,7 @@ import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { POD } from '../observe.ts';
-import { containerIdOf } from '../pod-facts.ts';
+import { containerIdOf, imageOf } from '../pod-facts.ts';
 import type { ClusterRef } from '../resource.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
@@ -49,7 +49,8 @@ export async function replaceImage(
   });
   const [container] = wanted.spec['containers'] as readonly { readonly image: string }[];
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
-  const running = containerIdOf(pod);
+  // Where somebody has put the image there by hand the kubelet starts no other container: this one goes on.
+  const replaced = imageOf(pod) === container?.image ? undefined : containerIdOf(pod);
   const annotate = (key: string, value: string) => ({
     op: 'add',
     path: `/metadata/annotations/${key.replaceAll('/', '~1')}`,
@@ -64,7 +65,7 @@ export async function replaceImage(
       annotate(ANNOTATION_VERSION, step.version),
       annotate(ANNOTATION_RENDERED, stamp),
       annotate(ANNOTATION_IMAGE_REPLACED, timestamp(deps.now())),
-      ...(running === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, running)]),
+      ...(replaced === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, replaced)]),
     ],
     { type: 'json' },
   );

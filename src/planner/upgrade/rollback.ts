@@ -17,7 +17,7 @@ export function afterFailure(observation: Observation, goal: Goal, failed: PodFa
   ];
   const why = `${failed.name} does not come up with etcd ${to}: ${failed.trouble === undefined ? 'it is not ready after five minutes' : `${failed.trouble.reason}: ${failed.trouble.message}`}`;
   if (allHaveRun(goal)) {
-    const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${failed.trouble === undefined ? 'it is not ready' : `${failed.trouble.reason}: ${failed.trouble.message}`}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first`;
+    const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${failed.trouble === undefined ? 'it is not ready' : `${failed.trouble.reason}: ${failed.trouble.message}`}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first; what was before the upgrade is only in a backup`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!canGoBack(observation, goal) || failed.version === from) {

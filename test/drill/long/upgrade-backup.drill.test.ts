@@ -4,8 +4,10 @@ import { ANNOTATION_IMAGE_REPLACED, API_VERSION } from '../../../src/api/names.t
 import { parseTimestamp } from '../../../src/api/time.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/types.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
+import { openOperations } from '../../support/drill/operations.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';
 import { podsOf } from '../../support/e2e.ts';
+import { freshOperators, killOperators } from '../../support/operator-processes.ts';
 import { poll } from '../../support/poll.ts';
 
 const cluster = drilledCluster('drill-upgrade-backup', 3, { version: '3.6.5' });
@@ -14,12 +16,15 @@ const { arrive, blocked, condition, edit, versions } = upgradesOf(cluster);
 const BACKUP = 'before-upgrades';
 
 /** An EtcdBackup of the cluster: it makes a backup at once, and one whenever it is asked. A claim that is missing is waited for until its time is over. */
-async function backUpTo(claim: string): Promise<void> {
+async function backUpTo(
+  claim: string,
+  { path = 'etcd', suspend = false }: { readonly path?: string; readonly suspend?: boolean } = {},
+): Promise<void> {
   const spec: EtcdBackupSpec = {
     clusterRef: { name: at.name },
     storageType: 'File',
-    file: { claim, path: 'etcd' },
-    backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3, timeoutInSecond: 15 },
+    file: { claim, path },
+    backupPolicy: { backupIntervalInSecond: 86_400, maxBackups: 3, timeoutInSecond: 15, suspend },
   };
   await world().kube.apply({
     apiVersion: API_VERSION,
@@ -103,20 +108,38 @@ test('with an EtcdBackup that works the backup is there before the first member 
   expect(parseTimestamp(newest?.time)).toBeLessThan(await firstTouched());
 });
 
-test('IfPossible asks the EtcdBackup that is there when the newest backup is an old one', async () => {
-  // An hour is not waited for: the backups are forgotten instead, as when their objects were deleted.
-  await cluster.kubectl('delete', 'etcdbackup', BACKUP, '--wait=true');
-  await drill('3.6.16 → 3.6.5 after a backup that was asked for', async () => {
-    await edit({ upgrade: { snapshotBefore: 'IfPossible' } });
-    await backUpTo('backups');
-    await edit({ version: '3.6.5' });
-    await arrive('3.6.5');
-  });
-  const { metadata, status } = await readBackup();
-  const [newest] = status?.history ?? [];
-  console.log(
-    `asked at ${metadata.annotations?.['etcd.database.coreos.com/backup-asked']}, newest of ${newest?.time}`,
-  );
-  expect(parseTimestamp(newest?.time)).toBeLessThan(await firstTouched());
-  expect(await condition('UpgradeBlocked')).toBeUndefined();
-});
+test.each([
+  { to: '3.6.5', after: 'requestBackup' },
+  { to: '3.6.16', after: 'awaitBackup' },
+] as const)(
+  'IfPossible asks the EtcdBackup that is there once, also when the operators are killed after $after',
+  async ({ to, after }) => {
+    // An hour is not waited for: the backups are forgotten instead, as when their objects were deleted.
+    await cluster.kubectl('delete', 'etcdbackup', BACKUP, '--wait=true');
+    await freshOperators(world(), 2);
+    const operations = await openOperations(world(), at);
+    const before = await operations.newest();
+    await drill(
+      `to ${to} after a backup that was asked for, operators killed after ${after}`,
+      async () => {
+        await edit({ upgrade: { snapshotBefore: 'IfPossible' } });
+        // It makes none by itself.
+        await backUpTo('backups', { path: `etcd-${after}`, suspend: true });
+        await edit({ version: to });
+        await operations.await('upgradeCluster', before, ({ completed }) => completed.includes(after));
+        expect(killOperators(world())).toBeGreaterThan(0);
+        await arrive(to);
+      },
+      { silent: true },
+    );
+    await operations.close();
+    const { metadata, status } = await readBackup();
+    const [newest, ...older] = status?.history ?? [];
+    console.log(
+      `asked at ${metadata.annotations?.['etcd.database.coreos.com/backup-asked']}, newest of ${newest?.time}`,
+    );
+    expect(older).toEqual([]);
+    expect(parseTimestamp(newest?.time)).toBeLessThan(await firstTouched());
+    expect(await condition('UpgradeBlocked')).toBeUndefined();
+  },
+);

@@ -1,8 +1,9 @@
 /** Upgrades that people go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
 import { expect, test } from 'vitest';
+import { DEFAULT_REPOSITORY } from '../../../src/api/defaults.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';
-import { podsOf } from '../../support/e2e.ts';
+import { awaitCondition, podsOf } from '../../support/e2e.ts';
 import { memberProcesses } from '../../support/operator-processes.ts';
 import { poll } from '../../support/poll.ts';
 
@@ -65,6 +66,26 @@ test('a target that changes midway, across a minor and before the point of no re
     await reached('3.7.3', 1);
     await edit({ version: '3.6.16' });
     await arrive('3.6.16');
+  });
+});
+
+test('an upgrade that somebody has begun by hand is told of, and finished without another restart', async () => {
+  await from('3.6.5');
+  const [pod = ''] = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
+  const restarts = () =>
+    cluster.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.containerStatuses[0].restartCount}');
+  await drill('3.6.5 → 3.6.16, begun by hand', async () => {
+    await edit({ paused: true });
+    await awaitCondition(world(), at, { type: 'Paused' });
+    await cluster.kubectl('set', 'image', `pod/${pod}`, `etcd=${DEFAULT_REPOSITORY}:v3.6.16`);
+    await reached('3.6.16', 1);
+    await poll(async () => (await condition('Healthy'))?.status === 'True', { timeoutMs: 60_000 });
+    const before = await restarts();
+    await edit({ version: '3.7.3', paused: false });
+    expect(await blocked('VersionsDiffer')).toMatch(/3\.6\.16 to finish what was begun/);
+    await edit({ version: '3.6.16' });
+    await arrive('3.6.16');
+    expect(await restarts()).toBe(before);
   });
 });
 
