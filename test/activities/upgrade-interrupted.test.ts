@@ -112,7 +112,7 @@ describe('an upgrade', LONG, () => {
     ['paused', PATCH, (): Actor => ({ paused: { by: 'ana' } }), 'Paused', false],
     ['paused by its specification', MINOR, nobody, 'Paused', true],
     ['aborted', PATCH, aborted, 'Aborted', false],
-    ['aborted', MINOR, aborted, 'Aborted', false],
+    ['aborted on its way to another minor', MINOR, aborted, 'Aborted', false],
   ])(
     'that is %s stays as it is at any of its steps, and goes on later',
     async (_, of, said, reason, paused) => {
