@@ -97,6 +97,8 @@ export function storeContract(subject: () => ContractSubject, part = PART): void
     const content = await store.get(key);
     expect(content.size).toBe(size);
     expect(await digest(content.body)).toEqual(await digest(bytes(size)));
+    const once = await store.get(key, { transient: true });
+    expect(await digest(once.body)).toEqual(await digest(bytes(size)));
     expect(await leftovers(key)).toBe(0);
   });
 
