@@ -147,6 +147,8 @@ class SnapshotCall {
   }
 
   #ping(): void {
+    // Whoever reads slowly has not come to hear of it yet.
+    if (this.#session.destroyed) return;
     const silent = (): void => this.#fail(unavailable('the connection is silent'));
     const timer = setTimeout(silent, PING_TIMEOUT);
     this.#cleaning.push(() => clearTimeout(timer));
