@@ -203,6 +203,30 @@ test('a store that goes away in the middle is waited for', async () => {
   expect(await stored('away')).toEqual({ keys: ['away/etcd', 'away/etcd.json'], isWhole: true });
 }, 240_000);
 
+test.each(['apiserver', 'temporal'] as const)(
+  'the %s is away in the middle of an upload; Temporal comes back without its database',
+  async server => {
+    const { stack } = story.world;
+    const name = `without-${server}`;
+    slowDown();
+    await story.apply('EtcdBackup', name, specOf(name));
+    const startedAt = await under(name, 4 * MIB);
+    await stack[server].stop();
+    try {
+      // The upload takes less: it ends while nobody can be told.
+      await delay(20_000);
+    } finally {
+      if (server === 'temporal') await stack.temporal.wipe();
+      await stack[server].start();
+    }
+    store.front.reset();
+    const { status } = await story.backedUp(name, 'Succeeded', 180_000);
+    expect(status).toMatchObject({ lastRun: { startedAt }, history: [{ time: startedAt }] });
+    expect(await stored(name)).toEqual({ keys: [`${name}/etcd`, `${name}/etcd.json`], isWhole: true });
+  },
+  300_000,
+);
+
 test('a store that is full is told, and a backup of a schedule is tried again by itself', async () => {
   store.front.fault = ({ method }) => (method === 'PUT' ? { kind: 'status', status: 507 } : undefined);
   await story.apply('EtcdBackup', 'full', specOf('full', { backupIntervalInSecond: 86_400 }));
