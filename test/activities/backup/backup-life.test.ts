@@ -225,6 +225,42 @@ describe('killed at any call', () => {
   });
 });
 
+describe('killed at any call while old backups are deleted', () => {
+  const policy = { backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 1 } };
+  /** One is there, the next is due, and the first is then one too many. */
+  async function withOne(): Promise<BackupWorld> {
+    const world = aWorld(policy);
+    await world.run();
+    world.now += HOUR;
+    return world;
+  }
+
+  it('one whole object is left, and what is deleted leaves nothing', async () => {
+    const whole = await withOne();
+    const before = whole.calls;
+    await whole.run();
+    for (let call = before + 1; call <= whole.calls; call += 1) {
+      for (const arrives of [true, false]) {
+        const world = await withOne();
+        world.kill(call, arrives);
+        await world.run();
+        const note = `killed at call ${call}, which ${arrives ? 'arrives' : 'is lost'}`;
+        const [newest] = world.status.history ?? [];
+        expect({
+          note,
+          keys: [...world.store.objects.keys()].toSorted(),
+          history: world.status.history,
+        }).toEqual({
+          note,
+          keys: [world.objects[0], `${world.objects[0]}.json`],
+          history: [world.manifest(world.objects[0] ?? '')?.entry],
+        });
+        expect(Date.parse(newest?.time ?? '')).toBeGreaterThan(Date.parse('2026-11-21T10:30:00Z'));
+      }
+    }
+  });
+});
+
 describe('periodic backups', () => {
   it('are named after revision and time, and the first is made at once', async () => {
     const world = aWorld(hourly);
