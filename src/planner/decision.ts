@@ -157,7 +157,7 @@ type Deed =
       readonly from: string;
       readonly size: string;
     }
-  /** Labels and annotations of the template that the claim lacks or has otherwise. */
+  /** Labels and annotations that the claim lacks, or has otherwise than the template. */
   | {
       readonly kind: 'labelClaim';
       readonly claim: string;

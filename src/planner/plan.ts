@@ -18,6 +18,7 @@ import { planOpening, planRestore } from './restore/plan.ts';
 import { planRediscovery } from './rediscovery.ts';
 import { planRepair, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
+import { planStamps } from './stamps.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
@@ -44,6 +45,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planTotalLoss,
   planWaiting,
   planMoveLeader,
+  planStamps,
   planGrowth,
   planClaimLabels,
   planUpgrade,

@@ -179,7 +179,7 @@ describe('claims that lost their stamps together with the status', () => {
     expect(plan(anObservation({ cluster: recorded, claims, ...unknown }), {})).toMatchObject({
       plan: ['example-0', 'example-1', 'example-2'].map(name => ({
         kind: 'restartMember',
-        summary: `start ${name} again on its volume`,
+        summary: `start ${name} again on its volume with etcd 3.6.16`,
       })),
     });
   });

@@ -105,6 +105,7 @@ export function aClaim(given: Partial<ClaimFacts> = {}): ClaimFacts {
     owned: true,
     token: TOKEN,
     clusterId: CLUSTER_ID,
+    version: VERSION,
     phase: 'Bound',
     deleting: false,
     keptUntil: undefined,

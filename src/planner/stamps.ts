@@ -1,0 +1,43 @@
+/**
+ * What a member's claim says of itself: which cluster and member its data is of, and which version was started on it. It is written
+ * when the cluster forms or the member joins. A claim that lacks it, because a status was lost before or a release did
+ * not write it, is given it as soon as a quorum and the member tell: should the status be lost again, nobody has to be asked
+ * (docs/decisions/0023-the-version-of-data-is-noted-on-its-claim.md).
+ */
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../api/names.ts';
+import { operate } from './answers.ts';
+import type { Decision, Step } from './decision.ts';
+import { type Seat, seatsOf } from './membership/seats.ts';
+import type { ClaimFacts, Observation } from './observation.ts';
+
+/** Undefined when the claim of every member that answers says it all. What a claim says is never changed here. */
+export function planStamps(observation: Observation): Decision | undefined {
+  const { membership, cluster } = observation;
+  const { clusterID, storage } = cluster.status;
+  if (storage?.kind !== 'PersistentVolumeClaim') return undefined;
+  if (!membership.known || membership.clusterId !== clusterID) return undefined;
+  const steps = seatsOf(observation).flatMap((seat): Step[] => {
+    const { claim } = seat;
+    if (!seat.ours || claim === undefined || claim.deleting) return [];
+    const annotations = lacking(seat, claim, clusterID);
+    if (Object.keys(annotations).length === 0) return [];
+    return [{ kind: 'labelClaim', claim: claim.name, uid: claim.uid, labels: {}, annotations }];
+  });
+  return steps.length === 0 ? undefined : operate('repairCluster', steps);
+}
+
+/** A member that answers under the id that the quorum lists runs on this claim: its pod can have no other one. */
+function lacking(
+  { id, probe }: Seat,
+  claim: ClaimFacts,
+  clusterId: string,
+): Readonly<Record<string, string>> {
+  if (probe === undefined) return {};
+  return {
+    ...(claim.clusterId === undefined && {
+      [ANNOTATION_CLUSTER_ID]: clusterId,
+      [ANNOTATION_MEMBER_ID]: id,
+    }),
+    ...(claim.version === undefined && { [ANNOTATION_DATA_VERSION]: probe.version }),
+  };
+}
