@@ -74,6 +74,13 @@ const backupSpoiled: Fault = ({ backups }, random) => {
   return `${path}${path === other ? '' : ` with ${other}`}`;
 };
 
+/** What is to be done when every volume is lost: only where that may happen it ever is. */
+const recoveryChanged: Fault = (world, random) => {
+  const totalLoss = random.pick(['Report', 'RestoreLatestBackup'] as const) ?? 'Report';
+  world.edit({ recovery: { totalLoss } });
+  return totalLoss;
+};
+
 export const faultsOfRestores = {
   backedUp,
   restoreAsked,
@@ -81,6 +88,7 @@ export const faultsOfRestores = {
   restoreDeleted,
   restoreAborted,
   backupSpoiled,
+  recoveryChanged,
 } satisfies Record<string, Fault>;
 
 /** Whether a cluster is being made anew of which nothing is recorded yet: the disks of the one before are all that there is. */

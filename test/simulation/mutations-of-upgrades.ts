@@ -19,6 +19,15 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     at(GATES, 'different(observation, seats)', 'undefined'),
   ),
   without(
+    'an upgrade goes on while a learner joins',
+    'memberJoinsWhenAnUpgradeIsAskedFor',
+    at(GATES, 'unfinished(seats)', 'undefined'),
+    // Learners come first everywhere, and nobody reads from one or asks it for its keys.
+    at('planner/membership/learner.ts', 'learner === undefined', 'learner?.started !== false'),
+    at(GATES, 'unread(seats)', 'undefined'),
+    at(GATES, 'different(observation, seats)', 'undefined'),
+  ),
+  without(
     'an upgrade goes on while a member holds other keys',
     'memberHasOtherKeys',
     at(GATES, 'different(observation, seats)', 'undefined'),

@@ -88,6 +88,12 @@ export const upgradeScenes = {
     await stage.pass(A_WHILE);
   },
 
+  /** One more member and another version are asked for at once. */
+  async memberJoinsWhenAnUpgradeIsAskedFor(stage: Stage) {
+    await asked(stage, { from: '3.6.15', to: '3.6.16' }, () => stage.world.edit({ size: 4 }));
+    await reached(stage, '3.6.16');
+  },
+
   async memberHasOtherKeys(stage: Stage) {
     await asked(stage, { from: '3.6.15', to: '3.6.16' }, () =>
       stage.world.etcd.set(stage.follower(0), { corrupt: true }),
