@@ -14,8 +14,8 @@ const PURE = 'test/{api,objects,planner}/**/*.test.ts';
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
 /**
- * Levels, run in this order and never side by side: each one's failures make the next one's pointless, and
- * two cores are not to be shared by a test that measures time. Forks, because a process has one Temporal Runtime.
+ * Levels, run in this order and, from the integration tests on, never side by side: each one's failures make the next one's
+ * pointless, and two cores are not to be shared by a test that measures time. Forks, because a process has one Temporal Runtime.
  */
 export default defineConfig({
   test: {
@@ -40,6 +40,9 @@ export default defineConfig({
           pool: 'forks',
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
+          // As above; what a file changes of its process it puts back, and what worlds change of time is put back for it.
+          isolate: false,
+          setupFiles: 'test/support/real-time.ts',
           // For what hangs; a machine that is busy with builds is no failure.
           testTimeout: 30_000,
           sequence: { groupOrder: 2 },
@@ -60,10 +63,11 @@ export default defineConfig({
           name: 'replay',
           include: ['test/replay/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 1,
+          // With the unit tests, since it measures nothing: alone it would leave a core idle.
+          maxWorkers: 4,
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
