@@ -110,12 +110,18 @@ export function obeyAboutRestores(world: SimWorld): void {
   for (const found of underWay(world)) {
     const { decision, failures = 0 } = world.restores.get(found.metadata.uid ?? '') ?? {};
     if (decision?.kind === 'blocked') answer(world, found, decision.reason);
+    // It says what keeps it.
+    else if (wordOf(found).includes('spec.hibernated')) world.edit({ hibernated: false });
     else if (
       failures > MOST_FAILURES ||
       /abort the restore|than it was taken for/.test(world.decision.message ?? '')
     )
       world.tell(`! restore is taken back ${remove(world, found)}`);
   }
+}
+
+function wordOf({ status }: KubeObject): string {
+  return ((status ?? {}) as EtcdRestoreStatus).step ?? '';
 }
 
 function answer(world: SimWorld, found: KubeObject, reason: string): void {

@@ -5,6 +5,7 @@ import { timestamp } from '../../api/time.ts';
 import type { Condition, EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
 import { validateRestore } from '../../api/validate.ts';
 import type { Obstacle } from '../checks.ts';
+import { isAsleep } from '../hibernate.ts';
 import type { Observation } from '../observation.ts';
 import { admission } from './admission.ts';
 import { objectOf } from './object.ts';
@@ -191,6 +192,8 @@ function wordOfCluster(target: Observation | undefined): string | undefined {
     const { step = '', message } = operation;
     return message === undefined ? step : `${step}: ${message}`;
   }
+  if (isAsleep(target))
+    return `EtcdCluster ${target.cluster.name} sleeps, and the restore with it: set its spec.hibernated to false to go on`;
   const wait = `wait for EtcdCluster ${target.cluster.name} to take it up`;
   const progress = conditions.find(({ type }) => type === 'Progressing');
   const isIdle = progress === undefined || progress.reason === 'AsSpecified';
