@@ -326,7 +326,12 @@ describe('repair', () => {
     for (const name of membersOf(3)) await world.kube.as('kubectl').delete(world.pod(name));
     world.kubelet.settle();
     lose();
-    // Which cluster it is is known; what ran on the claims was never written down, and a person says it.
+    // Which cluster it is is known; what ran on the claims nobody can read any more, and a person says it.
+    for (const name of membersOf(3))
+      world.kube.mutate(
+        world.claim(name),
+        ({ metadata }) => void delete metadata.annotations?.[ANNOTATION_DATA_VERSION],
+      );
     expect((await world.run()).decision).toMatchObject({ reason: 'VersionUnknown' });
     for (const name of membersOf(3))
       world.kube.mutate(world.claim(name), ({ metadata }) => {

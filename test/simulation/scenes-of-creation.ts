@@ -100,7 +100,10 @@ export const creationScenes = {
     }
     await stage.rest();
     stage.loseStatus();
-    for (const { name } of stage.voters()) stage.takePod(name);
+    for (const { name } of stage.voters()) {
+      stage.takePod(name);
+      stage.takeNotes(name);
+    }
     // The cluster is known, and what ran on the claims a person has to say.
     await stage.blockedBy('VersionUnknown');
     noteVersions(world);

@@ -1,7 +1,7 @@
 /** A world in which nothing happens by chance but the order of things: a scene is played on it, step by step. */
 import type { Step } from '../../src/activities/index.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, API_VERSION } from '../../src/api/names.ts';
 import type {
   Condition,
   EtcdClusterSpec,
@@ -235,6 +235,17 @@ export class Stage {
     const claim = this.claim(name);
     this.world.kube.change(claim, { metadata: { ...claim.metadata, labels: {}, annotations: {} } });
     return claim;
+  }
+
+  /** Takes off a claim what is written there once its member runs: which cluster it is of, and with which version. */
+  takeNotes(name: string): void {
+    const claim = this.claim(name);
+    const {
+      [ANNOTATION_CLUSTER_ID]: _,
+      [ANNOTATION_DATA_VERSION]: __,
+      ...annotations
+    } = claim.metadata.annotations ?? {};
+    this.world.kube.change(claim, { metadata: { ...claim.metadata, annotations } });
   }
 
   /** Puts back what {@link takeStamps} took. */
