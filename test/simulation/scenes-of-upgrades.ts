@@ -1,5 +1,5 @@
 /** Scenes about another version: see scenes.ts. */
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { nodeOf } from './sim-nodes.ts';
@@ -229,7 +229,10 @@ export const upgradeScenes = {
   /** A member that has come up with the new version falls while the last one is looked at. */
   async memberFallsInTheEnd(stage: Stage) {
     await asked(stage, { from: '3.6.15', to: '3.6.16' });
-    await stage.until('all are upgraded', () => versions(stage).every(version => version === '3.6.16'));
+    await stage.until('all are seen upgraded', () => {
+      const { members } = (stage.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+      return members?.details?.every(({ version }) => version === '3.6.16') === true;
+    });
     stage.world.kubelet.duds.set('3.6.16', 'crashes');
     const { host, name } = stage.follower(0);
     stage.world.etcd.stop(host);
