@@ -87,6 +87,9 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
   if (pod === undefined && isVolumeLost(learner)) return { reason: 'its volume is lost' };
+  // No pod could be placed on it. A learner never counted, so nobody waits for the node to be registered anew.
+  if (pod === undefined && learner.claim?.home?.exists === false)
+    return { reason: `its volume is on node ${learner.claim.home.node}, which is gone` };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
