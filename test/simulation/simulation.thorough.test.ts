@@ -24,6 +24,7 @@ const KEPT = [
     most: 12_000,
     showed: 'a cluster id that only a quorum told was forgotten with the status that was lost again',
   },
+  { seed: 7_026, most: 3_000, showed: 'a learner whose node was gone with its volume was waited for' },
 ] as const;
 
 describe('simulated worlds', () => {
