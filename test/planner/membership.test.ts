@@ -74,14 +74,17 @@ describe('a learner', () => {
     });
   });
 
-  it.each([true, false])('is given up when its node is gone with its volume (it had started: %s)', started => {
-    const home = { node: 'node-3', exists: false };
-    expect(firstStep(withLearner({ pod: false, started, claim: { home } }))).toMatchObject({
-      kind: 'removeMember',
-      member: 'example-3',
-      reason: 'its volume is on node node-3, which is gone',
-    });
-  });
+  it.each([true, false])(
+    'is given up when its node is gone with its volume (it had started: %s)',
+    started => {
+      const home = { node: 'node-3', exists: false };
+      expect(firstStep(withLearner({ pod: false, started, claim: { home } }))).toMatchObject({
+        kind: 'removeMember',
+        member: 'example-3',
+        reason: 'its volume is on node node-3, which is gone',
+      });
+    },
+  );
 
   it('gets its pod when its volume is there, or still to be made', () => {
     const step = { kind: 'createMember', member: 'example-3' };

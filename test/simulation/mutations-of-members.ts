@@ -88,7 +88,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a learner that lost its volume is started again on it',
     'learnerLosesItsVolume',
-    at('planner/membership/learner.ts', 'pod === undefined && isVolumeLost(learner)', 'false'),
+    at('planner/membership/learner.ts', 'pod === undefined && lost !== undefined', 'false'),
   ),
   without(
     'a volume that goes away counts as one that keeps the data',

@@ -86,10 +86,8 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   const { now } = observation;
   if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
-  if (pod === undefined && isVolumeLost(learner)) return { reason: 'its volume is lost' };
-  // No pod could be placed on it. A learner never counted, so nobody waits for the node to be registered anew.
-  if (pod === undefined && learner.claim?.home?.exists === false)
-    return { reason: `its volume is on node ${learner.claim.home.node}, which is gone` };
+  const lost = volumeLossOf(learner);
+  if (pod === undefined && lost !== undefined) return { reason: lost };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
@@ -102,14 +100,20 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
 }
 
-/** It may have begun to fill the volume, which nobody sees before it is listed as started. */
-function isVolumeLost({ claim }: Seat): boolean {
-  return claim !== undefined && (claim.deleting || claim.phase === 'Lost');
+/**
+ * It may have begun to fill the volume, which nobody sees before it is listed as started. No pod can be placed on a volume whose node
+ * is gone, and a learner never counted: nobody waits for the node to be registered anew.
+ */
+function volumeLossOf({ claim }: Seat): string | undefined {
+  if (claim?.deleting === true || claim?.phase === 'Lost') return 'its volume is lost';
+  return claim?.home?.exists === false
+    ? `its volume is on node ${claim.home.node}, which is gone`
+    : undefined;
 }
 
 function hasLostData({ cluster }: Observation, seat: Seat): boolean {
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return true;
-  return seat.claim === undefined || isVolumeLost(seat);
+  return seat.claim === undefined || volumeLossOf(seat) !== undefined;
 }
 
 function patienceWith({ pod, started }: Seat): number {
