@@ -160,6 +160,7 @@ const EXEMPT: readonly Exempt[] = [
   },
   { file: 'upgrade/failure.ts', begins: ['return false;'], because: RACE },
   { file: 'upgrade/goal.ts', begins: ['?? to', 'return false;'], because: TYPES },
+  { file: 'upgrade/goal.ts', begins: ['? undefined'], because: RACE },
   {
     file: 'upgrade/goal.ts',
     begins: ['|| canGoBack(observation, latch)', ': go(to, [], later)', '? []'],
@@ -167,6 +168,11 @@ const EXEMPT: readonly Exempt[] = [
   },
   { file: 'upgrade/index.ts', begins: ['return undefined;', '{'], because: RACE },
   { file: 'upgrade/index.ts', begins: ['?? pod?.createdAt'], because: TYPES },
+  {
+    file: 'upgrade/rollback.ts',
+    begins: ['?? to'],
+    because: TYPES,
+  },
   {
     file: 'upgrade/rollback.ts',
     begins: [": ': the cluster has agreed on", '{'],
