@@ -15,9 +15,12 @@ export function afterFailure(observation: Observation, goal: Goal, failed: PodFa
     { kind: 'awaitVersion', member: failed.name, version: failed.version ?? to },
     ...laterSteps(observation, goal),
   ];
-  const why = `${failed.name} does not come up with etcd ${to}: ${failed.trouble === undefined ? 'it is not ready after five minutes' : `${failed.trouble.reason}: ${failed.trouble.message}`}`;
+  const { trouble } = failed;
+  const fault =
+    trouble === undefined ? 'it is not ready after five minutes' : `${trouble.reason}: ${trouble.message}`;
+  const why = `${failed.name} does not come up with etcd ${to}: ${fault}`;
   if (allHaveRun(goal)) {
-    const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${failed.trouble === undefined ? 'it is not ready' : `${failed.trouble.reason}: ${failed.trouble.message}`}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first; what was before the upgrade is only in a backup`;
+    const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first; what was before the upgrade is only in a backup`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!canGoBack(observation, goal) || failed.version === from) {
