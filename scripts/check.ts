@@ -1,4 +1,4 @@
-/** Everything that can be said about a change without a server, in under a minute: the gate before a commit. */
+/** Everything that can be said about a change without a server, in about a minute: the gate before a commit. */
 import { type RunOptions, runNode, tool } from './run.ts';
 import { runSteps, type Step } from './steps.ts';
 
