@@ -44,9 +44,6 @@ async function renameClaimed(unfinished: string, path: string, exists: () => Sto
 /** Bytes that are written with one call: a stream of small chunks would wait for the disk at each of them. */
 const PIECE = 512 * 1024;
 
-/** Bytes after which the disk is told to begin: otherwise it waits for the end, and the end for it. */
-const FLUSH = 32 * 1024 * 1024;
-
 /**
  * Writes a stream to a new file and flushes it to the disk; resolves to its size in bytes. While a piece is written the next
  * is gathered, so chunks are read for a while after the next has come: whoever gives them does not write to them again.
@@ -57,7 +54,6 @@ export async function writeFlushed(
   signal: AbortSignal,
 ): Promise<number> {
   const handle = await open(path, 'wx', 0o640);
-  const flusher = new Flusher(handle);
   let writing = Promise.resolve();
   try {
     let size = 0;
@@ -65,7 +61,6 @@ export async function writeFlushed(
     let bytes = 0;
     const write = async (): Promise<void> => {
       await writing;
-      flusher.reached(size - bytes);
       writing = writeAt(handle, gathered, size - bytes);
       // Its error is thrown where it is awaited, which may be later than it comes.
       writing.catch(() => undefined);
@@ -79,45 +74,11 @@ export async function writeFlushed(
     }
     await write();
     await writing;
-    await flusher.end();
+    await handle.sync();
     return size;
   } finally {
     await writing.catch(() => undefined);
-    await flusher.idle();
     await handle.close();
-  }
-}
-
-/** Has a file flushed while it is written. What one flush fails with the next does not say again, so it is kept. */
-class Flusher {
-  readonly #handle: FileHandle;
-  #from = 0;
-  #busy = false;
-  #flushing: Promise<void> = Promise.resolve();
-
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
-  }
-
-  /** So many bytes are written. */
-  reached(size: number): void {
-    if (this.#busy || size - this.#from < FLUSH) return;
-    this.#from = size;
-    this.#busy = true;
-    this.#flushing = this.#handle.datasync().then(() => {
-      this.#busy = false;
-    });
-    this.#flushing.catch(() => undefined);
-  }
-
-  /** Throws what any flush has failed with; after an error none is begun. */
-  async end(): Promise<void> {
-    await this.#flushing;
-    await this.#handle.sync();
-  }
-
-  async idle(): Promise<void> {
-    await this.#flushing.catch(() => undefined);
   }
 }
 
