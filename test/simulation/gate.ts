@@ -178,6 +178,7 @@ const EXEMPT: readonly Exempt[] = [
   },
   { file: 'upgrade/index.ts', begins: ['return undefined;', '{'], because: RACE },
   { file: 'upgrade/index.ts', begins: ['?? pod?.createdAt'], because: TYPES },
+  { file: 'upgrade/rollback.ts', begins: ['?? to'], because: TYPES },
   {
     file: 'upgrade/rollback.ts',
     begins: ['?? to'],
