@@ -77,6 +77,22 @@ export const learnerScenes = {
     await stage.rest();
   },
 
+  /** Its volume lies on a node that Kubernetes has forgotten: no pod can be placed there. Those of the voters can go anywhere. */
+  async learnerLosesItsNode(stage: Stage) {
+    const { nodes } = stage.world.kubelet;
+    nodes.hasLocalVolumes = false;
+    await stage.create({ size: 3 });
+    nodes.hasLocalVolumes = true;
+    stage.world.edit({ size: 4 });
+    await stage.about('promoteLearner');
+    const node = nodeOf(stage.pod('example-3')) ?? '';
+    stage.takePod('example-3');
+    nodes.leave(node, stage.world.now);
+    nodes.bury(node);
+    await stage.until('another one is there', () => stage.voters().some(({ name }) => name === 'example-4'));
+    await stage.rest();
+  },
+
   async learnerLosesItsPodAndAllThatWasInIt(stage: Stage) {
     stage.remake({ isEphemeral: true });
     await stage.create({ size: 3 });
