@@ -1,6 +1,7 @@
 /** What people can do to a workflow, done to the very run that is meant, and made sure of: a run that had ended was not struck. */
 import type { Client } from '@temporalio/client';
 import type { World } from '../e2e.ts';
+import { poll } from '../poll.ts';
 
 export type Verb = 'terminate' | 'cancel' | 'reset';
 
@@ -34,7 +35,12 @@ export async function strike(
   if (!isHit) throw new Error(`${workflowId} (${runId}) had ended before the drill could ${verb} it`);
 }
 
+/** The request shows in the history at the end of the workflow task that is under way, and so at the latest when the run ends. */
 async function wasCancelled(run: ReturnType<Client['workflow']['getHandle']>): Promise<boolean> {
-  const { events } = await run.fetchHistory();
-  return (events ?? []).some(event => event.workflowExecutionCancelRequestedEventAttributes);
+  return poll(async () => {
+    const { status } = await run.describe();
+    const { events } = await run.fetchHistory();
+    const isAsked = (events ?? []).some(event => event.workflowExecutionCancelRequestedEventAttributes);
+    return isAsked || status.name !== 'RUNNING' ? { isAsked } : undefined;
+  }).then(({ isAsked }) => isAsked);
 }
