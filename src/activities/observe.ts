@@ -17,13 +17,13 @@ import { isToCompareKeys } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
 import { hasEnded } from '../planner/members.ts';
 import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
-
+import { keysExpected } from '../planner/restore/seed.ts';
 import type { Dependencies } from './dependencies.ts';
 import { backupsOfCluster } from './backup/of-cluster.ts';
 import { restoresOfCluster } from './restore/resource.ts';
 import { observeTls } from './tls-observe.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
-import { hashMembers, probeMembers } from './probe.ts';
+import { countKeys, hashMembers, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
 import { withHomes } from './volume-homes.ts';
 
@@ -73,6 +73,11 @@ export async function observe(
     ...(backups.length > 0 && { backups }),
     ...restores,
   };
+  const expected = keysExpected(observation);
+  if (expected !== undefined) {
+    const seedKeys = await countKeys(deps.etcd, address, { ...observation, revision: expected.revision });
+    return { cluster, observation: { ...observation, seedKeys } };
+  }
   // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched, and when an upgrade ends.
   if (!isToCompareKeys(observation, actor)) return { cluster, observation };
   const hashes = await hashMembers(deps.etcd, address, observation);

@@ -2,7 +2,7 @@
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
 import type { MemberProbe } from '../planner/member-probe.ts';
-import type { HashFact, Membership, PodFacts } from '../planner/observation.ts';
+import type { HashFact, KeysFact, Membership, PodFacts } from '../planner/observation.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
 /** How a cluster's members are addressed. */
@@ -171,6 +171,33 @@ export async function hashMembers(
   const hashes: (readonly [string, HashFact])[] = [];
   for (const member of asked) hashes.push(await hash(member));
   return Object.fromEntries(hashes);
+}
+
+/** How many keys the first member that answers has at this revision: of a cluster of one, as a restore makes it. */
+export async function countKeys(
+  etcd: EtcdPort,
+  cluster: ClusterAddress,
+  {
+    pods,
+    probes,
+    revision,
+  }: {
+    readonly pods: readonly PodFacts[];
+    readonly probes: EtcdFacts['probes'];
+    readonly revision: number;
+  },
+): Promise<KeysFact> {
+  const pod = pods.find(({ name }) => probes[name]?.answered === true);
+  if (pod?.ip === undefined) return { ok: false, message: 'no member answers' };
+  const member = dial(etcd, cluster, { name: pod.name, ip: pod.ip });
+  try {
+    const { keys } = await member.countKeys(String(revision));
+    return { ok: true, keys };
+  } catch (error) {
+    return { ok: false, message: messageOf(error) };
+  } finally {
+    member.close();
+  }
 }
 
 function messageOf(error: unknown): string {

@@ -116,6 +116,9 @@ const historyEntry = z.object({
   time: time('When the snapshot was taken.'),
   location: text(4096, 'Where the object lies.'),
   revision: int64('The revision it holds.').optional(),
+  keys: int64(
+    'How many keys it holds; absent: it was written to while the snapshot was taken, or nobody could count.',
+  ).optional(),
   size: int64('Bytes of the object.').optional(),
   sha256: text(64, 'Checksum of the object, in hexadecimal.').optional(),
   etcdVersion: text(64, 'The version that wrote it.').optional(),

@@ -69,6 +69,9 @@ const incarnation = z.object({
       uid: text(64, 'Its uid.'),
       location: text(4096, 'The backup that it comes from.').optional(),
       revision: int64('The revision that its first member has at least.').optional(),
+      keys: int64(
+        'How many keys its first member has at that revision; absent: nobody counted those of the backup, and they are not compared.',
+      ).optional(),
       revisionBump: int64('By how much revisions were raised.').optional(),
       filled: z.boolean().describe('Whether the backup lies on the volume of its first member.').optional(),
       seeded: z.boolean().describe('Whether the data of its first member was made of it.').optional(),

@@ -79,6 +79,9 @@ const source = z.object({
   revision: int64(
     'The revision that the snapshot holds at least; absent: nobody has written it down.',
   ).optional(),
+  keys: int64(
+    'How many keys the snapshot holds at that revision; absent: nobody has written it down, and they are not compared.',
+  ).optional(),
   etcdVersion: text(64, 'The version of the etcd that it comes from, where that is known.').optional(),
   storageVersion: text(
     64,

@@ -68,6 +68,13 @@ export interface StoreHash {
   readonly compactRevision: string;
 }
 
+/** How many keys there are, and at which revision. */
+export interface KeyCount {
+  readonly keys: number;
+  /** Of the store when it answered; the keys are of this one unless an earlier one was asked for. */
+  readonly revision: string;
+}
+
 /** What one member says of versions (`/version`, answered locally). */
 export interface MemberVersion {
   /** Of its program. */
@@ -85,6 +92,11 @@ export interface EtcdMember {
   memberList(): Promise<MemberList>;
   /** A linearizable range of one key that need not exist; never writes. Resolves to the store's revision. */
   linearizableRead(): Promise<{ readonly revision: string }>;
+  /**
+   * A linearizable range over all keys that tells only their number: now, or at a revision. etcd walks its index for it. Fails
+   * with `other` when the revision is a future one, or was compacted (at the very revision of the compaction it is not).
+   */
+  countKeys(revision?: string): Promise<KeyCount>;
   /** Fails with `other` when the revision is in the future of this member, or compacted. */
   hashKv(revision: string): Promise<StoreHash>;
   version(): Promise<MemberVersion>;

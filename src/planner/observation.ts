@@ -119,6 +119,11 @@ export type HashFact =
   | { readonly ok: true; readonly hash: string; readonly compactRevision: string }
   | { readonly ok: false; readonly message: string };
 
+/** How many keys a member has at the revision that it was asked for, or why it does not tell. */
+export type KeysFact =
+  | { readonly ok: true; readonly keys: number }
+  | { readonly ok: false; readonly message: string };
+
 /** The member list as a quorum knows it (a linearizable list), or why it is not known. */
 export type Membership =
   | {
@@ -210,6 +215,8 @@ export interface Observation {
   readonly membership: Membership;
   /** By pod name; asked only when a member is about to be stopped for a change, because it costs reading every key. */
   readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
+  /** Of the first member of a restore, at the revision that it opened with; asked only when its backup tells how many there must be. */
+  readonly seedKeys?: KeysFact | undefined;
   /** Absent: the specification asks for plain text. */
   readonly tls?: TlsFacts | undefined;
   /** The EtcdBackups that are about this cluster. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { time } from '../../src/activities/poll.ts';
-import { RestoreWorld } from '../support/restore-world.ts';
+import { KEYS, REVISION, RestoreWorld } from '../support/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../support/restored.ts';
 import { authFile, boltFile } from '../support/bolt-file.ts';
 import { snapshotBytes } from '../support/fake-snapshot.ts';
@@ -126,6 +126,69 @@ describe('a restore in place', () => {
     expect(world.names('Pod')).toEqual(['example-6', 'example-7', 'example-8']);
     expect(world.names('PersistentVolumeClaim')).toHaveLength(9);
     expect(world.cluster.status.incarnation?.token).toMatch(/-3$/);
+  });
+});
+
+describe('a restore of a backup whose keys were counted', () => {
+  /** Both passes until the cluster waits for somebody. */
+  async function blocked(world: RestoreWorld) {
+    for (let pass = 0; pass < 40; pass += 1) {
+      world.kubelet.settle();
+      await world.stepRestore();
+      const { decision } = await world.step();
+      if (decision.kind === 'blocked') return decision;
+    }
+    throw new Error('nothing stands in the way');
+  }
+
+  it('ends when its first member has as many', async () => {
+    const world = await asked();
+    await world.settle();
+    expectRestored(world);
+    expect(world.restore.source).toMatchObject({ revision: REVISION, keys: KEYS });
+    expect(world.cluster.status.incarnation?.restore).toMatchObject({ keys: KEYS });
+  });
+
+  it('does not go on when it has fewer: nothing is grown or opened, and an abort brings back what was', async () => {
+    const world = await asked();
+    world.kubelet.snapshotKeys = KEYS - 1;
+    expect(await blocked(world)).toMatchObject({
+      reason: 'KeysDiffer',
+      message:
+        'example-3 has 16 keys at revision 1000000042, and the backup has 17: it is another one than it was taken for',
+    });
+    expect(world.cluster.status.clusterID).toBeUndefined();
+    expect(world.names('Pod')).toEqual(['example-3']);
+    expect(world.names('Service')).toEqual(['example']);
+    await world.settle(world.abort());
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+    expect(world.cluster.status.members?.ready).toEqual(OLD);
+  });
+
+  it('waits while they cannot be counted, and says why', async () => {
+    const world = await asked();
+    await world.settleUntil('recordClusterId');
+    const restored = world.etcd.clusters.at(-1);
+    if (restored === undefined) throw new Error('nothing is restored');
+    restored.countFails = 'timeout';
+    const { reason, message } = await blocked(world);
+    expect(reason).toBe('KeysUnknown');
+    expect(message).toMatch(/^whether example-3 has the 17 keys .* not known: .*the keys are not counted/);
+    expect(world.names('Service')).toEqual(['example']);
+    restored.countFails = undefined;
+    await world.settle();
+    expectRestored(world);
+  });
+
+  it('is about its revision alone when nobody has counted them', async () => {
+    const world = await asked();
+    world.seedBackup({ keys: null });
+    world.kubelet.snapshotKeys = 3;
+    await world.settle();
+    expectRestored(world);
+    expect(world.restore.source).not.toHaveProperty('keys');
+    expect(world.cluster.status.incarnation?.restore).not.toHaveProperty('keys');
   });
 });
 

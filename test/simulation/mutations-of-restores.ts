@@ -25,6 +25,16 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('activities/restore/backup-object.ts', 'sha256 !== undefined && sha256 !== object.sha256', 'false'),
   ),
   without(
+    'a restored member that lacks keys of the backup is opened',
+    'backupHasFewerKeysThanWasSaid',
+    at('planner/restore/seed.ts', 'seedKeys.keys === keys', 'true'),
+  ),
+  without(
+    'a restored member is opened whose keys nobody has counted',
+    'keysAreNotCountedForAWhile',
+    at('planner/restore/seed.ts', 'if (expected === undefined)', 'if (seedKeys?.ok !== true)'),
+  ),
+  without(
     'a cluster that is to be restored into is made empty',
     'clusterIsMadeToBeRestoredInto',
     at('planner/create.ts', 'restoredBy !== undefined', 'false'),

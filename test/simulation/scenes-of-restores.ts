@@ -233,6 +233,28 @@ export const restoreScenes = {
     await asBefore(stage, before);
   },
 
+  /** Its revision is right, and one key is missing. */
+  async backupHasFewerKeysThanWasSaid(stage: Stage) {
+    const path = await backedUp(stage);
+    const before = stage.leader().clusterId;
+    stage.world.backups.overstate(path);
+    stage.restore(path, { confirmClusterID: clusterID(stage) });
+    await stage.blockedBy('KeysDiffer');
+    stage.world.kube.delete('EtcdRestore', RESTORE);
+    await asBefore(stage, before);
+  },
+
+  /** As long as its keys cannot be counted the first member stays alone. */
+  async keysAreNotCountedForAWhile(stage: Stage) {
+    const path = await backedUp(stage);
+    stage.restore(path, { confirmClusterID: clusterID(stage) });
+    await stage.until('it runs', () => stage.process('example-3') !== undefined);
+    await stage.withoutReads(A_WHILE, 'countKeys');
+    const { phase = '' } = stage.restored();
+    if (phase !== 'Seeding') throw new Breach(`the restore is ${phase}, and nobody has counted its keys`);
+    await succeeded(stage);
+  },
+
   /** All members are there, and one of them cannot be read from. */
   async restoredMemberCannotBeRead(stage: Stage) {
     const path = await backedUp(stage);

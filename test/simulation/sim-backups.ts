@@ -3,7 +3,7 @@
  * had committed; the bytes in the store say which one it is.
  */
 import { createHash } from 'node:crypto';
-import { newManifest } from '../../src/api/backup-manifest.ts';
+import { type BackupManifest, newManifest } from '../../src/api/backup-manifest.ts';
 import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../src/api/names.ts';
 import type { BackupEntry } from '../../src/api/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
@@ -12,7 +12,7 @@ import { snapshotBytes } from '../support/fake-snapshot.ts';
 import { FakeStore } from '../support/fake-store.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { NAMESPACE, type SimKube } from './sim-kube.ts';
-import { flagsOf, revisionOf } from './sim-lookups.ts';
+import { flagsOf, keysOf, revisionOf } from './sim-lookups.ts';
 import { type Disk, type Entry, hash, type Process } from './sim-raft.ts';
 import { minor } from './sim-versions.ts';
 
@@ -58,6 +58,8 @@ export class SimBackups {
       time,
       location: `${this.store.location}/${key}`,
       revision: revisionOf(disk),
+      // Every other one is taken of a cluster that is written to.
+      ...(number % 2 === 1 && { keys: keysOf(disk, revisionOf(disk)) }),
       size: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
       etcdVersion: version,
@@ -77,6 +79,15 @@ export class SimBackups {
     this.#list(cluster, entry);
     this.paths.push(`${BUCKET}/${key}`);
     return `${BUCKET}/${key}`;
+  }
+
+  /** The manifest of a backup tells of one key more than there is. */
+  overstate(path: string): void {
+    const key = `${keyOf(path)}.json`;
+    const { bytes, ...others } = this.store.objects.get(key) ?? { bytes: Buffer.from(''), modifiedAt: 0 };
+    const { entry, ...manifest } = JSON.parse(bytes.toString('utf8')) as BackupManifest;
+    const more = { ...manifest, entry: { ...entry, keys: (entry.keys ?? 0) + 1 } };
+    this.store.objects.set(key, { ...others, bytes: Buffer.from(JSON.stringify(more)) });
   }
 
   /** A run of the EtcdBackup has begun after it was asked, and ended like this. */

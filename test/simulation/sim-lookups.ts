@@ -11,6 +11,11 @@ export function digestOf(disk: Disk, revision: number): string {
   return hash([...values, ...(disk.rottenSince === undefined ? [] : [disk.name])].join());
 }
 
+/** How many keys there are up to a revision: every write is of another one. */
+export function keysOf(disk: Pick<Disk, 'log' | 'bump'>, revision: number): number {
+  return disk.log.slice(0, revision - disk.bump).filter(({ value }) => value !== undefined).length;
+}
+
 /** The revision that a linearizable read tells. */
 export function revisionOf({ bump, commit }: Disk): number {
   return bump + commit;

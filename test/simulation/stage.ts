@@ -107,12 +107,15 @@ export class Stage {
     while (this.world.ticks < end) await this.world.tick();
   }
 
-  /** So many ticks pass, in which one read of each look at the members is not answered. */
-  async withoutReads(ticks: number): Promise<void> {
+  /** So many ticks pass, in which one read, or call of this kind, of each look at the members is not answered. */
+  async withoutReads(
+    ticks: number,
+    kind: 'linearizableRead' | 'countKeys' = 'linearizableRead',
+  ): Promise<void> {
     const { pending } = this.world.calls;
     const refused = new Set<object>();
     for (let tick = 0; tick < ticks; tick += 1) {
-      const read = pending.find(({ what, attempt }) => what === 'linearizableRead' && !refused.has(attempt));
+      const read = pending.find(({ what, attempt }) => what === kind && !refused.has(attempt));
       if (read !== undefined) {
         refused.add(read.attempt);
         pending.splice(pending.indexOf(read), 1);

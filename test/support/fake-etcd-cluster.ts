@@ -1,7 +1,7 @@
 /** The replicated state of an etcd cluster in memory; see fake-etcd.ts. */
 import { createHash } from 'node:crypto';
 import { compareVersions, isAtLeast, minorOf } from '../../src/api/versions.ts';
-import type { ListedMember } from '../../src/etcd/port.ts';
+import type { EtcdErrorCode, ListedMember } from '../../src/etcd/port.ts';
 
 type Row = { -readonly [K in keyof ListedMember]: ListedMember[K] };
 
@@ -35,6 +35,10 @@ export class FakeCluster {
   readonly removed = new Set<string>();
   leaderId: string | undefined;
   revision = 1;
+  /** How many keys there are, at every revision. */
+  keys = 0;
+  /** Why they are not counted. */
+  countFails: EtcdErrorCode | undefined;
   term = 1;
   /** What the members have agreed on; raised when every one runs a newer minor. */
   clusterVersion: string | undefined;

@@ -11,6 +11,7 @@ import {
   type EtcdErrorCode,
   type EtcdMember,
   type EtcdPort,
+  type KeyCount,
   type MemberList,
   type MemberStatus,
   type MemberTarget,
@@ -125,12 +126,14 @@ export class FakeEtcd implements EtcdPort {
     readonly disk: string;
     readonly args: readonly string[];
     readonly revision: number;
+    readonly keys?: number;
   }): void {
     const flags = parseFlags(options.args);
     const found = this.#bootstrapMember(flags, parseInitialCluster(flags['initial-cluster'] ?? ''), '');
     if (typeof found === 'string') throw new Error(found);
     const { cluster } = found;
     cluster.revision = options.revision + Number(flags['bump-revision'] ?? 0);
+    cluster.keys = options.keys ?? 0;
     this.#disks.set(options.disk, { cluster, id: cluster.rows[0]?.id ?? '' });
   }
 
@@ -177,6 +180,7 @@ export class FakeEtcd implements EtcdPort {
       status: () => call('status', statusOf),
       memberList: () => call('memberList', asked => listOf(asked)),
       linearizableRead: () => call('linearizableRead', asked => readOf(asked)),
+      countKeys: revision => call('countKeys', asked => countOf(asked, revision)),
       hashKv: revision => call('hashKv', asked => hashOf(asked, revision)),
       version: () => call('version', versionOf),
       addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
@@ -294,9 +298,19 @@ function readOf(asked: FakeProcess): { readonly revision: string } {
   return { revision: String(asked.cluster.revision) };
 }
 
+function countOf(asked: FakeProcess, revision = '0'): KeyCount {
+  const { countFails, keys } = asked.cluster;
+  if (countFails !== undefined) throw new EtcdError(countFails, 'the keys are not counted');
+  if (Number(revision) > asked.cluster.revision) throw futureRevision();
+  return { keys, ...readOf(asked) };
+}
+
+function futureRevision(): EtcdError {
+  return new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
+}
+
 function hashOf(asked: FakeProcess, revision: string): StoreHash {
-  if (Number(revision) > asked.cluster.revision)
-    throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
+  if (Number(revision) > asked.cluster.revision) throw futureRevision();
   return { hash: asked.corrupt ? 'bad' : hash(revision), compactRevision: '-1' };
 }
 

@@ -50,6 +50,8 @@ export class FakeKubelet {
   readonly missingImages = new Set<string>();
   /** The revision of the snapshots that are restored. */
   snapshotRevision = 1;
+  /** The number of their keys. */
+  snapshotKeys = 0;
   /** What etcdutl says instead of restoring. */
   restoreFailure: string | undefined;
   readonly #volumes = new Map<string, FakeStore>();
@@ -108,7 +110,12 @@ export class FakeKubelet {
     const isThere = objects.has(SNAPSHOT_KEY);
     const failure = isThere ? this.restoreFailure : `${SNAPSHOT_KEY}: no such file`;
     if (failure === undefined) {
-      this.#etcd.restore({ disk, args: container.args, revision: this.snapshotRevision });
+      this.#etcd.restore({
+        disk,
+        args: container.args,
+        revision: this.snapshotRevision,
+        keys: this.snapshotKeys,
+      });
       objects.delete(SNAPSHOT_KEY);
       objects.set('restore/finished', { bytes: Buffer.alloc(0), modifiedAt: 0 });
     }

@@ -11,6 +11,7 @@ import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';
 import { snapshotBytes } from './fake-snapshot.ts';
 
 export const REVISION = 42;
+export const KEYS = 17;
 const KEY = 'etcd/example';
 const PASSES = 120;
 
@@ -29,6 +30,7 @@ export class RestoreWorld extends OperatorWorld {
   constructor(options: WorldOptions = {}) {
     super(options);
     this.kubelet.snapshotRevision = REVISION;
+    this.kubelet.snapshotKeys = KEYS;
   }
 
   /** The cluster alone, until it rests. */
@@ -42,7 +44,10 @@ export class RestoreWorld extends OperatorWorld {
     sha256 = createHash('sha256').update(bytes).digest('hex'),
     etcdVersion = '3.6.16',
     verified = 'Checksum',
+    keys = KEYS,
   }: {
+    /** Absent in the manifest: `null`. */
+    readonly keys?: number | null;
     readonly verified?: string;
     readonly bytes?: Buffer;
     readonly sha256?: string;
@@ -56,6 +61,7 @@ export class RestoreWorld extends OperatorWorld {
         time: startedAt,
         location: `s3://backups/${KEY}`,
         revision: REVISION,
+        ...(keys !== null && { keys }),
         size: bytes.length,
         sha256,
         etcdVersion,

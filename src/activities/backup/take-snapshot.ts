@@ -28,6 +28,7 @@ import {
 import { compressed } from './codec.ts';
 import { withProgress } from './progress.ts';
 import { backupFacts, type BackupRef, readRunning, recordRun } from './resource.ts';
+import { keysHeld, readBefore } from './held-keys.ts';
 import { openSource, type SnapshotSource } from './source.ts';
 import { withMemberSlot } from '../member-slot.ts';
 
@@ -129,7 +130,7 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
   const begun = deps.now();
   const { compression, verify } = backupWithDefaults(shelf.backup.spec);
   // Read again through the member, now that nobody else works on it: everything up to here is in the snapshot.
-  const { revision } = await source.member.linearizableRead();
+  const { revision, keys } = await readBefore(run, source);
   const key = shelf.isPeriodic ? periodicKey(shelf.place.key, revision, startedAt) : shelf.place.key;
   const hashes = verify === 'Checksum' ? undefined : [await liveHash(run, source, revision)];
   const snapshot = verifiedSnapshot(source.member.snapshot(bounds));
@@ -148,10 +149,11 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
   const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), options));
   const proof = snapshot.proof();
   hashes?.push(await liveHash(run, source, revision));
+  const held = keys === undefined ? undefined : await keysHeld(run, source, { keys, revision });
   const sha256 = compression === 'none' ? proof.wholeSha256 : object.digest('hex');
   return finish(
     run,
-    { ...source, revision },
+    { ...source, revision, keys: held },
     { key, size, sha256, proof, live: liveOf(revision, hashes), seconds: (deps.now() - begun) / 1000 },
   );
 }
@@ -218,7 +220,9 @@ interface Written {
 
 async function finish(
   { shelf, startedAt, bounds }: Run,
-  source: Pick<SnapshotSource, 'clusterId' | 'version' | 'name' | 'revision'>,
+  source: Pick<SnapshotSource, 'clusterId' | 'version' | 'name' | 'revision'> & {
+    readonly keys?: number | undefined;
+  },
   { key, size, sha256, proof, live, seconds }: Written,
 ): Promise<BackupManifest> {
   const { namespace, name, uid } = shelf.backup.metadata;
@@ -226,6 +230,7 @@ async function finish(
     time: startedAt,
     location: locationOn(shelf, key),
     ...(source.revision !== '' && { revision: Number(source.revision) }),
+    ...(source.keys !== undefined && { keys: source.keys }),
     size,
     sha256,
     etcdVersion: source.version,

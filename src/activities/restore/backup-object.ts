@@ -57,9 +57,10 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
 }
 
 /** What a manifest says of where a backup comes from. */
-function originOf({ revision, etcdVersion, clusterID, time }: BackupEntry): Partial<RestoreSource> {
+function originOf({ revision, keys, etcdVersion, clusterID, time }: BackupEntry): Partial<RestoreSource> {
   return {
     ...(revision !== undefined && { revision }),
+    ...(keys !== undefined && { keys }),
     ...(etcdVersion !== undefined && { etcdVersion }),
     ...(clusterID !== undefined && { clusterID }),
     ...(time !== undefined && { time }),

@@ -16,6 +16,7 @@ import { storageFor } from '../storage.ts';
 import { admission, inOrder } from './admission.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
 import { bumpFor } from './revisions.ts';
+import { hasRevision, lackOfSeed } from './seed.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
 export function planRestore(observation: Observation): Decision | undefined {
@@ -55,13 +56,6 @@ export function planOpening(observation: Observation): Decision | undefined {
     return blocked({ reason: 'NotReadable', message, waitMs: 2_000 }, steps);
   }
   return operate('restoreCluster', steps);
-}
-
-function hasRevision(
-  probe: ReturnType<typeof seatsOf>[number]['probe'],
-  { revision }: { readonly revision?: number },
-): boolean {
-  return probe?.read.ok === true && Number(probe.read.revision ?? 0) >= (revision ?? 0);
 }
 
 /** The old members are stopped, and the new incarnation is recorded. */
@@ -109,6 +103,7 @@ function nextIncarnation(observation: Observation, restore: RestoreOfCluster): I
       uid,
       location: source?.location ?? '',
       revision,
+      ...(source?.keys !== undefined && { keys: source.keys }),
       revisionBump,
     },
   };
@@ -119,13 +114,8 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
   if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
   const steps = seedingSteps(observation, restore, incarnation);
   const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
-  const [probe] = Object.values(observation.probes);
-  if (probe?.answered === true && probe.read.ok) {
-    const least = incarnation.restore?.revision ?? 0;
-    const message = `${seed?.name} has revision ${probe.read.revision}, and the backup has at least ${least}: it is another one than it was taken for`;
-    if (!hasRevision(probe as ReturnType<typeof seatsOf>[number]['probe'], { revision: least }))
-      return blocked({ reason: 'RevisionTooLow', message }, steps);
-  }
+  const lack = lackOfSeed(observation, seed?.name ?? '');
+  if (lack !== undefined) return blocked(lack, steps);
   if (seed?.trouble !== undefined) {
     const message = `${seed.name}: ${seed.trouble.reason} (${seed.trouble.message})`;
     return blocked({ reason: 'MembersNotStarting', message }, steps);

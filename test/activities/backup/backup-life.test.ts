@@ -6,6 +6,7 @@ import type { EtcdBackupSpec } from '../../../src/api/types.ts';
 import { StoreError } from '../../../src/store/port.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { secret } from '../../support/certificates.ts';
+import type { FakeCluster } from '../../support/fake-etcd.ts';
 import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
 
 const DATABASE = Buffer.alloc(128 * 512, 'etcd');
@@ -189,6 +190,54 @@ describe('a single backup', () => {
     const world = aWorld({ clusterRef: { name: 'other' } });
     await world.run();
     expect(world.status.Reason).toContain('there is no EtcdCluster shop/other');
+  });
+});
+
+describe('the number of keys', () => {
+  const KEYS = 17;
+
+  /** The numbers that a finished backup tells, in its manifest and in the status. */
+  async function told(prepare: (world: BackupWorld, cluster: FakeCluster) => void): Promise<unknown[]> {
+    const world = aWorld();
+    const { cluster } = world.etcd.process('10.0.0.1');
+    cluster.keys = KEYS;
+    prepare(world, cluster);
+    await world.run();
+    expect(world.status).toMatchObject({ succeeded: true });
+    const entries = [world.manifest(KEY)?.entry, world.status.history?.[0]];
+    expect(entries).toEqual([expect.objectContaining({ revision: 1 }), entries[0]]);
+    return entries.map(entry => entry?.keys);
+  }
+
+  /** Something happens when so many pieces of the snapshot have come. */
+  const midway = (world: BackupWorld, happens: (host: string) => void) => {
+    world.etcd.snapshotOf = async function* (host) {
+      let pieces = 0;
+      for await (const chunk of snapshotStream(DATABASE, 3_000)) {
+        yield chunk;
+        pieces += 1;
+        if (pieces === 3) happens(host);
+      }
+    };
+  };
+
+  it('is noted of a cluster that nobody writes to', async () => {
+    expect(await told(() => {})).toEqual([KEYS, KEYS]);
+  });
+
+  it('is not noted when a key is written while the snapshot is taken, or one is deleted and another made', async () => {
+    const written = (made: number) => (world: BackupWorld, cluster: FakeCluster) =>
+      midway(world, () => Object.assign(cluster, { keys: KEYS + made, revision: cluster.revision + 2 }));
+    for (const made of [1, 0]) expect(await told(written(made))).toEqual([undefined, undefined]);
+  });
+
+  it.each(['timeout', 'denied'] as const)('is not noted when counting fails: %s', async code => {
+    expect(await told((_, cluster) => void (cluster.countFails = code))).toEqual([undefined, undefined]);
+  });
+
+  it('is not noted when nobody can say any more whether something was written', async () => {
+    const cutOff = (world: BackupWorld) => midway(world, host => world.etcd.set(host, 'isolated'));
+    expect(await told(cutOff)).toEqual([undefined, undefined]);
   });
 });
 

@@ -1,0 +1,58 @@
+/**
+ * Whether the first member of a restore has what the backup was said to hold: its revision, and as many keys. Until then the
+ * cluster is not grown and no client is let in (issue 5, C4). Pure.
+ */
+import type { Obstacle } from '../checks.ts';
+import type { MemberProbe } from '../member-probe.ts';
+import type { Observation } from '../observation.ts';
+import { restoreUnderWay } from './of-cluster.ts';
+
+/**
+ * How many keys the first member is to have, and at which revision: the one that it opened with, so that what has changed since
+ * does not matter, such as a lease that has expired. Undefined when there is nothing to compare, or nobody to ask.
+ */
+export function keysExpected({
+  cluster,
+  probes,
+}: Pick<Observation, 'cluster' | 'probes'>):
+  | { readonly keys: number; readonly revision: number }
+  | undefined {
+  const under = restoreUnderWay(cluster);
+  const { keys, revision } = under ?? {};
+  if (cluster.status.clusterID !== undefined || keys === undefined || revision === undefined)
+    return undefined;
+  const [probe] = Object.values(probes);
+  return hasRevision(probe, { revision }) ? { keys, revision } : undefined;
+}
+
+/** Why the first member, which answers, is not opened; undefined when it has what it should. */
+export function lackOfSeed(observation: Observation, seed: string): Obstacle | undefined {
+  const { cluster, probes, seedKeys } = observation;
+  const [probe] = Object.values(probes);
+  if (probe?.answered !== true || !probe.read.ok) return undefined;
+  const { revision: least = 0 } = restoreUnderWay(cluster) ?? {};
+  if (!hasRevision(probe, { revision: least })) {
+    const message = `${seed} has revision ${probe.read.revision}, and the backup has at least ${least}: ${ANOTHER}`;
+    return { reason: 'RevisionTooLow', message };
+  }
+  const expected = keysExpected(observation);
+  if (expected === undefined) return undefined;
+  const { keys, revision } = expected;
+  if (seedKeys?.ok === true && seedKeys.keys === keys) return undefined;
+  if (seedKeys?.ok === true) {
+    const message = `${seed} has ${seedKeys.keys} keys at revision ${revision}, and the backup has ${keys}: ${ANOTHER}`;
+    return { reason: 'KeysDiffer', message };
+  }
+  const message = `whether ${seed} has the ${keys} keys of the backup is not known: ${seedKeys?.message}. It is asked again; if that does not help, abort the restore`;
+  return { reason: 'KeysUnknown', message, waitMs: 2_000 };
+}
+
+const ANOTHER = 'it is another one than it was taken for';
+
+/** Whether a member has been read from at this revision or above. */
+export function hasRevision(
+  probe: MemberProbe | undefined,
+  { revision = 0 }: { readonly revision?: number },
+): boolean {
+  return probe?.answered === true && probe.read.ok && Number(probe.read.revision ?? 0) >= revision;
+}

@@ -1,0 +1,120 @@
+/** How many keys real members say they have, and that a restored one has them at the very revision that it opened with. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { Etcd3 } from 'etcd3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureToolchain } from '../../local/toolchain/index.ts';
+import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import type { EtcdMember } from '../../src/etcd/port.ts';
+import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
+import { DATA_DIR, VOLUME_PATH } from '../../src/objects/etcd-arguments.ts';
+import { SNAPSHOT_KEY, seedPod } from '../../src/objects/seed-pod.ts';
+import { EtcdProcessCluster } from '../support/etcd-process.ts';
+
+const execute = promisify(execFile);
+const port = createEtcdPort();
+const BUMP = 1_000_000_000;
+const KEYS = 20;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'restored-keys-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Makes the member's data of the snapshot with the arguments of the pod that does it, and starts it. */
+async function restoreOnto(
+  { members: [member] }: EtcdProcessCluster,
+  { snapshot, version, bump }: { readonly snapshot: string; readonly version: string; readonly bump: number },
+): Promise<EtcdMember> {
+  if (member === undefined) throw new Error('there is no member');
+  const { name, peerUrl } = member;
+  const pod = seedPod({
+    restore: { namespace: '', name: '', uid: '' },
+    member: { name, peerUrl, token: 'restored' },
+    claim: name,
+    images: { operator: '', etcd: '' },
+    revisionBump: bump,
+    place: {},
+  });
+  const { args } = pod.spec.initContainers[1] as { readonly args: readonly string[] };
+  const here = args.map(arg =>
+    arg.replace(`${VOLUME_PATH}/${SNAPSHOT_KEY}`, snapshot).replace(DATA_DIR, member.dataDir),
+  );
+  const tool = `etcdutl@${version}` as const;
+  await execute((await ensureToolchain({ only: [tool] })).path(tool), here);
+  member.start();
+  await member.untilHealthy();
+  return port.member(member.target);
+}
+
+async function snapshotTo(file: string, member: EtcdMember): Promise<void> {
+  const signal = new AbortController().signal;
+  await pipeline(
+    verifiedSnapshot(member.snapshot({ signal, deadlineMs: 30_000 })).bytes,
+    createWriteStream(file),
+  );
+}
+
+describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
+  test.each([
+    ['raised', BUMP],
+    ['not raised', 0],
+  ])(
+    'a restored member has the keys of the backup, with revisions %s',
+    async (_, bump) => {
+      const cluster = await EtcdProcessCluster.start({ version, size: 1 });
+      const other = await EtcdProcessCluster.unstarted({ version });
+      const { host, port: at } = cluster.member(0).target;
+      const client = new Etcd3({ hosts: `${host}:${at}` });
+      const members = [port.member(cluster.member(0).target)];
+      try {
+        const [member] = members as [EtcdMember];
+        expect((await member.countKeys()).keys).toBe(0);
+        for (let key = 0; key < KEYS; key += 1) await client.put(`key-${key}`).value('1');
+        // Overwritten, deleted, deleted and written again, and first and last of all that a name can be.
+        await client.put('key-3').value('2');
+        await client.delete().key('key-4');
+        await client.delete().key('key-5');
+        await client.put('key-5').value('2');
+        await client.put(Buffer.from([0])).value('first');
+        await client.put(Buffer.from([255, 255])).value('last');
+        const lease = client.lease(1, { autoKeepAlive: false });
+        await lease.put('leased').value('for a second');
+        await client.delete().key('key-6');
+        const { keys, revision } = await member.countKeys();
+        expect(keys).toBe(KEYS - 2 + 3);
+        expect(revision).toBe((await member.linearizableRead()).revision);
+        // Of a deletion that was compacted nothing but its revision is left.
+        if (bump > 0) await client.kv.compact({ revision, physical: true });
+        const snapshot = join(folder, `${version}-${bump}.db`);
+        await snapshotTo(snapshot, member);
+
+        const restored = await restoreOnto(other, { snapshot, version, bump });
+        members.push(restored);
+        const opened = String(Number(revision) + bump);
+        expect(await restored.countKeys(opened)).toMatchObject({ keys });
+        // What comes later changes the number of now, and not that of then.
+        await other.put('later', 'x');
+        const now = await restored.countKeys();
+        expect(Number(now.revision)).toBeGreaterThan(Number(opened));
+        expect(await restored.countKeys(opened)).toEqual({ keys, revision: now.revision });
+        const future = String(Number(now.revision) + 10);
+        await expect(restored.countKeys(future)).rejects.toMatchObject({ code: 'other' });
+        const before = restored.countKeys(String(Number(opened) - 1));
+        if (bump > 0) await expect(before).rejects.toMatchObject({ message: /compacted/ });
+        else expect((await before).keys).toBe(keys + 1);
+      } finally {
+        for (const member of members) member.close();
+        client.close();
+        await Promise.all([cluster.stop(), other.stop()]);
+      }
+    },
+    60_000,
+  );
+});
