@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => leaveNamespace(world, NAMESPACE));
 
 describe('a restore', () => {
-  it('brings back what the backup holds, under the old name; then the same backup fills a new cluster', async () => {
+  it('brings back what the backup holds, under the old name; then one of the quiet cluster, whose keys are counted, fills a new one', async () => {
     const client = startJournal(world, at, 'journal');
     try {
       await poll(async () => client.written().length > 100, { timeoutMs: 60_000 });
@@ -74,13 +74,18 @@ describe('a restore', () => {
     const claims = (await claimsOf(world, NAMESPACE, CLUSTER)).map(({ metadata }) => metadata.name);
     expect(claims.toSorted()).toEqual([0, 1, 2, 3, 4, 5].map(serial => `${CLUSTER}-${serial}`));
 
+    const { keys = 0 } = await restores.backUp('quiet', CLUSTER);
+    expect(keys).toBeGreaterThan(100);
     await restores.begin('clone', {
       etcdCluster: { name: 'clone' },
       backupStorageType: 'File',
-      file: { claim: BACKUP_CLAIM, path: 'etcd/once' },
+      file: { claim: BACKUP_CLAIM, path: 'etcd/quiet' },
       clusterTemplate: { size: 1, version: VERSION },
     });
-    expect((await restores.ended('clone')).status).toMatchObject({ phase: 'Succeeded', succeeded: true });
+    const { status: cloned } = await restores.ended('clone');
+    expect(cloned).toMatchObject({ phase: 'Succeeded', succeeded: true, source: { keys } });
+    const clone = await readCluster(world, NAMESPACE, 'clone');
+    expect(clone?.status?.incarnation?.restore).toMatchObject({ keys });
     await awaitCondition(world, { namespace: NAMESPACE, name: 'clone' }, { type: 'Available' });
     const first = client.written()[0];
     expect(await restores.etcdctl('clone', 'get', first?.key ?? '', '--print-value-only')).toBe(first?.value);

@@ -22,7 +22,7 @@ import {
   type Row,
   votersOf,
 } from './sim-raft.ts';
-import { connected, digestOf, flagsOf, keysOf, raising, revisionOf, rowOf, withRow } from './sim-lookups.ts';
+import { connected, countOf, flagsOf, hashOf, raising, revisionOf, rowOf, withRow } from './sim-lookups.ts';
 import {
   agreedOn,
   isBefore,
@@ -421,17 +421,8 @@ export class SimEtcd {
       snapshot: () => snapshotStream(Buffer.alloc(512)),
       linearizableRead: () =>
         call('linearizableRead', asked => ({ revision: String(revisionOf(this.#lead(asked).disk)) })),
-      countKeys: at =>
-        call('countKeys', asked => {
-          const { disk } = this.#lead(asked);
-          const revision = revisionOf(disk);
-          return { keys: keysOf(disk, at === undefined ? revision : Number(at)), revision: String(revision) };
-        }),
-      hashKv: revision =>
-        call('hashKv', ({ disk, corrupt }) => ({
-          hash: corrupt === true ? 'another' : digestOf(disk, Number(revision)),
-          compactRevision: '-1',
-        })),
+      countKeys: at => call('countKeys', asked => countOf(this.#lead(asked).disk, at)),
+      hashKv: at => call('hashKv', asked => hashOf(asked, at)),
       version: () =>
         call('version', ({ version, disk }) => {
           const agreed = agreedOn(disk);

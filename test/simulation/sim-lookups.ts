@@ -1,9 +1,9 @@
 /** Small look-ups in what etcd's members keep. */
-import { EtcdError } from '../../src/etcd/port.ts';
+import { EtcdError, type KeyCount, type StoreHash } from '../../src/etcd/port.ts';
 import { hash, type Disk, type Members, type Process, type Row } from './sim-raft.ts';
 
 /** What the keys up to a revision come to. */
-export function digestOf(disk: Disk, revision: number): string {
+function digestOf(disk: Disk, revision: number): string {
   const at = revision - disk.bump;
   if (at > disk.commit)
     throw new EtcdError('other', 'etcdserver: mvcc: required revision is a future revision');
@@ -14,6 +14,18 @@ export function digestOf(disk: Disk, revision: number): string {
 /** How many keys there are up to a revision: every write is of another one. */
 export function keysOf(disk: Pick<Disk, 'log' | 'bump'>, revision: number): number {
   return disk.log.slice(0, revision - disk.bump).filter(({ value }) => value !== undefined).length;
+}
+
+/** What a count of all keys tells, now or at a revision. */
+export function countOf(disk: Disk, at?: string): KeyCount {
+  const revision = revisionOf(disk);
+  return { keys: keysOf(disk, at === undefined ? revision : Number(at)), revision: String(revision) };
+}
+
+/** What a member says that its keys come to. */
+export function hashOf({ disk, corrupt }: Process, revision: string): StoreHash {
+  const digest = corrupt === true ? 'another' : digestOf(disk, Number(revision));
+  return { hash: digest, compactRevision: '-1' };
 }
 
 /** The revision that a linearizable read tells. */
