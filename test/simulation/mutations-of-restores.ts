@@ -32,7 +32,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a restored member is opened whose keys nobody has counted',
     'keysAreNotCountedForAWhile',
-    at('planner/restore/seed.ts', 'if (expected === undefined)', 'if (seedKeys?.ok !== true)'),
+    at('planner/restore/seed.ts', 'expected === undefined', 'seedKeys?.ok !== true'),
   ),
   without(
     'a cluster that is to be restored into is made empty',
