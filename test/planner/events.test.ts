@@ -129,13 +129,23 @@ describe('operations are told', () => {
     ['Succeeded', 'Normal'],
     ['Aborted', 'Warning'],
     ['Failed', 'Warning'],
-    ['Superseded', 'Warning'],
+    ['Superseded', 'Normal'],
   ] as const)('when they end (%s)', (outcome, type) => {
     const lastOperation = { type: 'repairCluster', outcome, completedAt: NOW };
     expect(transitions({ operation }, { lastOperation })).toEqual([
       { type, reason: `Operation${outcome}`, message: 'repairCluster ended' },
     ]);
     expect(transitions({ lastOperation }, { lastOperation })).toEqual([]);
+  });
+
+  it('when one gives way to another, which is named', () => {
+    const lastOperation = { type: 'scaleCluster', outcome: 'Superseded' as const, completedAt: NOW };
+    const before = { operation: { ...operation, type: 'scaleCluster', startedAt: LONG_AGO } };
+    expect(transitions(before, { operation, lastOperation })[0]).toEqual({
+      type: 'Normal',
+      reason: 'OperationSuperseded',
+      message: `scaleCluster ended; ${operation.type} is next`,
+    });
   });
 
   it('when one ends and another begins in the same pass', () => {

@@ -71,11 +71,14 @@ function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): T
   const events: Transition[] = [];
   const { operation, lastOperation } = after;
   if (lastOperation !== undefined && lastOperation.completedAt !== before.lastOperation?.completedAt) {
-    const type = lastOperation.outcome === 'Succeeded' ? 'Normal' : 'Warning';
+    const { type, outcome } = lastOperation;
+    // What gives way to another one may have done all that it was for.
+    const isWell = outcome === 'Succeeded' || outcome === 'Superseded';
+    const next = outcome === 'Superseded' && operation !== undefined ? `; ${operation.type} is next` : '';
     events.push({
-      type,
-      reason: `Operation${lastOperation.outcome}`,
-      message: `${lastOperation.type} ended`,
+      type: isWell ? 'Normal' : 'Warning',
+      reason: `Operation${outcome}`,
+      message: `${type} ended${next}`,
     });
   }
   if (operation !== undefined && operation.startedAt !== before.operation?.startedAt) {
