@@ -31,7 +31,7 @@ export function stepFailure(error: unknown): unknown {
  * workflow, and nobody would look after the cluster until the watcher's next look.
  */
 export function passFailure(error: unknown): unknown {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const type = error instanceof KubeError ? error.reason : 'PassFailed';
   return ApplicationFailure.create({
     message,
@@ -39,4 +39,9 @@ export function passFailure(error: unknown): unknown {
     nonRetryable: false,
     ...(error instanceof Error && { cause: error }),
   });
+}
+
+/** What an error says, or what was thrown instead of one. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

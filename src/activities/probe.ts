@@ -3,6 +3,7 @@ import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
 import type { MemberProbe } from '../planner/member-probe.ts';
 import type { HashFact, KeysFact, Membership, PodFacts } from '../planner/observation.ts';
+import { messageOf } from './failures.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
 /** How a cluster's members are addressed. */
@@ -198,8 +199,4 @@ export async function countKeys(
   } finally {
     member.close();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

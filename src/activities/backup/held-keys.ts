@@ -4,6 +4,7 @@
  */
 import type { EtcdMember, KeyCount } from '../../etcd/port.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { messageOf } from '../failures.ts';
 
 interface Asking {
   readonly deps: Pick<Dependencies, 'logger'>;
@@ -47,8 +48,4 @@ export async function keysHeld(
     });
     return undefined;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

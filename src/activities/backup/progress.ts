@@ -1,6 +1,7 @@
 /** Says how far a run is, while it goes on: in heartbeats by the caller, here in the resource's status. */
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { messageOf } from '../failures.ts';
 import { type BackupRef, recordRun } from './resource.ts';
 
 /** How often status is written: people look at it, nothing depends on it. */
@@ -50,8 +51,6 @@ async function noteProgress({ deps, ref, startedAt }: Of, { bytes, total }: Puls
       },
     }));
   } catch (error) {
-    deps.logger.info('progress not written', {
-      error: error instanceof Error ? error.message : String(error),
-    });
+    deps.logger.info('progress not written', { error: messageOf(error) });
   }
 }

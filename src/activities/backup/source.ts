@@ -16,6 +16,7 @@ import {
   sourcesByPreference,
 } from '../../planner/backup/source.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { messageOf } from '../failures.ts';
 import { BackupFailure } from './failure.ts';
 import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
@@ -58,7 +59,7 @@ export async function openSource(deps: Dependencies, backup: EtcdBackup): Promis
       try {
         asked.push(await ask(each));
       } catch (error) {
-        silent.push(error instanceof Error ? error.message : String(error));
+        silent.push(messageOf(error));
       }
     }),
   );

@@ -15,6 +15,7 @@ import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { messageOf } from '../failures.ts';
 import {
   findWritten,
   isExists,
@@ -93,8 +94,7 @@ async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run):
     const options = { signal, olderThanMs: ABANDONED_MS, matching: keysOf(place.key) };
     await store.removeUnfinished(place.key, options);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    deps.logger.info('unfinished uploads are not removed', { error: message });
+    deps.logger.info('unfinished uploads are not removed', { error: messageOf(error) });
   }
 }
 
@@ -170,8 +170,7 @@ async function liveHash(
     const { hash, compactRevision } = await member.hashKv(revision);
     return { hash, compactRevision };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    deps.logger.info('no hash of the data to compare the backup with', { error: message });
+    deps.logger.info('no hash of the data to compare the backup with', { error: messageOf(error) });
     return undefined;
   }
 }
@@ -181,7 +180,7 @@ function liveOf(revision: string, hashes: readonly (Hash | undefined)[] | undefi
   return known.length === 0 ? undefined : { revision, hashes: known };
 }
 
-/** The hash of the cluster at a revision, asked for now; undefined where it has compacted it away, or nobody says. */
+/** The hash that the cluster has at a revision; undefined where it has compacted it away, or nobody says. */
 export async function hashNow(run: Run, revision: string): Promise<LiveHashes | undefined> {
   const source = await openSource(run.deps, run.shelf.backup);
   try {
