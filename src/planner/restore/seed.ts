@@ -38,13 +38,13 @@ export function lackOfSeed(observation: Observation, seed: string): Obstacle | u
   const expected = keysExpected(observation);
   if (expected === undefined) return undefined;
   const { keys, revision } = expected;
-  if (seedKeys?.ok === true && seedKeys.keys === keys) return undefined;
-  if (seedKeys?.ok === true) {
-    const message = `${seed} has ${seedKeys.keys} keys at revision ${revision}, and the backup has ${keys}: ${ANOTHER}`;
-    return { reason: 'KeysDiffer', message };
+  if (seedKeys?.ok !== true) {
+    const message = `whether ${seed} has the ${keys} keys of the backup is not known: ${seedKeys?.message}. It is asked again; if that does not help, abort the restore`;
+    return { reason: 'KeysUnknown', message, waitMs: 2_000 };
   }
-  const message = `whether ${seed} has the ${keys} keys of the backup is not known: ${seedKeys?.message}. It is asked again; if that does not help, abort the restore`;
-  return { reason: 'KeysUnknown', message, waitMs: 2_000 };
+  if (seedKeys.keys === keys) return undefined;
+  const message = `${seed} has ${seedKeys.keys} keys at revision ${revision}, and the backup has ${keys}: ${ANOTHER}`;
+  return { reason: 'KeysDiffer', message };
 }
 
 const ANOTHER = 'it is another one than it was taken for';
