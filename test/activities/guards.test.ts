@@ -197,7 +197,7 @@ describe('a member is only started again', () => {
     await expectRefused(world, step, `incarnation ${step.token} is not the recorded one`);
   });
 
-  it('in the version that the cluster runs, whatever is asked for now', async () => {
+  it('in the version that the cluster runs, whatever the specification asks for', async () => {
     const { world, step } = await scene();
     await world.kube.as('kubectl').patch(world.resource, { spec: { version: '3.6.99' } }, { type: 'merge' });
     await world.perform(step);

@@ -57,6 +57,18 @@ async function watched(world: OperatorWorld, during: () => Promise<unknown>) {
   return { fewest, failures };
 }
 
+/** A cluster of 3.6.15 whose last member has just started this version: the upgrade has not ended. */
+async function allHaveRun(version: string): Promise<OperatorWorld> {
+  const world = await created('3.6.15');
+  await ask(world, { version });
+  while (!versions(world).every(running => running === version)) {
+    world.kubelet.settle();
+    await world.step();
+  }
+  world.kubelet.settle();
+  return world;
+}
+
 async function settled(world: OperatorWorld, actor: Actor = {}) {
   await world.run(actor);
   return world.run(actor);
@@ -107,13 +119,7 @@ describe('a newer patch', LONG, () => {
   });
 
   it('has not ended while the last member may still fall back, nor while members do not hold the same keys', async () => {
-    const world = await created('3.6.15');
-    await ask(world, { version: '3.6.16' });
-    while (!versions(world).every(version => version === '3.6.16')) {
-      world.kubelet.settle();
-      await world.step();
-    }
-    world.kubelet.settle();
+    const world = await allHaveRun('3.6.16');
     const { decision } = await world.look();
     expect(decision).toMatchObject({
       kind: 'operate',
@@ -140,13 +146,7 @@ describe('a newer patch', LONG, () => {
   });
 
   it('says what to do when the last member falls back after all ran the new version', async () => {
-    const world = await created('3.6.15');
-    await ask(world, { version: '3.6.16' });
-    while (!versions(world).every(version => version === '3.6.16')) {
-      world.kubelet.settle();
-      await world.step();
-    }
-    world.kubelet.settle();
+    const world = await allHaveRun('3.6.16');
     await world.look();
     const last = world.events.filter(({ reason }) => reason === 'MemberUpgraded').at(-1);
     const member = last?.message.split(' ')[0] ?? '';
