@@ -56,8 +56,8 @@ async function bring(): Promise<void> {
 /** A folder, until this process is ended. Prints its port. */
 function serve(): void {
   const identity = { cert: readFileSync(argument(1)), key: readFileSync(argument(2)) };
-  const answer = serveStore(openFileStore(argument(0)), TOKEN);
-  const server = createServer(identity, (request, response) => void answer(request, response));
+  const store = serveStore(openFileStore(argument(0)), TOKEN);
+  const server = createServer(identity, (request, response) => void store.answer(request, response));
   server.requestTimeout = 0;
   process.once('SIGTERM', () => process.exit(0));
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));

@@ -1,6 +1,7 @@
 /** Liveness, readiness and metrics over HTTP. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Connection } from '@temporalio/client';
+import { boundConnections, type ConnectionLimits, PAGE_LIMITS, serverOptions } from './connections.ts';
 
 /** What is wrong now, one short line each; empty: all is well. */
 export type Check = () => Promise<readonly string[]> | readonly string[];
@@ -101,27 +102,34 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
+export interface ServingOptions {
+  /** What goes wrong with the listener itself while it serves. */
+  readonly onTrouble?: (error: Error) => void;
+  readonly limits?: ConnectionLimits;
+}
+
 /**
- * Serves pages to GET.
+ * Serves pages to GET, to whoever asks and however they ask: no request ends the process or keeps others from being answered.
  * @throws when the port is taken
  */
-export async function servePages(port: number, pages: Pages): Promise<PageServer> {
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-    const page = pages[path];
-    if (page === undefined || request.method !== 'GET') {
-      respond(response, {
-        status: 404,
-        contentType: 'text/plain',
-        text: `try ${Object.keys(pages).join(' ')}\n`,
-      });
-      return;
+export async function servePages(
+  port: number,
+  pages: Pages,
+  { onTrouble = () => {}, limits = PAGE_LIMITS }: ServingOptions = {},
+): Promise<PageServer> {
+  const shared = new Map(Object.entries(pages).map(([path, page]) => [path, once(page)]));
+  const server = createServer(serverOptions(limits), (request, response) => {
+    const page = request.method === 'GET' ? shared.get(pathOf(request.url) ?? '') : undefined;
+    if (page === undefined) {
+      const text = `try ${[...shared.keys()].join(' ')}\n`;
+      return respond(response, { status: 404, contentType: 'text/plain', text });
     }
     page().then(
       found => respond(response, found),
       () => respond(response, { status: 500, contentType: 'text/plain', text: 'failed\n' }),
     );
   });
+  boundConnections(server, limits, onTrouble);
   await listen(server, port);
   const address = server.address();
   return {
@@ -134,10 +142,27 @@ export async function servePages(port: number, pages: Pages): Promise<PageServer
   };
 }
 
+/** The path of a request, which may also name a host (RFC 9112, 3.2.2); undefined for what is no address, such as `//`. */
+function pathOf(url: string | undefined): string | undefined {
+  return URL.parse(url ?? '/', 'http://localhost')?.pathname;
+}
+
+/** Who asks while the page is being made is given the same one: many who ask cost as much as one. */
+function once(page: () => Promise<Page>): () => Promise<Page> {
+  let making: Promise<Page> | undefined;
+  return () => {
+    making ??= (async () => page())().finally(() => (making = undefined));
+    return making;
+  };
+}
+
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, resolve);
+    server.listen(port, () => {
+      server.off('error', reject);
+      resolve();
+    });
   });
 }
 

@@ -7,7 +7,9 @@ import { ConfigError } from './environment.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createScrubber } from '../telemetry/scrub.ts';
+import { failure } from './retry.ts';
 import { startOperator } from './start.ts';
+import { uncaughtHandler } from './uncaught.ts';
 
 /** The pod has 60 s between SIGTERM and SIGKILL; the worker takes up to 20 of them. */
 const stopLimitMs = 45_000;
@@ -18,17 +20,26 @@ async function main(): Promise<number> {
   const config = parseConfig(process.env);
   const scrub = createScrubber(config.redact);
   const logger = createLogger({ level: config.logLevel, scrub, fields: { pod: config.pod.name } });
-  const operator = await startOperator(config, { logger, scrub, metrics: createMetrics() });
+  const metrics = createMetrics();
+  const distrust = failure();
+  process.on(
+    'uncaughtException',
+    uncaughtHandler({ logger, count: metrics.uncaught, giveUp: distrust.fail }),
+  );
+  const operator = await startOperator(config, { logger, scrub, metrics }).catch((error: unknown) =>
+    logger.error('operator cannot start, exiting', { error }),
+  );
+  if (operator === undefined) return exitCode.failed;
   const signal = new Promise<string>(resolve => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve(name));
   });
-  const failure = operator.failed.then(
+  const failed = Promise.race([operator.failed, distrust.failed]).then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
-  const cause = await Promise.race([signal.then(name => ({ signal: name })), failure]);
-  const failed = cause !== undefined && 'error' in cause;
-  if (failed) logger.error('operator failed, exiting', { error: cause.error });
+  const cause = await Promise.race([signal.then(name => ({ signal: name })), failed]);
+  const hasFailed = cause !== undefined && 'error' in cause;
+  if (hasFailed) logger.error('operator failed, exiting', { error: cause.error });
   else logger.info('operator is stopping', { ...cause });
   setTimeout(() => {
     logger.error('operator did not stop in time, exiting', { seconds: stopLimitMs / 1000 });
@@ -36,7 +47,7 @@ async function main(): Promise<number> {
   }, stopLimitMs).unref();
   await operator.stop();
   logger.info('operator stopped');
-  return failed ? exitCode.failed : exitCode.stopped;
+  return hasFailed ? exitCode.failed : exitCode.stopped;
 }
 
 try {

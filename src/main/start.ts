@@ -71,9 +71,11 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
     watcherSynced: watching?.synced() ?? false,
     stopping: stopping.signal.aborted,
   });
+  const onTrouble = (error: Error) => logger.warn('a listener has trouble with connections', { error });
+  const health = healthPages(operatorChecks(parts, temporalServing(connection)));
   const servers = [
-    await servePages(config.ports.health, healthPages(operatorChecks(parts, temporalServing(connection)))),
-    await servePages(config.ports.metrics, metricsPages(metrics)),
+    await servePages(config.ports.health, health, { onTrouble }),
+    await servePages(config.ports.metrics, metricsPages(metrics), { onTrouble }),
   ];
   if (config.roles.watcher) {
     void namespace.readyWithin(watchAfterMs).then(() => {

@@ -43,6 +43,8 @@ export interface Metrics extends ActivityMetrics {
   readonly queueDepth: (read: () => number) => void;
   /** One call to the apiserver. */
   readonly kubeCall: (call: CallReport) => void;
+  /** An error that nobody caught, by where Node says that it comes from. */
+  readonly uncaught: (origin: NodeJS.UncaughtExceptionOrigin) => void;
 }
 
 const prefix = 'etcd_operator_';
@@ -74,6 +76,7 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
     backup: backupMetrics(registry, prefix),
     watcher: watcherMetrics(registry),
     kubeCall: kubeMetrics(registry),
+    uncaught: uncaughtMetrics(registry),
   };
   const descriptions = describe(registry);
   collectDefaultMetrics({ register: registry, prefix });
@@ -127,6 +130,16 @@ function describe(registry: Registry): MetricDescription[] {
     };
     return { name, help, type, labels: labelNames.filter(label => label !== 'le') };
   });
+}
+
+function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
+  const errors = new Counter({
+    name: `${prefix}uncaught_errors_total`,
+    help: 'Errors that nobody caught, which is a fault of the operator: its log has them.',
+    labelNames: ['origin'] as const,
+    registers: [registry],
+  });
+  return origin => errors.inc({ origin });
 }
 
 function watcherMetrics(registry: Registry): WatcherMetrics {

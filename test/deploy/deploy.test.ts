@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
 import { parseConfig } from '../../src/main/config.ts';
+import { CLAIM_STORE_PORT, claimStorePod } from '../../src/objects/claim-store.ts';
 import { at, listAt, loadKustomization, type Manifest } from './manifests.ts';
 import { clusterPermissions, ownNamespacePermissions, type Permission } from './permissions.ts';
 
 const operator = loadKustomization('deploy');
 const temporal = loadKustomization('deploy/temporal');
+const helpers = loadKustomization('deploy/helpers');
 const all = [...operator.objects, ...temporal.objects];
 
 function find(kind: string, name: string, among: readonly Manifest[] = all): Manifest {
@@ -25,7 +27,7 @@ describe('the kustomizations', () => {
     const written = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' })
       .filter(name => name.endsWith('.yaml') && !name.startsWith('samples/'))
       .map(name => `deploy/${name}`);
-    expect([...operator.files, ...temporal.files].sort()).toEqual(written.sort());
+    expect([...operator.files, ...temporal.files, ...helpers.files].sort()).toEqual(written.sort());
   });
 
   test('name no object twice', () => {
@@ -92,6 +94,55 @@ describe('references lead somewhere', () => {
   test('the claim of the Temporal server exists', () => {
     const [data] = listAt(podOf(find('Deployment', 'temporal')), 'spec', 'volumes');
     find('PersistentVolumeClaim', String(at(data, 'persistentVolumeClaim', 'claimName')));
+  });
+});
+
+describe('network policies', () => {
+  const policies = [...all, ...helpers.objects].filter(({ kind }) => kind === 'NetworkPolicy');
+  const rulesOf = (policy: Manifest) => listAt(policy, 'spec', 'ingress');
+  const policyOf = (name: string): Manifest => find('NetworkPolicy', name, policies);
+  const labelsOf = (policy: Manifest): unknown => at(policy, 'spec', 'podSelector', 'matchLabels');
+
+  test('are there for the operator, its helpers and the Temporal for evaluation', () => {
+    expect(policies.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`)).toEqual([
+      'etcd-operator/etcd-operator',
+      'temporal/temporal',
+      '/etcd-operator-helpers',
+    ]);
+  });
+
+  test.each([
+    ['etcd-operator', 'etcd-operator'],
+    ['temporal', 'temporal'],
+  ])('%s selects its pods, and names ports that they have', (name, deployment) => {
+    const pod = podOf(find('Deployment', deployment));
+    expect(at(pod, 'metadata', 'labels')).toMatchObject(labelsOf(policyOf(name)) as object);
+    const ports = listAt(pod, 'spec', 'containers', 0, 'ports').map(port => at(port, 'name'));
+    for (const rule of rulesOf(policyOf(name)))
+      for (const port of listAt(rule, 'ports')) expect(ports).toContain(at(port, 'port'));
+  });
+
+  test('of helpers selects the pods that are made, and lets the operator in at their port alone', () => {
+    const owner = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'u-1' } as const;
+    const pod = claimStorePod(owner, { image: 'any', claim: 'backups' });
+    const policy = policyOf('etcd-operator-helpers');
+    expect(pod.metadata.labels).toMatchObject(labelsOf(policy) as object);
+    expect(at(policy, 'spec', 'policyTypes')).toEqual(['Ingress', 'Egress']);
+    expect(at(policy, 'spec', 'egress')).toBeUndefined();
+    expect(rulesOf(policy).map(rule => at(rule, 'ports'))).toEqual([[{ port: CLAIM_STORE_PORT }]]);
+  });
+
+  test.each(['temporal', 'etcd-operator-helpers'])('%s is reached by the operator alone', name => {
+    const [rule, ...others] = rulesOf(policyOf(name));
+    const [from, ...more] = listAt(rule, 'from');
+    expect([others, more]).toEqual([[], []]);
+    const namespace = find('Namespace', 'etcd-operator');
+    expect(at(from, 'namespaceSelector', 'matchLabels')).toEqual({
+      'kubernetes.io/metadata.name': namespace.metadata.name,
+    });
+    expect(at(operatorPod, 'metadata', 'labels')).toMatchObject(
+      at(from, 'podSelector', 'matchLabels') as object,
+    );
   });
 });
 

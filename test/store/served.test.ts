@@ -27,7 +27,7 @@ beforeAll(async () => {
   const names = { commonName: 'claim', usages: ['server' as const], dnsNames: ['claim.test'], addresses: [] };
   const leaf = await issueLeaf(authority, names, validity);
   answering = serveStore(openFileStore(folder), TOKEN);
-  server = createServer(leaf, (request, response) => void answering(request, response));
+  server = createServer(leaf, (request, response) => void answering.answer(request, response));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const at = { location: 'file://backups', host: '127.0.0.1', port, serverName: 'claim.test' };

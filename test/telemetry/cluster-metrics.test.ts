@@ -104,6 +104,7 @@ test('no label of any metric is finer than a resource', () => {
       'name',
       'namespace',
       'operation',
+      'origin',
       'outcome',
       'told',
     ].sort(),

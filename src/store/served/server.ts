@@ -15,25 +15,49 @@ export interface ServedError {
   readonly message: string;
 }
 
-/** One way to answer requests on a store. Never rejects. */
-export function serveStore(
-  store: Store,
-  token: string,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return async (request, response) => {
-    try {
-      if (!isAllowed(request, token)) return answer(response, 401, refusal());
-      await handle(store, request, response);
-    } catch (error) {
-      // What has been begun cannot be taken back: the other side sees that it ends too soon.
-      if (response.headersSent) response.destroy();
-      else answer(response, 500, asServed(error));
-    }
+/** A store that answers requests. */
+export interface ServedStore {
+  /** Never rejects. Whoever has no token is refused before anything of the request is read. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Requests with the token that are being answered. */
+  busy(): number;
+  /** When the last one with the token was answered, as `performance.now()`; of the beginning before there was one. */
+  lastAsked(): number;
+}
+
+export function serveStore(store: Store, token: string): ServedStore {
+  let busy = 0;
+  let lastAsked = performance.now();
+  return {
+    busy: () => busy,
+    lastAsked: () => lastAsked,
+    async answer(request, response) {
+      if (!isAllowed(request, token)) {
+        response.setHeader('connection', 'close');
+        return answer(response, 401, refusal());
+      }
+      busy += 1;
+      // Comes also when the other side goes away; until then what was said may not have reached it.
+      const told = new Promise(resolve => response.once('close', resolve));
+      try {
+        await handle(store, request, response);
+      } catch (error) {
+        // What has been begun cannot be taken back: the other side sees that it ends too soon.
+        if (response.headersSent) response.destroy();
+        else answer(response, 500, asServed(error));
+      } finally {
+        await told;
+        busy -= 1;
+        lastAsked = performance.now();
+      }
+    },
   };
 }
 
 async function handle(store: Store, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://store');
+  const url = URL.parse(request.url ?? '/', 'http://store');
+  if (url === null) return answer(response, 404, { code: 'invalid', message: 'no such request' });
+  const { pathname, searchParams } = url;
   const key = searchParams.get('key') ?? '';
   const signal = abortedWith(response);
   switch (`${request.method} ${pathname}`) {
