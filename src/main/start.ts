@@ -16,6 +16,7 @@ import { ownImage } from './own-image.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
 import { failure, retryUntilDone } from './retry.ts';
 import { lazyConnection, workerConnection } from './temporal-connection.ts';
+import { sdkMetrics } from './sdk-metrics.ts';
 import { startWatching, type Watching } from './watching.ts';
 import { createWorker } from './worker.ts';
 import { workflowBundle } from './workflow-bundle.ts';
@@ -46,7 +47,8 @@ const watchAfterMs = 5_000;
  */
 export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
   const { logger, metrics } = telemetry;
-  installRuntime(config, logger);
+  const ofSdk = await sdkMetrics();
+  installRuntime(ofSdk.bindAddress, logger);
   const stopping = new AbortController();
   const { failed, fail } = failure();
   const kubernetes = connectKubernetes(config, telemetry);
@@ -76,6 +78,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const servers = [
     await servePages(config.ports.health, health, { onTrouble }),
     await servePages(config.ports.metrics, metricsPages(metrics), { onTrouble }),
+    await servePages(config.ports.temporalMetrics, metricsPages(ofSdk), { onTrouble }),
   ];
   if (config.roles.watcher) {
     void namespace.readyWithin(watchAfterMs).then(() => {
@@ -97,14 +100,14 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
 }
 
 /** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
-function installRuntime(config: Config, logger: Logger): void {
+function installRuntime(bindAddress: string, logger: Logger): void {
   Runtime.install({
     logger: temporalLogger(logger.child({ component: 'temporal' })),
     shutdownSignals: [],
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       metrics: {
-        prometheus: { bindAddress: `0.0.0.0:${config.ports.temporalMetrics}`, useSecondsForDurations: true },
+        prometheus: { bindAddress, useSecondsForDurations: true },
       },
     },
   });
