@@ -129,7 +129,11 @@ async function ownedObjects(
   }));
   return {
     pods: seenPods,
-    claims: await withExpandable(kube, cluster, await withHomes(kube, seenClaims, seenPods)),
+    claims: await withExpandable(
+      kube,
+      cluster,
+      await withHomes(kube, { claims: seenClaims, pods: seenPods, status: cluster.status }),
+    ),
     peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
     clientService: objectFacts(client, uid, buildClientService(cluster.object)),
     disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),

@@ -21,7 +21,7 @@ const memberDetail = z.object({
   dbSizeInUse: int64('Bytes of it that hold data.').optional(),
   raftIndex: int64('The last entry of its log.').optional(),
   claim: name('The claim that holds its data.').optional(),
-  node: name('The node it runs on.').optional(),
+  node: name('The node it runs on, or ran on last.').optional(),
   lostSince: time('Since when it is proved that the member cannot come back with its data.').optional(),
 });
 

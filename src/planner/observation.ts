@@ -71,6 +71,16 @@ export interface PodFacts {
   readonly imageReplacedAt?: number | undefined;
 }
 
+/** The host that a volume is pinned to (planner/node-affinity.ts). */
+export interface VolumeHome {
+  /** The Node, by name; where none is known what the volume's affinity asks for. */
+  readonly node: string;
+  /** Whether Kubernetes still has that Node. `false` is proof that the volume is gone; undefined: it cannot be told. */
+  readonly exists: boolean | undefined;
+  /** Why it cannot be told, for people. */
+  readonly why?: string;
+}
+
 export interface ClaimFacts {
   readonly name: string;
   readonly uid: string;
@@ -87,11 +97,8 @@ export interface ClaimFacts {
   readonly keptByRestore?: boolean;
   /** Kept after its member was removed, until then (milliseconds since the epoch). */
   readonly keptUntil: number | undefined;
-  /**
-   * The node that its volume is pinned to, and whether Kubernetes still has that Node. Looked up only while its
-   * member has no ready pod; absent for volumes that follow the pod.
-   */
-  readonly home?: { readonly node: string; readonly exists: boolean } | undefined;
+  /** Where its volume lies. Looked up only while its member has no ready pod; absent for volumes that follow the pod. */
+  readonly home?: VolumeHome | undefined;
   /** The size that it asks for, a quantity. */
   readonly requested?: string | undefined;
   /** The size that its volume has, once it is bound. */

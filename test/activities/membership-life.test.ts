@@ -335,7 +335,8 @@ describe('a node that is gone', LONG, () => {
   it('that comes back in time gets its member back', async () => {
     const world = await onLostNode({ replaceAfterSeconds: 600 });
     await world.run();
-    world.kube.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } } as never);
+    const labels = { 'kubernetes.io/hostname': 'node-1' };
+    world.kube.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', labels } } as never);
     await world.run();
     await world.run();
     expectMembers(world, ['example-0', 'example-1', 'example-2']);

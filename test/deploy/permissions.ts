@@ -50,14 +50,19 @@ export const clusterPermissions: readonly Permission[] = [
         'members: made, looked at, watched, stamped with their identity, enlarged, stopped to be started anew, and deleted with their cluster',
     }),
   ),
-  ...['persistentvolumes', 'nodes'].map(
-    (resource): Permission => ({
-      group: '',
-      resource,
-      verbs: ['get'],
-      because: 'whether the node that a member without a pod has its volume on is still there',
-    }),
-  ),
+  {
+    group: '',
+    resource: 'persistentvolumes',
+    verbs: ['get'],
+    because: 'which nodes the volume of a member without a pod can be used on',
+  },
+  {
+    group: '',
+    resource: 'nodes',
+    verbs: ['get', 'list'],
+    because:
+      'whether one of those nodes is still there, found by the labels that the volume asks for, and whether the node of a pod that does not end is',
+  },
   {
     group: '',
     resource: 'services',

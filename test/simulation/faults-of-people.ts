@@ -1,5 +1,6 @@
 /** People who ask for more or less, stop the work or step in, and who take away or edit what the operator wrote down. */
 import type { Fault } from './fault.ts';
+import { SELECTED_NODE } from './sim-nodes.ts';
 import { newestMembers } from './sim-raft.ts';
 
 const resized: Fault = (world, random) => {
@@ -69,7 +70,7 @@ const labelsTaken: Fault = (world, random) => {
   if (claim === undefined || world.taken.has(claim.metadata.uid ?? '')) return undefined;
   const { labels, annotations = {}, uid = '' } = claim.metadata;
   if (labels !== undefined) world.taken.set(uid, { labels, annotations });
-  const home = Object.entries(annotations).filter(([key]) => key.endsWith('/hostname'));
+  const home = Object.entries(annotations).filter(([key]) => key === SELECTED_NODE);
   const left = random.chance(0.5) ? annotations : Object.fromEntries(home);
   world.kube.change(claim, { metadata: { ...claim.metadata, labels: {}, annotations: left } });
   return `${claim.metadata.name}${left === annotations ? '' : ' with its stamps'}`;

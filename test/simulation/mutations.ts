@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Mutation } from './mutation.ts';
+import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
@@ -14,6 +15,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...GENERAL_MUTATIONS,
   ...UPGRADE_MUTATIONS,
   ...RESTORE_MUTATIONS,
+  ...DEATH_MUTATIONS,
 ];
 
 /** The number of the mutation that is in effect; none when undefined. The mutated files ask for it. */

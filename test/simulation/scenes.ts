@@ -4,6 +4,7 @@
  */
 import { adviceScenes } from './scenes-of-advice.ts';
 import { creationScenes } from './scenes-of-creation.ts';
+import { deathScenes } from './scenes-of-death.ts';
 import { gateScenes } from './scenes-of-gates.ts';
 import { learnerScenes } from './scenes-of-learners.ts';
 import { membershipScenes } from './scenes-of-membership.ts';
@@ -30,6 +31,7 @@ const SCENES = {
   ...upgradeScenes,
   ...adviceScenes,
   ...restoreScenes,
+  ...deathScenes,
 };
 export type SceneName = keyof typeof SCENES;
 export const SCENE_NAMES = Object.keys(SCENES) as SceneName[];

@@ -4,6 +4,8 @@ import type { Random } from './random.ts';
 import type { SimKube } from './sim-kube.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
+/** Of claims: the Node that the scheduler chose for their volume, by name. */
+export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 const NODES = 7;
 
 export class SimNodes {
@@ -31,13 +33,16 @@ export class SimNodes {
 
   /** The node that a claim's volume is pinned to. */
   homeOf(claim: KubeObject | undefined): string | undefined {
-    return claim?.metadata.annotations?.[HOSTNAME];
+    return claim?.metadata.annotations?.[SELECTED_NODE];
   }
 
   /** Where a pod is to run: where its volume is, else on any node that is up; undefined when that cannot be. */
   place(claim: KubeObject | undefined): string | undefined {
     const home = this.homeOf(claim);
-    if (home !== undefined) return this.#kube.peek('Node', home) === undefined ? undefined : home;
+    if (home !== undefined) {
+      const { labels } = this.#kube.peek('Node', home)?.metadata ?? {};
+      return labels?.[HOSTNAME] === hostnameOf(home) ? home : undefined;
+    }
     return this.#random.pick(this.all().filter(node => !this.down.has(node)));
   }
 
@@ -49,10 +54,10 @@ export class SimNodes {
       this.#kube.change(claim, { spec, status: { phase: 'Bound' } });
       return;
     }
-    const annotations = { ...claim.metadata.annotations, [HOSTNAME]: node };
+    const annotations = { ...claim.metadata.annotations, [SELECTED_NODE]: node };
     const metadata = { ...claim.metadata, annotations };
     this.#kube.change(claim, { metadata, spec, status: { phase: 'Bound' } });
-    const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [node] }];
+    const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [hostnameOf(node)] }];
     this.#kube.create({
       apiVersion: 'v1',
       kind: 'PersistentVolume',
@@ -83,9 +88,22 @@ export class SimNodes {
     if (this.#kube.peek('Node', node) === undefined) this.#register(node);
   }
 
-  #register(name: string): void {
-    this.#kube.create({ apiVersion: 'v1', kind: 'Node', metadata: { name } } as WritableObject);
+  /** Somebody changes what the Node is labelled as, or puts that right. */
+  relabel(node: string, hostname = hostnameOf(node)): void {
+    const found = this.#kube.peek('Node', node);
+    if (found === undefined) return;
+    this.#kube.change(found, { metadata: { ...found.metadata, labels: { [HOSTNAME]: hostname } } });
   }
+
+  #register(name: string): void {
+    const labels = { [HOSTNAME]: hostnameOf(name) };
+    this.#kube.create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels } } as WritableObject);
+  }
+}
+
+/** What a Node is labelled as: the name of another one, so that nobody can take the one for the other unnoticed. */
+function hostnameOf(node: string): string {
+  return `node-${Number(node.replace('node-', '')) + 1}`;
 }
 
 /** The node that a pod was placed on. */

@@ -34,16 +34,32 @@ function observeMember(observation: Observation, name: string): ObservedMember {
   const judged = judge(pod, probe);
   return {
     ready: pod?.ready === true && !pod.deleting,
-    complaint: judged.complaint,
+    complaint: judged.complaint && [judged.complaint, ...doubts(claim)].join('; '),
     detail: {
       name,
       health: judged.health,
       ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name, claim)),
       ...(claim === undefined ? {} : { claim: claim.name }),
-      ...(pod?.node === undefined ? {} : { node: pod.node }),
+      ...nodeOf(observation, { name, pod }),
       ...lostSince(observation, name),
     },
   };
+}
+
+/** What cannot be told of its volume, which may be why it does not start. */
+function doubts(claim: ClaimFacts | undefined): string[] {
+  const why = claim?.home?.why;
+  return why === undefined ? [] : [why];
+}
+
+/** Remembered when the pod goes: a volume can be proved lost only by who knows where it was used. */
+function nodeOf(
+  { cluster }: Observation,
+  { name, pod }: { readonly name: string; readonly pod: PodFacts | undefined },
+): Pick<MemberDetail, 'node'> {
+  const before = cluster.status.members?.details?.find(detail => detail.name === name);
+  const node = (pod?.owned === true ? pod.node : undefined) ?? before?.node;
+  return node === undefined ? {} : { node };
 }
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */

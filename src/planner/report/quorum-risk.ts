@@ -98,5 +98,7 @@ function claimOf(claim: ReturnType<typeof lastKnownSeat>['claim']): string {
   if (claim.deleting) return 'its claim is being deleted';
   const { home } = claim;
   if (home === undefined) return `its claim is ${claim.phase}`;
-  return `its claim is ${claim.phase} to a volume on node ${home.node}, which is ${home.exists ? 'there' : 'gone'}`;
+  const where = `its claim is ${claim.phase} to a volume on node ${home.node}`;
+  if (home.exists === undefined) return `${where}: ${home.why ?? 'whether that is there is not known'}`;
+  return `${where}, which is ${home.exists ? 'there' : 'gone'}`;
 }
