@@ -178,6 +178,7 @@ const SUCCEEDED = rows('Succeeded', {
     '',
   ],
   Pending: ['Unknown', 'The work has not ended yet.', WAIT],
+  Refused: ['False', 'The restore is refused and was not begun.', 'See condition Accepted.'],
   Failed: ['False', 'The work failed.', 'Read the message.'],
 });
 

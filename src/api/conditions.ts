@@ -3,6 +3,7 @@
  * from it and reference documentation is generated from it. Types and reasons are stable: people write alerts on them.
  */
 import type { ConditionStatus } from './condition-rows.ts';
+import { RESTORE_CONDITIONS } from './conditions-of-restores.ts';
 import { SPEC_CONDITIONS } from './conditions-of-specs.ts';
 import { STATE_CONDITIONS } from './conditions-of-state.ts';
 
@@ -19,7 +20,7 @@ export type Condition = {
 };
 
 /** Each row is one type with one reason; the order is that of the documentation. */
-export const CONDITIONS = [...STATE_CONDITIONS, ...SPEC_CONDITIONS] as const;
+export const CONDITIONS = [...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_CONDITIONS] as const;
 
 /** A row of {@link CONDITIONS}. */
 export type ConditionRow = (typeof CONDITIONS)[number];

@@ -24,8 +24,9 @@ export const restoreSpec = cel(
       etcdCluster: z
         .object({
           name: cel(text(253, 'Name of the EtcdCluster; with clusterTemplate, of the one to make.'), {
-            rule: 'size(self) >= 1 && size(self) <= 52',
-            message: 'must name an EtcdCluster of this namespace, in at most 52 characters',
+            rule: "size(self) <= 52 && self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+            message:
+              'must name an EtcdCluster of this namespace: at most 52 lower-case letters, digits and dashes, a letter first, no dots',
           }),
         })
         .describe('The cluster that is restored.'),
@@ -95,15 +96,23 @@ const source = z.object({
   time: time('When it was taken, where that is known.').optional(),
 });
 
+const refusal = z.object({
+  generation: int64('The metadata.generation that is refused.'),
+  reason: text(64, 'As the reason of the condition Accepted.'),
+  message: text(4096, 'What is wrong, and what to do.'),
+  time: time('When it was first refused for this reason.').optional(),
+  lookAgain: text(256, 'The value of the annotation look-again when it was refused.').optional(),
+});
+
 const restoreStatus = z
   .object({
     succeeded: z
       .boolean()
       .describe('Whether the cluster has quorum, its size and its revision again, read through every member.')
       .optional(),
-    reason: text(4096, 'Why it failed.').optional(),
+    reason: text(4096, 'Why it failed, or is refused.').optional(),
     phase: statusValue(
-      ['', 'Pending', 'Validating', 'Fencing', 'Seeding', 'Growing', 'Succeeded', 'Failed'],
+      ['', 'Pending', 'Validating', 'Fencing', 'Seeding', 'Growing', 'Succeeded', 'Failed', 'Refused'],
       'How far the restore is.',
     ).optional(),
     conditions: conditions.optional(),
@@ -111,6 +120,11 @@ const restoreStatus = z
     workflowID: text(512, 'The Temporal workflow that performs the restore.').optional(),
     step: text(1024, 'The step that is being performed.').optional(),
     generation: int64('The metadata.generation that source was found for.').optional(),
+    refusal: refusal
+      .describe(
+        'Why it is refused. It holds for this generation, whatever becomes of the cluster: until spec changes, the annotation etcd.database.coreos.com/look-again gets another value, or the workflow is sent the signal resync.',
+      )
+      .optional(),
     source: source.describe('The backup, as it was read from end to end and found good.').optional(),
     clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),
     revision: int64('The revision after the restore.').optional(),

@@ -59,6 +59,8 @@ export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
 export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
 /** Of an EtcdRestore that the operator made because every volume of the cluster was lost: the token of that incarnation. */
 export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
+/** Of an EtcdRestore that was refused: whoever gives it another value asks for another look. */
+export const ANNOTATION_LOOK_AGAIN = `${GROUP}/look-again`;
 /** Of an EtcdCluster that an EtcdRestore made: its name. Such a cluster is never bootstrapped empty. */
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 /** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */
@@ -99,6 +101,11 @@ export type MemberAddress = {
   readonly domain?: string | undefined;
   readonly tls?: boolean | undefined;
 };
+
+/** Whether an EtcdCluster can have this name: that of a Service, short enough for the names of its members. */
+export function isClusterName(name: string): boolean {
+  return name.length <= MAX_CLUSTER_NAME_LENGTH && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name);
+}
 
 /** The name of a member, its pod and its claim. Serials start at 0 and are never used twice. */
 export function memberName(cluster: string, serial: number): string {

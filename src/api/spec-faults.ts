@@ -1,7 +1,7 @@
 /** What contradicts itself or etcd in a specification, as sentences that say what to write instead. Pure. */
 import { cronFault, timeZoneFault } from './cron.ts';
 import { type ClusterConfig, DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './defaults.ts';
-import { isReservedKey, MAX_CLUSTER_NAME_LENGTH } from './names.ts';
+import { isClusterName, isReservedKey, MAX_CLUSTER_NAME_LENGTH } from './names.ts';
 import { parseBytes, parseDurationSeconds, parseQuantity } from './quantity.ts';
 import { reservedEnvReason } from './reserved-env.ts';
 import { keyFaults, labelFaults, quote } from './syntax.ts';
@@ -25,7 +25,7 @@ function nameFaults(path: string, name: string): readonly string[] {
   if (name.length > MAX_CLUSTER_NAME_LENGTH) {
     return [`${path} has ${name.length} characters: use at most ${MAX_CLUSTER_NAME_LENGTH}`];
   }
-  return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)
+  return isClusterName(name)
     ? []
     : [
         `${path} ${quote(name)} cannot name a Service: write lower-case letters, digits and dashes, a letter first`,

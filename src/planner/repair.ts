@@ -8,7 +8,7 @@ import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
 import { stampThem, unstampedClaims } from './identity.ts';
-import { isTotalLoss, totalLoss } from './membership/total-loss.ts';
+import { lossOfAll } from './membership/total-loss.ts';
 import { memberNames } from './members.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
@@ -146,9 +146,10 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
     return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
   }
   if (lost.length === 0) return undefined;
-  if (isTotalLoss(observation)) return totalLoss(observation);
-  return {
-    reason: 'MemberLost',
-    message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
-  };
+  return (
+    lossOfAll(observation) ?? {
+      reason: 'MemberLost',
+      message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
+    }
+  );
 }

@@ -31,13 +31,15 @@ const LONG_HISTORY = 1_000;
 
 export interface RestoreInput extends ResourceRef {
   readonly failures?: number;
+  /** Another look was asked for at what was refused, and not taken yet. */
+  readonly again?: boolean;
 }
 
 export async function etcdRestore(input: RestoreInput): Promise<void> {
   // Histories of the releases that declined restores are replayed as they were.
   if (!patched('restores')) return declineRestore(input);
-  const { namespace, name, uid, failures = 0 } = input;
-  const entity = new RestoreEntity({ namespace, name, uid }, failures);
+  const { namespace, name, uid, ...state } = input;
+  const entity = new RestoreEntity({ namespace, name, uid }, state);
   // The resource is still there: what takes a restore back is its deletion, or an abort at the workflow of its cluster.
   CancellationScope.current().cancelRequested.catch(() => entity.cancel());
   return CancellationScope.nonCancellable(() => entity.run());
@@ -48,15 +50,23 @@ class RestoreEntity {
   /** Failures in a row, for the back-off. */
   #failures: number;
   #dirty = false;
+  #again: boolean;
   #cancelled = false;
   #actor: RestoreActor = {};
+  /** What keeps the restore from beginning, as the workflow of the cluster was last told. */
+  #told: string | undefined;
 
-  constructor(ref: ResourceRef, failures: number) {
+  constructor(ref: ResourceRef, { failures = 0, again = false }: Pick<RestoreInput, 'failures' | 'again'>) {
     this.#ref = ref;
     this.#failures = failures;
+    this.#again = again;
     const wake = () => void (this.#dirty = true);
     setHandler(changedSignal, wake, { description: 'look again (sent by the watcher)' });
-    setHandler(resyncSignal, wake, { description: 'look now' });
+    const lookAgain = () => {
+      this.#again = true;
+      wake();
+    };
+    setHandler(resyncSignal, lookAgain, { description: 'look now, also at what was refused' });
     setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
   }
 
@@ -68,20 +78,34 @@ class RestoreEntity {
 
   async run(): Promise<void> {
     for (;;) {
+      const actor = { ...this.#actor, ...(this.#again && { again: true }) };
       this.#dirty = false;
-      const assessment = await look(this.#ref, this.#actor);
+      this.#again = false;
+      const assessment = await look(this.#ref, actor);
       const { decision, summary } = assessment;
       setCurrentDetails(detailsOf(assessment));
-      // The workflow of the cluster cannot know that there is something for it to do, or nothing any more.
+      // The workflow of the cluster cannot know that there is something for it to do or to say, or nothing any more.
       const isHandedOver = decision.kind === 'waiting' && summary?.phase === 'Fencing';
-      if (isHandedOver || decision.kind === 'ended') await tellCluster(assessment);
+      const obstacle = 'reason' in decision ? `${decision.kind} ${decision.reason}` : undefined;
+      if (isHandedOver || decision.kind === 'ended' || obstacle !== this.#told) await tellCluster(assessment);
+      this.#told = obstacle;
       if (decision.kind === 'ended') return;
       if (decision.kind === 'operate') await this.#operate(decision);
-      else await condition(() => this.#dirty, decision.kind === 'waiting' ? FOLLOW : BLOCKED);
+      else await this.#wait(decision);
       const { historyLength, continueAsNewSuggested } = workflowInfo();
       if (historyLength > LONG_HISTORY || continueAsNewSuggested || this.#cancelled)
-        await continueAsNew<typeof etcdRestore>({ ...this.#ref, failures: this.#failures });
+        await continueAsNew<typeof etcdRestore>({
+          ...this.#ref,
+          failures: this.#failures,
+          again: this.#again,
+        });
     }
+  }
+
+  /** Until something may have changed. What is refused stays so until it is told otherwise. */
+  async #wait({ kind }: RestoreDecision): Promise<void> {
+    if (kind === 'refused') await condition(() => this.#dirty);
+    else await condition(() => this.#dirty, kind === 'waiting' ? FOLLOW : BLOCKED);
   }
 
   async #operate(decision: Extract<RestoreDecision, { kind: 'operate' }>): Promise<void> {
@@ -128,6 +152,7 @@ async function tellCluster({ cluster }: RestoreAssessment): Promise<void> {
 function detailsOf({ decision, summary }: RestoreAssessment): string {
   if (summary === undefined) return 'The resource is gone.';
   const { phase = 'Pending', step, reason } = summary;
-  const blocked = decision.kind === 'blocked' ? `Blocked: ${decision.reason}. ` : '';
+  const kind = decision.kind === 'refused' ? 'Refused' : 'Blocked';
+  const blocked = 'reason' in decision ? `${kind}: ${decision.reason}. ` : '';
   return `**${phase}**\n\n${blocked}${(reason ?? step ?? '').replace(/\s+/g, ' ')}`;
 }

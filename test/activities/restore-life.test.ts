@@ -214,7 +214,7 @@ describe('a restore that may not begin', () => {
     const world = await RestoreWorld.withCluster();
     world.request();
     await world.settle();
-    expect(world.restore.phase).toBe('Validating');
+    expect(world.restore.phase).toBe('Refused');
     expect(world.restore.step).toContain('spec.confirmClusterID');
     expect(world.names('Pod')).toEqual(OLD);
   });
@@ -241,7 +241,7 @@ describe('a restore that may not begin', () => {
     world.seedBackup({ bytes: snapshotBytes(authFile(true)) });
     await world.settle();
     expect(world.restore.source).toMatchObject({ authEnabled: true });
-    expect(world.restore.phase).toBe('Validating');
+    expect(world.restore.phase).toBe('Refused');
     expect(world.restore.step).toContain('TLS.auto');
     expect(world.names('Pod')).toEqual(OLD);
   });
@@ -250,7 +250,7 @@ describe('a restore that may not begin', () => {
     const world = await asked();
     for (const cluster of world.etcd.clusters) cluster.asksForUsers = true;
     await world.settle();
-    expect(world.restore.phase).toBe('Validating');
+    expect(world.restore.phase).toBe('Refused');
     expect(world.restore.step).toContain('TLS.auto');
     expect(world.names('Pod')).toEqual(OLD);
     expect(world.names('Service')).toEqual(['example', 'example-client']);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdRestore } from '../../src/api/types.ts';
 import type { Observation } from '../../src/planner/observation.ts';
-import { restoreStatus } from '../../src/planner/restore/resource.ts';
+import { restoreStatus } from '../../src/planner/restore/report.ts';
 import {
   aCluster,
   anObservation,

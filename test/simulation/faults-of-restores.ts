@@ -109,7 +109,7 @@ export function answerBackups(world: SimWorld, chance: number): void {
 export function obeyAboutRestores(world: SimWorld): void {
   for (const found of underWay(world)) {
     const { decision, failures = 0 } = world.restores.get(found.metadata.uid ?? '') ?? {};
-    if (decision?.kind === 'blocked') answer(world, found, decision.reason);
+    if (decision?.kind === 'blocked' || decision?.kind === 'refused') answer(world, found, decision.reason);
     // It says what keeps it.
     else if (wordOf(found).includes('spec.hibernated')) world.edit({ hibernated: false });
     else if (
@@ -128,8 +128,9 @@ function answer(world: SimWorld, found: KubeObject, reason: string): void {
   if (reason === ANOTHER && underWay(world).length > 1) return;
   const { confirmClusterID } = found['spec'] as EtcdRestoreSpec;
   // It is confirmed, and its workflow has not looked again.
-  if (reason === 'NotConfirmed' && confirmClusterID === clusterIdOf(world)) return;
-  const isConfirmed = reason === 'NotConfirmed' && world.random.chance(0.5);
+  const asksForId = reason === 'NotConfirmed' || reason === 'WrongClusterID';
+  if (asksForId && confirmClusterID === clusterIdOf(world)) return;
+  const isConfirmed = asksForId && world.random.chance(0.5);
   world.tell(`! ${reason} ${isConfirmed ? confirm(world, found) : remove(world, found)}`);
 }
 

@@ -131,7 +131,7 @@ const EXEMPT: readonly Exempt[] = [
     because: 'one kind of alarm is as good as the other: test/activities/restore-life.test.ts',
   },
   {
-    file: 'restore/resource.ts',
+    file: 'restore/report.ts',
     begins: [
       '{',
       'return undefined;',
@@ -141,11 +141,11 @@ const EXEMPT: readonly Exempt[] = [
     because: RACE,
   },
   {
-    file: 'restore/resource.ts',
+    file: 'restore/report.ts',
     begins: ['return `EtcdCluster ${target.cluster.name} sleeps'],
     because: 'put to sleep in the middle of a restore: test/planner/restore-word.test.ts',
   },
-  { file: 'restore/resource.ts', begins: [': []'], because: TYPES },
+  { file: 'restore/report.ts', begins: [': []'], because: TYPES },
   {
     file: 'upgrade/backup.ts',
     begins: [

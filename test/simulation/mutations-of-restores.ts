@@ -2,12 +2,13 @@
 import { at, type Mutation, without } from './mutation.ts';
 
 const PLAN = 'planner/restore/plan.ts';
+const CONFIRMATION = 'planner/restore/confirmation.ts';
 
 export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a cluster that has quorum is overwritten though nobody has confirmed it',
     'restoreIsConfirmedLate',
-    at('planner/restore/admission.ts', 'restore.confirmClusterId === clusterID', 'true'),
+    at(CONFIRMATION, 'confirmed === id', 'true'),
   ),
   without(
     'members are restored beside those that run',

@@ -65,7 +65,7 @@ export const restoreScenes = {
     const path = await backedUp(stage);
     const before = stage.leader().clusterId;
     stage.restore(path);
-    await stage.until('it is examined', () => stage.restored().source !== undefined);
+    await stage.until('it is refused', () => stage.restored().phase === 'Refused');
     await stage.pass(A_WHILE);
     await asBefore(stage, before);
     stage.world.kube.merge('EtcdRestore', RESTORE, { spec: { confirmClusterID: clusterID(stage) } });
@@ -189,7 +189,8 @@ export const restoreScenes = {
   async twoRestoresAreAskedFor(stage: Stage) {
     const path = await backedUp(stage);
     const spec = { confirmClusterID: clusterID(stage), revisionBump: 0 };
-    stage.restore(path, {}, 'later');
+    stage.world.edit({ paused: true });
+    stage.restore(path, spec, 'later');
     await stage.until('it is examined', () => {
       const { source } = (stage.world.kube.peek('EtcdRestore', 'later')?.['status'] ??
         {}) as EtcdRestoreStatus;
@@ -198,6 +199,7 @@ export const restoreScenes = {
     stage.restore(path, spec);
     await stage.pass(A_WHILE);
     stage.world.kube.delete('EtcdRestore', 'later');
+    stage.world.edit({ paused: false });
     await succeeded(stage);
   },
 

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { newManifest } from '../../src/api/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
-import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Actor } from '../../src/planner/observation.ts';
 import type { ClusterRef } from '../../src/activities/resource.ts';
-import type { RestoreAssessment } from '../../src/activities/index.ts';
+import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
 import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';
 import { snapshotBytes } from './fake-snapshot.ts';
 
@@ -142,9 +142,20 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   get restore(): EtcdRestoreStatus {
+    return (this.kube.peek(this.restoreRef)?.['status'] ?? {}) as EtcdRestoreStatus;
+  }
+
+  /** Where the EtcdRestore is stored. */
+  get restoreRef(): ObjectRef {
     const { namespace, name = '' } = this.#restore ?? {};
-    const object = this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name });
-    return (object?.['status'] ?? {}) as EtcdRestoreStatus;
+    return { apiVersion: API_VERSION, kind: 'EtcdRestore', namespace: namespace ?? '', name };
+  }
+
+  /** `kubectl edit` of the EtcdRestore. */
+  editRestore(spec: Partial<EtcdRestoreSpec>): void {
+    this.kube.mutate(this.restoreRef, object => {
+      object['spec'] = { ...(object['spec'] as object), ...spec };
+    });
   }
 
   /** What the cluster's workflow remembers when somebody aborts this restore. */
@@ -168,11 +179,11 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** One pass of the EtcdRestore and its step. */
-  async stepRestore(): Promise<RestoreAssessment> {
+  async stepRestore(actor: RestoreActor = {}): Promise<RestoreAssessment> {
     const ref = this.#restore;
     if (ref === undefined) throw new Error('there is no EtcdRestore');
     return this.act(async activities => {
-      const assessment = await activities.assessRestore(ref, { actor: {}, workflowId: 'restore' });
+      const assessment = await activities.assessRestore(ref, { actor, workflowId: 'restore' });
       const { decision } = assessment;
       if (decision.kind === 'operate' && decision.step.kind === 'examineBackup')
         await activities.examineBackup(ref, decision.step);
@@ -210,8 +221,7 @@ export class RestoreWorld extends OperatorWorld {
 
   /** `kubectl delete`. */
   async deleteRestore(): Promise<void> {
-    const { namespace, name = '' } = this.#restore ?? {};
-    await this.kube.as('kubectl').delete({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name });
+    await this.kube.as('kubectl').delete(this.restoreRef);
   }
 
   /** Both passes in turn until neither has anything to do. Processes that are killed are replaced. */
@@ -222,7 +232,8 @@ export class RestoreWorld extends OperatorWorld {
       try {
         const restore = await this.stepRestore();
         const { decision } = await this.step(actor);
-        if (decision.kind !== 'operate' && ['ended', 'blocked'].includes(restore.decision.kind)) return;
+        if (decision.kind !== 'operate' && ['ended', 'blocked', 'refused'].includes(restore.decision.kind))
+          return;
         seen.push(decision.kind === 'operate' ? decision.step.kind : JSON.stringify(decision));
       } catch (error) {
         if (error instanceof Killed) this.reboot();

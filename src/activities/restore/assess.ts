@@ -1,13 +1,13 @@
 /** One pass of an EtcdRestore: read → plan → report. */
-import { API_VERSION } from '../../api/names.ts';
+import { API_VERSION, isClusterName } from '../../api/names.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
 import { isConflict } from '../../kube/errors.ts';
 import {
   planRestoreResource,
   type RestoreActor,
   type RestoreDecision,
-  restoreStatus,
 } from '../../planner/restore/resource.ts';
+import { restoreStatus } from '../../planner/restore/report.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { observe } from '../observe.ts';
 import type { ClusterRef } from '../resource.ts';
@@ -40,7 +40,7 @@ export async function assessRestore(
       target: cluster && (await observe(deps, cluster))?.observation,
       backup: await readBackupOf(deps.kube, restore),
     };
-    const decision = planRestoreResource(observation);
+    const decision = planRestoreResource(observation, actor);
     const status = restoreStatus(observation, { decision, actor, workflowId });
     try {
       if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
@@ -68,6 +68,8 @@ async function findCluster(
 ): Promise<ClusterRef | undefined> {
   const { namespace } = metadata;
   const { name } = spec.etcdCluster;
+  // Such a resource cannot be, and its name would be a path of its own.
+  if (!isClusterName(name)) return undefined;
   const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
   return object?.metadata.uid === undefined ? undefined : { namespace, name, uid: object.metadata.uid };
 }

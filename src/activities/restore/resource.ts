@@ -5,7 +5,7 @@ import { API_VERSION } from '../../api/names.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
 import { isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
-import { failedRestore } from '../../planner/restore/resource.ts';
+import { failedRestore } from '../../planner/restore/report.ts';
 import { hasEnded, restoreOfCluster } from '../../planner/restore/of-cluster.ts';
 import type { ClusterFacts, Observation } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -62,10 +62,11 @@ export async function reportRestore(
     { ...KIND, metadata: { name, namespace, uid, resourceVersion }, status },
     { subresource: 'status' },
   );
-  if (before.phase === status.phase) return;
+  const isSame = before.phase === status.phase && before.refusal?.message === status.refusal?.message;
+  if (isSame) return;
   const { phase = 'Pending', reason } = status;
   const message = reason ?? status.step ?? `restore into ${restore.spec.etcdCluster.name}: ${phase}`;
-  const type = phase === 'Failed' ? 'Warning' : 'Normal';
+  const type = phase === 'Failed' || phase === 'Refused' ? 'Warning' : 'Normal';
   deps.recordEvent(
     { kind: 'EtcdRestore', namespace, name, uid },
     { type, reason: `Restore${phase}`, message },

@@ -6,32 +6,62 @@ import type { Obstacle } from '../checks.ts';
 import { unstampedClaims } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import type { Observation } from '../observation.ts';
-import { lossOf } from './evidence.ts';
+import { graceLeftMs, lossOf } from './evidence.ts';
 import { lastKnownSeat } from './seats.ts';
 
-/** Whether the cluster had formed, no quorum answers, and of every member it is proved that its data is gone. */
+/**
+ * Whether the cluster had formed, no quorum answers, and of every member it is proved that its data is gone, for as long as a
+ * single member would be waited for (`spec.repair.replaceAfterSeconds`): nodes are sometimes registered anew, all at once.
+ */
 export function isTotalLoss(observation: Observation): boolean {
-  const { cluster, membership } = observation;
-  if (cluster.status.clusterID === undefined || membership.known) return false;
-  // After a lost status it may be that of a member that nobody remembers.
-  if (unstampedClaims(observation).length > 0) return false;
-  const names = memberNames(observation);
-  return (
-    names.length > 0 &&
-    names.every(name => lossOf(observation, lastKnownSeat(observation, name)) !== undefined)
-  );
+  return graceOfLossMs(observation) === 0;
 }
 
-/** What people are told, and what they can do. */
+/** Milliseconds until the loss of every volume counts as proved; undefined while not every one looks lost. */
+function graceOfLossMs(observation: Observation): number | undefined {
+  const { cluster, membership } = observation;
+  if (cluster.status.clusterID === undefined || membership.known) return undefined;
+  // After a lost status it may be that of a member that nobody remembers.
+  if (unstampedClaims(observation).length > 0) return undefined;
+  const seats = memberNames(observation).map(name => lastKnownSeat(observation, name));
+  if (seats.length === 0 || seats.some(seat => lossOf(observation, seat) === undefined)) return undefined;
+  return Math.max(...seats.map(seat => graceLeftMs(observation, seat)));
+}
+
+/** Whether it is proved that this member's data is gone, and was waited for long enough. */
+export function isProvedLost(observation: Observation, member: string): boolean {
+  const seat = lastKnownSeat(observation, member);
+  return lossOf(observation, seat) !== undefined && graceLeftMs(observation, seat) === 0;
+}
+
+/** What people are told while every volume looks lost, and what they can do; undefined when one does not. */
+export function lossOfAll(observation: Observation): Obstacle | undefined {
+  const graceMs = graceOfLossMs(observation);
+  if (graceMs === undefined) return undefined;
+  return graceMs === 0 ? totalLoss(observation) : waitingForVolumes(observation, graceMs);
+}
+
+/** What people are told of a total loss, and what they can do. */
 export function totalLoss(observation: Observation): Obstacle {
-  const each = memberNames(observation).map(
-    name => `${name}: ${lossOf(observation, lastKnownSeat(observation, name))}`,
-  );
   const { totalLoss: wish } = observation.cluster.config.recovery;
   const untouched =
     wish === 'Report' ? 'spec.recovery.totalLoss is Report' : 'no backup was restored by itself';
   return {
     reason: 'AllVolumesLost',
-    message: `every volume is proved lost (${each.join('; ')}); nothing is started under this name, ${untouched}: bring back a node or a volume, restore a backup, or delete this EtcdCluster and make a new one`,
+    message: `every volume is proved lost (${lossesOf(observation)}); nothing is started under this name, ${untouched}: bring back a node or a volume, restore a backup, or delete this EtcdCluster and make a new one`,
   };
+}
+
+function waitingForVolumes(observation: Observation, graceMs: number): Obstacle {
+  return {
+    reason: 'WaitingForMember',
+    message: `no volume can be reached (${lossesOf(observation)}); they count as lost in ${Math.ceil(graceMs / 1_000)} s unless a node comes back (spec.repair.replaceAfterSeconds)`,
+  };
+}
+
+function lossesOf(observation: Observation): string {
+  const each = memberNames(observation).map(
+    name => `${name}: ${lossOf(observation, lastKnownSeat(observation, name))}`,
+  );
+  return each.join('; ');
 }

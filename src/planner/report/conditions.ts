@@ -17,6 +17,7 @@ import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 import { outdatedPods } from './outdated-pods.ts';
 import { isQuorumImpossible, quorumAtRisk } from './quorum-risk.ts';
+import { restorePending } from './restore-pending.ts';
 
 /** What the conditions are made from. */
 export interface Findings {
@@ -40,6 +41,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     ...growing(findings.observation),
     ...outdatedPods(findings.observation),
     ...changing(findings),
+    ...restorePending(findings.observation, findings.decision),
     ...upgrading(findings.observation, findings.decision),
     ...paused(findings),
     ...tlsCondition(findings.observation),

@@ -20,6 +20,7 @@ const TOLD = [
   'FieldsIgnored',
   'StorageResized',
   'PodsOutdated',
+  'RestorePending',
 ];
 /** Of these the False (of the others the True) is a fault. */
 const GOOD_WHEN_TRUE = [
@@ -33,6 +34,8 @@ const GOOD_WHEN_TRUE = [
   'TLSReady',
   'Durable',
   'StorageResized',
+  // Waiting is as asked, being refused is not.
+  'RestorePending',
 ];
 
 /** What changed between two statuses that people should hear of, once each. */
@@ -46,6 +49,8 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
   if (condition.type === 'Progressing')
     return isBlocked(condition) && previous?.message !== condition.message;
   if (!TOLD.includes(condition.type) || condition.reason === 'Deleting') return false;
+  if (condition.type === 'RestorePending' && condition.reason === 'Refused')
+    return previous?.message !== condition.message;
   // That a new cluster is not available yet is no news.
   if (previous === undefined) return !['Creating', 'Supported', 'NewerThanKnown'].includes(condition.reason);
   const sleeps = condition.type === 'Available' && condition.reason === 'Hibernated';

@@ -1,6 +1,8 @@
 /** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
+import type { Refusal } from './judgement.ts';
+import { recordedRefusal } from './refusal.ts';
 
 /** The backup that a restore puts in place, proved to be whole. */
 export type RestoreSource = NonNullable<EtcdRestoreStatus['source']>;
@@ -16,6 +18,10 @@ export interface RestoreOfCluster {
   /** Lower-case hexadecimal, as etcdctl prints it; empty: nothing is confirmed. */
   readonly confirmClusterId: string;
   readonly revisionBump: number;
+  /** It was refused as it is now, and stays so. */
+  readonly refusal?: Refusal;
+  /** What its own workflow says that it does or waits for. */
+  readonly step?: string;
   /** Made by the operator because every volume was lost: it may begin only while that is so. */
   readonly onlyAfterTotalLoss?: boolean;
 }
@@ -24,18 +30,19 @@ export interface RestoreOfCluster {
 const REVISION_BUMP = 1_000_000_000;
 
 /** What a restore is to the cluster of this name; undefined for one of another cluster, or one that has ended. */
-export function restoreOfCluster(
-  { metadata, spec, status = {} }: EtcdRestore,
-  cluster: string,
-): RestoreOfCluster | undefined {
+export function restoreOfCluster(restore: EtcdRestore, cluster: string): RestoreOfCluster | undefined {
+  const { metadata, spec, status = {} } = restore;
   if (spec.etcdCluster.name !== cluster || metadata.deletionTimestamp !== undefined) return undefined;
   if (hasEnded(status)) return undefined;
   const source = status.generation === metadata.generation ? status.source : undefined;
+  const refusal = recordedRefusal(restore);
   return {
     name: metadata.name,
     uid: metadata.uid,
     createdAt: metadata.creationTimestamp ?? '',
     ...(source && { source }),
+    ...(refusal && { refusal }),
+    ...(status.step !== undefined && { step: status.step }),
     confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
     revisionBump: spec.revisionBump ?? REVISION_BUMP,
     ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),

@@ -13,7 +13,7 @@ import { isHealthy, seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { said } from '../said.ts';
 import { storageFor } from '../storage.ts';
-import { admission, inOrder } from './admission.ts';
+import { admission, candidates } from './admission.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
 import { bumpFor } from './revisions.ts';
 import { hasRevision, lackOfSeed } from './seed.ts';
@@ -28,7 +28,7 @@ export function planRestore(observation: Observation): Decision | undefined {
     if (restore === undefined) return undo(observation, under);
     return abandoning(observation, restore) ?? about(restore.uid, seeding(observation, restore));
   }
-  const [next] = inOrder(restores.filter(({ source }) => source !== undefined));
+  const [next] = candidates(observation);
   if (next?.source === undefined || admission(observation, next) !== undefined) return undefined;
   return abandoning(observation, next) ?? about(next.uid, beginning(observation, next));
 }

@@ -17,7 +17,8 @@ export function planTotalLoss(observation: Observation): Decision | undefined {
     return undefined;
   const backup = latestBackup(backups);
   const name = rescueName(observation);
-  if (backup?.newest === undefined || restores.length > 0 || restoresEnded.includes(name)) return undefined;
+  const isAsked = restores.some(restore => restore.refusal === undefined || restore.name === name);
+  if (backup?.newest === undefined || isAsked || restoresEnded.includes(name)) return undefined;
   const { time, revision } = backup.newest;
   return operate('restoreCluster', [
     { kind: 'requestRestore', name, backup: backup.name, time, ...(revision !== undefined && { revision }) },

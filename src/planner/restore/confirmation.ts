@@ -1,0 +1,80 @@
+/**
+ * Whether a restore may take the place of what a cluster has. Whoever overwrites data names the cluster that goes, by its id. Without
+ * that only a cluster is restored whose data is proved lost, volume by volume: that nobody answers proves nothing, neither of one
+ * member nor of all (etcd docs, "Disaster recovery", begins with members that are gone for good, not with silence). Pure.
+ */
+import { isAsleep } from '../hibernate.ts';
+import { rebuiltIdentity } from '../identity.ts';
+import { memberNames } from '../members.ts';
+import { isProvedLost, isTotalLoss } from '../membership/total-loss.ts';
+import type { Observation } from '../observation.ts';
+import { type Judgement, refused, waits } from './judgement.ts';
+import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
+
+/**
+ * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
+ * as a quorum tells. Undefined: there has been none yet, or nothing tells.
+ */
+export function clusterIdOf(observation: Observation): string | undefined {
+  const { cluster, membership } = observation;
+  const told = membership.known ? membership.clusterId : undefined;
+  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told;
+}
+
+/** Why what is there may not be overwritten; undefined when it may. */
+export function judgeConfirmation(
+  observation: Observation,
+  { onlyAfterTotalLoss, confirmClusterId: confirmed }: RestoreOfCluster,
+): Judgement | undefined {
+  if (onlyAfterTotalLoss === true) return judgeRescue(observation);
+  const { name } = observation.cluster;
+  const id = clusterIdOf(observation);
+  if (id === undefined) return judgeUnidentified(observation);
+  if (confirmed === id) return undefined;
+  if (confirmed !== '') {
+    return refused(
+      'WrongClusterID',
+      `spec.confirmClusterID names the cluster ${confirmed}, and that of ${name} is ${id}: nothing is overwritten; write ${id} if it is this one that is to go`,
+    );
+  }
+  if (isTotalLoss(observation)) return undefined;
+  return refused(
+    'NotConfirmed',
+    `the cluster ${name} ${stateOf(observation)}, and would be overwritten: write its id, ${id}, into spec.confirmClusterID to confirm that. Until then nothing is restored, whatever happens to ${name}`,
+  );
+}
+
+/** What nobody asked for begins only upon the proof that it was made for. */
+function judgeRescue(observation: Observation): Judgement | undefined {
+  const { name, config } = observation.cluster;
+  if (config.recovery.totalLoss !== 'RestoreLatestBackup') {
+    const message = `spec.recovery.totalLoss of ${name} is ${config.recovery.totalLoss} by now, so nothing is restored by itself; delete this EtcdRestore`;
+    return refused('NotLost', message);
+  }
+  const message = `not every volume of ${name} is lost any more, so nothing is restored by itself; delete this EtcdRestore`;
+  return isTotalLoss(observation) ? undefined : refused('NotLost', message);
+}
+
+/** A cluster that nobody has an id of is a new one, unless something is there that only one that lived can have. */
+function judgeUnidentified(observation: Observation): Judgement | undefined {
+  const { cluster, clientService } = observation;
+  if (restoreUnderWay(cluster) !== undefined) return undefined;
+  const isRecorded = cluster.status.incarnation !== undefined;
+  // Clients are let in only after the id is recorded.
+  const hasLived = isRecorded
+    ? clientService.exists && clientService.owned
+    : rebuiltIdentity(observation) !== undefined;
+  if (!hasLived) return undefined;
+  return waits(
+    'IdentityUnknown',
+    `the cluster ${cluster.name} has lived, and neither its status nor its claims and pods nor a quorum tell its id, without which nobody can confirm that it is to be overwritten: bring its members back, or delete what is left of it`,
+  );
+}
+
+function stateOf(observation: Observation): string {
+  if (observation.membership.known) return 'has quorum';
+  if (isAsleep(observation)) return 'sleeps, with its data on its volumes';
+  const left = memberNames(observation).filter(name => !isProvedLost(observation, name));
+  const whose = left.length === 0 ? 'its data' : `the data of ${left.join(', ')}`;
+  return `does not answer, which does not prove that ${whose} is lost`;
+}

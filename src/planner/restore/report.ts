@@ -1,0 +1,168 @@
+/** What the status of an EtcdRestore says. Pure. */
+import { type ConditionFinding, finding } from '../../api/conditions.ts';
+import { timestamp } from '../../api/time.ts';
+import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
+import { validateRestore } from '../../api/validate.ts';
+import { isAsleep } from '../hibernate.ts';
+import type { Observation } from '../observation.ts';
+import { hasEnded } from './of-cluster.ts';
+import { refusalStatus } from './refusal.ts';
+import {
+  isDone,
+  isUnderWay,
+  type RestoreActor,
+  type RestoreDecision,
+  type RestoreObservation,
+  sourceOf,
+} from './resource.ts';
+
+/** The whole status that a pass writes. */
+export function restoreStatus(
+  observation: RestoreObservation,
+  {
+    decision,
+    actor,
+    workflowId,
+  }: {
+    readonly decision: RestoreDecision;
+    readonly actor: RestoreActor;
+    readonly workflowId: string;
+  },
+): EtcdRestoreStatus {
+  const { restore, target, now } = observation;
+  const before = restore.status ?? {};
+  if (hasEnded(before)) return before;
+  const phase = phaseOf(observation, decision);
+  const { reason: _, step: __, conditions: ___, refusal: ____, ...kept } = before;
+  const word = wordOf(observation, decision, actor);
+  const done = isDone(observation);
+  const past = isUnderWay(observation) ? target?.cluster.status.previousIncarnation?.claims : undefined;
+  const next: EtcdRestoreStatus = {
+    ...kept,
+    phase,
+    observedGeneration: restore.metadata.generation ?? 0,
+    workflowID: workflowId,
+    startedAt: kept.startedAt ?? timestamp(now),
+    ...(word !== undefined && { step: word.slice(0, 1024) }),
+    ...(decision.kind === 'refused' && {
+      reason: decision.message.slice(0, 4096),
+      refusal: refusalStatus(restore, decision, now),
+    }),
+    ...(past !== undefined && { previousIncarnation: { claims: past } }),
+    ...(done && {
+      succeeded: true,
+      ...resultOf(observation),
+      completedAt: kept.completedAt ?? timestamp(now),
+    }),
+  };
+  return { ...next, conditions: conditionsOf(observation, { phase, word, decision }) };
+}
+
+function resultOf({ target }: RestoreObservation): Pick<EtcdRestoreStatus, 'clusterID' | 'revision'> {
+  const clusterID = target?.cluster.status.clusterID;
+  const revisions = Object.values(target?.probes ?? {}).flatMap(probe =>
+    probe.answered && probe.read.ok ? [Number(probe.read.revision ?? 0)] : [],
+  );
+  const revision = Math.max(target?.cluster.status.incarnation?.restore?.revision ?? 0, ...revisions);
+  return { ...(clusterID !== undefined && { clusterID }), ...(revision > 0 && { revision }) };
+}
+
+function phaseOf(
+  observation: RestoreObservation,
+  decision: RestoreDecision,
+): NonNullable<EtcdRestoreStatus['phase']> {
+  const { restore, target } = observation;
+  if (isDone(observation)) return 'Succeeded';
+  if (isUnderWay(observation)) return target?.cluster.status.clusterID === undefined ? 'Seeding' : 'Growing';
+  if (decision.kind === 'refused') return 'Refused';
+  if (decision.kind === 'waiting') return 'Fencing';
+  const examined = sourceOf(restore) !== undefined;
+  return examined || decision.kind === 'operate' ? 'Validating' : 'Pending';
+}
+
+/** What is done, or waited for, in one line. */
+function wordOf(
+  observation: RestoreObservation,
+  decision: RestoreDecision,
+  { failed }: RestoreActor,
+): string | undefined {
+  if (decision.kind === 'blocked' || decision.kind === 'refused') return decision.message;
+  if (decision.kind === 'operate') {
+    return failed === undefined ? decision.summary : `${decision.summary}: ${failed.message}`;
+  }
+  return decision.kind === 'waiting' ? wordOfCluster(observation.target) : undefined;
+}
+
+/** What the workflow of the cluster does of it, or what keeps it from that. */
+function wordOfCluster(target: Observation | undefined): string | undefined {
+  if (target === undefined) return undefined;
+  const { operation, conditions = [] } = target.cluster.status;
+  if (operation?.type === 'restoreCluster') {
+    const { step = '', message } = operation;
+    return message === undefined ? step : `${step}: ${message}`;
+  }
+  if (isAsleep(target))
+    return `EtcdCluster ${target.cluster.name} sleeps, and the restore with it: set its spec.hibernated to false to go on`;
+  const wait = `wait for EtcdCluster ${target.cluster.name} to take it up`;
+  const progress = conditions.find(({ type }) => type === 'Progressing');
+  const isIdle = progress === undefined || progress.reason === 'AsSpecified';
+  return isIdle ? wait : `${wait}; until then: ${progress.message}`;
+}
+
+function conditionsOf(
+  observation: RestoreObservation,
+  told: {
+    readonly phase: string;
+    readonly word: string | undefined;
+    readonly decision: RestoreDecision;
+  },
+): readonly Condition[] {
+  const { restore, now } = observation;
+  const found: readonly ConditionFinding[] = [
+    ...validateRestore(restore).conditions,
+    accepted(observation, told.decision),
+    succeeded(told),
+  ];
+  return found.map(condition => stampedCondition(restore, condition, timestamp(now)));
+}
+
+/** Whether it may begin, or has begun. */
+function accepted(observation: RestoreObservation, decision: RestoreDecision): ConditionFinding {
+  if (decision.kind === 'refused') return finding('Accepted', decision.reason, decision.message);
+  if (decision.kind === 'blocked') return finding('Accepted', 'Waiting', decision.message);
+  const isJudged = sourceOf(observation.restore) !== undefined && observation.target !== undefined;
+  if (isJudged || isUnderWay(observation)) return finding('Accepted', 'MayBegin');
+  return finding('Accepted', 'Waiting', decision.kind === 'operate' ? decision.summary : undefined);
+}
+
+function succeeded({
+  phase,
+  word,
+}: {
+  readonly phase: string;
+  readonly word: string | undefined;
+}): ConditionFinding {
+  if (phase === 'Succeeded') return finding('Succeeded', 'RestoreVerified');
+  return phase === 'Refused' ? finding('Succeeded', 'Refused', word) : finding('Succeeded', 'Pending', word);
+}
+
+function stampedCondition(restore: EtcdRestore, condition: ConditionFinding, now: string): Condition {
+  const before = restore.status?.conditions?.find(({ type }) => type === condition.type);
+  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
+  return { ...condition, observedGeneration: restore.metadata.generation ?? 0, lastTransitionTime };
+}
+
+/** The status of a restore that has failed for good. Nothing is tried any more; another EtcdRestore may. */
+export function failedRestore(restore: EtcdRestore, message: string, now: number): EtcdRestoreStatus {
+  const { step: _, refusal: __, ...status } = restore.status ?? {};
+  const failed = stampedCondition(restore, finding('Succeeded', 'Failed', message), timestamp(now));
+  const others = (status.conditions ?? []).filter(({ type }) => type !== failed.type);
+  return {
+    ...status,
+    phase: 'Failed',
+    succeeded: false,
+    reason: message.slice(0, 4096),
+    completedAt: timestamp(now),
+    conditions: [...others, failed],
+  };
+}
