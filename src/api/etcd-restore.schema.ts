@@ -26,7 +26,7 @@ export const restoreSpec = cel(
           name: cel(text(253, 'Name of the EtcdCluster; with clusterTemplate, of the one to make.'), {
             rule: "size(self) <= 52 && self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
             message:
-              'must name an EtcdCluster of this namespace: at most 52 lower-case letters, digits and dashes, a letter first, no dots',
+              'must name an EtcdCluster of this namespace: lower-case letters, digits and dashes, a letter first, at most 52 characters',
           }),
         })
         .describe('The cluster that is restored.'),
@@ -46,7 +46,7 @@ export const restoreSpec = cel(
       confirmClusterID: cel(
         text(
           32,
-          "etcd's cluster id, which confirms that a cluster that still has quorum is to be overwritten. etcdctl endpoint status -w json prints it; status.clusterID of the EtcdCluster too.",
+          "etcd's cluster id, which confirms that its data may be overwritten; needed unless the data of every member is proved lost. etcdctl endpoint status -w json prints it; status.clusterID of the EtcdCluster too.",
         ),
         {
           rule: "self == '' || self.matches('^(0x)?[0-9a-f]{1,16}$')",

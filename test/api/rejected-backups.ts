@@ -163,6 +163,11 @@ export const REJECTED_RESTORES: readonly Rejected[] = [
     spec: { ...store, etcdCluster: { name: 'a'.repeat(53) } },
     says: ['spec.etcdCluster.name', 'at most 52 characters'],
   },
+  ...['Example', '0example', 'example-', 'example.shop', 'a/b', '../../secrets', 'a b'].map(name => ({
+    what: `the name ${name} for the cluster`,
+    spec: { ...store, etcdCluster: { name } },
+    says: ['spec.etcdCluster.name', 'must name an EtcdCluster'],
+  })),
   { what: 'no backup', spec: target, says: [ONE_BACKUP] },
   { what: 'two backups', spec: { ...target, ...store, backupRef: { name: 'nightly' } }, says: [ONE_BACKUP] },
   {

@@ -102,8 +102,12 @@ test('in place: asks for a confirmation, says where it is, and is taken back by 
   await disasterPage.type('apply -f deploy/samples/restore-in-place.yaml');
   const asked = await until(({ step }) => step?.includes('spec.confirmClusterID') === true);
   expect(asked.status?.step).toContain(old);
-  expect(asked.status?.phase).toBe('Validating');
-  await restoreInPlace();
+  expect(asked.status?.phase).toBe('Refused');
+  expect(await restorePage.type('.status.refusal.reason')).toMatch(/^NotConfirmed: ./);
+  await poll(async () => (await restorePage.type('RestorePending')).includes(`${RESTORE} is refused`));
+  await restorePage.type('look-again');
+  await until(({ refusal }) => refusal?.lookAgain !== undefined);
+  await restorePage.type('kubectl patch etcdrestore');
   await until(({ phase }) => phase === 'Seeding');
   expect(await restorePage.type("jsonpath='{.status.phase}")).toMatch(/^Seeding: ./);
   await restorePage.type('kubectl delete etcdrestore');
@@ -209,6 +213,7 @@ test('one member is left: what it has is saved and restored', async () => {
   await story.apply('EtcdRestore', 'from-one', {
     etcdCluster: { name: at.name },
     backupStorageType: 'S3',
+    confirmClusterID: (await clusterId()) ?? '',
     ...blockOf(store, 'bucket/saved/example-0.db'),
   });
   expect((await story.restored('from-one')).status).toMatchObject({ phase: 'Succeeded' });
