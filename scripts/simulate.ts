@@ -9,6 +9,8 @@
  *   --branches           what of the planner was never reached
  *   --gate               also plays every scene, and fails when a branch of the planner was never reached and is not
  *                        exempt (test/simulation/gate.ts)
+ *   --observations N     as many observations that nobody has met, built field by field: what the planner would do must be allowed by
+ *                        the oracle (test/simulation/oracle.ts); with --seed, --keep, and --path of a failure to begin with it
  *   --mutations          plays each scene, then takes away one guard after the other: its scene must break
  */
 import { parseArgs } from 'node:util';
@@ -25,10 +27,13 @@ const { values } = parseArgs({
     branches: { type: 'boolean', default: false },
     gate: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false },
+    observations: { type: 'string' },
+    path: { type: 'string' },
   },
 });
 
 if (values.mutations) await checkMutations(Number(values.seed));
+else if (values.observations !== undefined) await observe(Number(values.observations), Number(values.seed));
 else await run();
 
 /** Each scene must hold with every guard in place, and break without the one that it is about. */
@@ -46,6 +51,21 @@ async function checkMutations(seed: number): Promise<void> {
     else console.log(`noticed: ${what} (${scene}: ${breach})`);
   }
   globalThis.mutation = undefined;
+}
+
+/** What the planner would do of observations that nobody has met. */
+async function observe(count: number, seed: number): Promise<void> {
+  const { judgeObservations, tellFailure } = await import('../test/simulation/observations.ts');
+  const { keep, path } = values;
+  const judged = judgeObservations(count, seed, { keep, path });
+  const { observations, seconds, counts, faults, failure } = judged;
+  const rate = `${seconds.toFixed(1)} s: ${Math.round(observations / seconds)} observations/s`;
+  console.log(`${observations} observations in ${rate}`);
+  tellCounts(counts);
+  for (const [fault, times] of faults) complain(`${String(times).padStart(8)} ${fault}`);
+  if (failure === undefined) return;
+  complain(tellFailure(failure));
+  complain(`replay: npm run simulate -- --observations ${count} --seed ${seed} --path ${failure.path}`);
 }
 
 function complain(what: string): void {
@@ -105,6 +125,10 @@ function tell(
 ): void {
   const rate = `${seconds.toFixed(1)} s: ${Math.round(steps / seconds)} steps/s`;
   console.log(`${steps} steps (${passes} passes, ${worlds} worlds, ${failures} failed) in ${rate}`);
+  tellCounts(counts);
+}
+
+function tellCounts(counts: ReadonlyMap<string, number>): void {
   for (const [what, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
     console.log(`${String(count).padStart(8)} ${what}`);
 }

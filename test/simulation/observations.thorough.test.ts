@@ -1,0 +1,24 @@
+import { randomInt } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { judgeObservations } from './observations.ts';
+
+/** Faults that wait for their mends: whoever mends one takes it off. */
+const AWAITED = [
+  'nobody confirmed that',
+  'not every member is known by its name',
+  'retireMember: \\S+ is a member',
+  'its volume is of another',
+  'is to be kept',
+  'nothing proves that its data is lost',
+];
+
+describe('the planner', () => {
+  it.each([1, randomInt(1_000_000_000)])(
+    'does nothing that the oracle forbids, whatever it sees: seed %d',
+    seed => {
+      const about = new RegExp(`^(?!.*(?:${AWAITED.join('|')}))`);
+      const { failure } = judgeObservations(4_000, seed, { about });
+      expect(failure?.text, `replay: npm run simulate -- --observations 4000 --seed ${seed}`).toBeUndefined();
+    },
+  );
+});

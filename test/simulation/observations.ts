@@ -1,0 +1,110 @@
+/** Has the planner decide on generated observations, and the oracle judge what it would do. */
+import * as fc from 'fast-check';
+import type { Decision } from '../../src/planner/decision.ts';
+import { plan } from '../../src/planner/plan.ts';
+import { observedMembers } from '../../src/planner/report/members.ts';
+import { statusOf } from '../../src/planner/report/status.ts';
+import { type Generated, generated } from './generated-observations.ts';
+import { forbidden } from './oracle.ts';
+
+export interface Judged {
+  readonly observations: number;
+  readonly seconds: number;
+  /** How often each step was decided upon, and each reason to do nothing. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** How often each fault was found, when they are all to be. */
+  readonly faults: ReadonlyMap<string, number>;
+  /** The smallest observation that was found for the first failure, what would be done, and why it must not. */
+  readonly failure:
+    | { readonly text: string; readonly path: string; readonly generated: Generated }
+    | undefined;
+}
+
+export interface Judging {
+  /** Of a failure, to begin with it. */
+  readonly path?: string | undefined;
+  /** Goes on after a failure, and counts. */
+  readonly keep?: boolean;
+  /** Only faults in these words fail. */
+  readonly about?: RegExp | undefined;
+}
+
+/** So many observations of a seed. The first that fails is made as small as it can be: each field as in a cluster that is well. */
+export function judgeObservations(
+  numRuns: number,
+  seed: number,
+  { path, keep = false, about }: Judging = {},
+): Judged {
+  const counts = new Map<string, number>();
+  const faults = new Map<string, number>();
+  const count = (of: Map<string, number>, what: string) => of.set(what, (of.get(what) ?? 0) + 1);
+  const begun = performance.now();
+  const property = fc.property(generated, ({ observation, actor }) => {
+    const decision = plan(observation, actor);
+    const what = nameOf(decision);
+    count(counts, what);
+    const fault = faultOf({ observation, actor }, decision);
+    if (fault === undefined) return;
+    const text = `${what}: ${fault}`;
+    count(faults, text.replaceAll(/example-\d+/g, 'a member'));
+    if (!keep && about?.test(text) !== false) throw new Error(text);
+  });
+  const result = fc.check(property, { numRuns, seed, ...(path !== undefined && { path }) });
+  const [found] = result.counterexample ?? [];
+  return {
+    observations: result.numRuns,
+    seconds: (performance.now() - begun) / 1_000,
+    counts,
+    faults,
+    failure: found && {
+      text: textOf(result.errorInstance),
+      path: result.counterexamplePath ?? '',
+      generated: found,
+    },
+  };
+}
+
+/** Why the decision must not be; undefined when nothing speaks against it. What is told of it must be told, too. */
+function faultOf({ observation, actor }: Generated, decision: Decision): string | undefined {
+  const members = observedMembers(observation);
+  statusOf(
+    { observation, decision, actor, members },
+    { workflowId: 'w', now: new Date(observation.now).toISOString() },
+  );
+  return decision.kind === 'operate' ? forbidden(observation, actor, decision) : undefined;
+}
+
+function nameOf(decision: Decision): string {
+  if (decision.kind === 'operate') return `${decision.operation} ${decision.step.kind}`;
+  return decision.kind === 'blocked' ? `blocked ${decision.reason}` : decision.kind;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What of a failure is not as in a cluster that is well, for whoever has to understand it. */
+export function tellFailure({
+  text,
+  path,
+  generated: { observation, actor },
+}: NonNullable<Judged['failure']>): string {
+  const { cluster, pods, claims, probes, membership, restores, hashes } = observation;
+  const withoutStamps = pods.map(pod => ({ ...pod, stamp: undefined, madeFrom: undefined }));
+  const parts = {
+    spec: cluster.object.spec,
+    annotations: cluster.object.metadata.annotations,
+    status: cluster.status,
+    pods: withoutStamps,
+    claims,
+    probes,
+    membership,
+    restores,
+    hashes,
+    people: actor,
+  };
+  const told = Object.entries(parts).flatMap(([name, part]) =>
+    (Array.isArray(part) ? part : [part]).map((each: unknown) => `  ${name}: ${JSON.stringify(each)}`),
+  );
+  return [text, ...told, `path ${path}`].join('\n');
+}

@@ -1,0 +1,217 @@
+/**
+ * Which steps are never allowed for what was observed, whatever led to them. Written from etcd's documents and source (each rule
+ * names its place) and from what Kubernetes promises, and not from the planner: nothing of it is imported but types. It knows of
+ * steps that do harm in some world that looks like this, not of those that are useless.
+ */
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/names.ts';
+import type { Decision, Step } from '../../src/planner/decision.ts';
+import type { Actor, Observation } from '../../src/planner/observation.ts';
+import { faultOfRestart } from './oracle-of-restarts.ts';
+import { claimOf, isLost, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
+
+type Operate = Extract<Decision, { kind: 'operate' }>;
+type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** Why this must not be done now; undefined when nothing speaks against it. */
+export function forbidden(
+  observation: Observation,
+  actor: Actor,
+  { step, operation }: Pick<Operate, 'step' | 'operation'>,
+): string | undefined {
+  const look = lookAt(observation, actor);
+  const { cluster } = observation;
+  if (actor.paused !== undefined) return 'people paused the work';
+  if (cluster.config.paused && operation !== 'deleteCluster') return 'spec.paused is true';
+  switch (step.kind) {
+    case 'addLearner':
+      return faultOfAdd(look, step);
+    case 'promoteLearner':
+      return faultOfPromotion(look, step);
+    case 'removeMember':
+      return faultOfRemoval(look, step);
+    case 'bootstrapMembers':
+      return faultOfBootstrap(look, step);
+    case 'recordIncarnation':
+      return step.clusterId === undefined ? faultOfBeginning(look) : undefined;
+    case 'recordClusterId':
+      return cluster.status.clusterID === undefined ? undefined : 'a cluster id is recorded';
+    case 'restartMember':
+    case 'createMember':
+    case 'startSeed':
+      return faultOfStart(look, step);
+    case 'retireMember':
+      return faultOfRetirement(look, step);
+    case 'releaseClaims':
+    case 'deletePods':
+    case 'removeFinalizer':
+      return cluster.deleting ? faultOfDeletion(look, step) : 'nobody deletes the cluster';
+    case 'stopMember':
+    case 'replaceImage':
+      return faultOfRestart(look, step);
+    case 'moveLeader':
+      return look.voters.some(row => row.id === step.toId && isWell(look, row))
+        ? undefined
+        : 'who is to lead is no voter that is seen well';
+    case 'fenceMembers':
+    case 'switchIncarnation':
+    case 'requestRestore':
+      return faultOfRestore(look, step);
+    case 'revertRestore':
+      return step.claims.some(
+        ({ name, uid }) => look.claim(name)?.uid === uid && look.claim(name)?.keptByRestore === true,
+      )
+        ? 'a claim that a restore put aside would be deleted'
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** etcd refuses to add while a voter is away, and a dead voter is removed first (runtime-configuration, "Strict reconfiguration"). */
+function faultOfAdd(look: Look, { member, peerUrl }: Of<'addLearner'>): string | undefined {
+  const { rows, voters, observation } = look;
+  if (rows.length === 0) return 'the members are not known';
+  const unwell = voters.find(row => !isWell(look, row));
+  if (unwell !== undefined) return `voter ${nameOf(unwell)} is not seen well, and was not removed`;
+  // One learner at a time (membership/cluster.go, maxLearners).
+  if (rows.some(({ isLearner }) => isLearner)) return 'somebody else is still joining';
+  const seen = [
+    ...rows.map(nameOf),
+    ...observation.pods.map(p => p.name),
+    ...observation.claims.map(c => c.name),
+  ];
+  if (seen.includes(member) || rows.some(({ peerUrls }) => peerUrls.includes(peerUrl)))
+    return `${member} was there before: its name, volume and URL are not used twice`;
+  return rows.length > observation.cluster.config.size
+    ? 'there are more members than are asked for'
+    : undefined;
+}
+
+/** As a voter it counts against quorum (learning/design-learner): nobody else may be away, and it must never start empty. */
+function faultOfPromotion(look: Look, { id }: Of<'promoteLearner'>): string | undefined {
+  const row = look.rows.find(candidate => candidate.id === id);
+  if (row?.isLearner !== true) return 'it is no learner';
+  const unwell = look.voters.find(other => !isWell(look, other));
+  if (unwell !== undefined) return `voter ${nameOf(unwell)} is not seen well`;
+  const pod = look.pod(nameOf(row));
+  if (pod === undefined || pod.deleting) return 'it has no pod that stays';
+  return pod.firstStart === 'open' ? 'as a voter it could start on an empty volume' : undefined;
+}
+
+/** What leaves must leave a quorum of started, healthy voters of the new configuration behind (server.go, mayRemoveMember). */
+function faultOfRemoval(look: Look, { id }: Of<'removeMember'>): string | undefined {
+  const { rows, voters } = look;
+  const row = rows.find(candidate => candidate.id === id);
+  if (row === undefined) return 'it is no member';
+  if (!look.isOurs(row)) return 'it was added by hand';
+  if (row.isLearner) return undefined;
+  const rest = voters.filter(other => other.id !== id);
+  const well = rest.filter(other => isWell(look, other));
+  if (rest.length === 0) return 'it is the last voter';
+  if (well.length < quorumOf(rest.length))
+    return `of ${rest.length} voters that stay ${well.length} are seen well`;
+  if (isWell(look, row) && well.length < rest.length)
+    return 'a healthy member goes while another one is away';
+  if (rows.length > look.observation.cluster.config.size || look.isNamed(row)) return undefined;
+  if (isWell(look, row)) return 'it is well, and nobody asked for fewer';
+  return isLost(look, nameOf(row)) ? undefined : 'nothing proves that its data is lost, and nobody named it';
+}
+
+/** `new` is said once (op-guide/clustering): two emptied members that bootstrap again outvote the one that has the data. */
+function faultOfBootstrap(look: Look, { members }: Of<'bootstrapMembers'>): string | undefined {
+  const { status } = look.observation.cluster;
+  if (status.clusterID !== undefined) return 'the cluster has bootstrapped before';
+  const lived = members.find(name => look.rows.some(row => row.started && nameOf(row) === name));
+  return lived && `${lived} has started before`;
+}
+
+/** An empty cluster in place of one that lived is taken by its clients for the old one. */
+function faultOfBeginning({ observation }: Look): string | undefined {
+  const { cluster, claims, pods } = observation;
+  const { annotations = {} } = cluster.object.metadata;
+  const stamped = [...claims, ...pods].find(({ owned, clusterId }) => owned && clusterId !== undefined);
+  if (stamped !== undefined) return `${stamped.name} says that the cluster has lived`;
+  const isOwn = annotations[ANNOTATION_INCARNATION]?.startsWith(
+    `${cluster.name}-${cluster.uid.slice(0, 8)}-`,
+  );
+  return isOwn === true && annotations[ANNOTATION_CLUSTER_ID] !== undefined
+    ? 'the resource says that the cluster has lived'
+    : undefined;
+}
+
+/** One process for one id, on the very data that it had (FAQ, "Should I add a member before removing an unhealthy member?"). */
+function faultOfStart(
+  look: Look,
+  step: Of<'restartMember'> | Of<'createMember'> | Of<'startSeed'>,
+): string | undefined {
+  const { member, token } = step;
+  const { status } = look.observation.cluster;
+  const claim = look.claim(member);
+  if (status.incarnation?.token !== token) return 'it is of another incarnation than is recorded';
+  // Kubernetes keeps two pods of one name apart; one that ends is not gone.
+  if (look.pod(member)?.owned === true) return 'its pod is there: two processes with one id';
+  if (step.kind === 'startSeed') {
+    const old = look.observation.pods.find(pod => pod.owned && pod.token !== token);
+    if (old !== undefined) return `${old.name} of the cluster before is still there`;
+  }
+  const row = look.rows.find(candidate => nameOf(candidate) === member);
+  if (look.rows.length > 0 && row === undefined) return 'it is no member';
+  if (claim?.token !== undefined && claim.token !== token) return 'its volume is of another incarnation';
+  const isOther =
+    status.clusterID !== undefined && claim?.clusterId !== undefined && claim.clusterId !== status.clusterID;
+  if (isOther) return 'its volume is of another cluster';
+  if (step.kind === 'createMember')
+    return row?.started === true && claimOf(look, member) === undefined
+      ? 'it would start empty under an old id'
+      : undefined;
+  if (claim === undefined || claim.uid !== step.claimUid) return 'the volume is not the one that it had';
+  if (claim.deleting || claim.phase === 'Lost') return 'its volume goes';
+  return look.isExchanged(member) ? 'its volume was exchanged' : undefined;
+}
+
+/** A volume of somebody who is a member, or may be, is never deleted. */
+function faultOfRetirement(look: Look, { pods, claims, fate }: Of<'retireMember'>): string | undefined {
+  if (look.rows.length === 0) return 'the members are not known';
+  const names = look.rows.map(nameOf);
+  const still = [...pods, ...claims].find(({ name }) => names.includes(name));
+  if (still !== undefined) return `${still.name} is a member`;
+  const isForeign = look.rows.some(row => !look.isOurs(row));
+  if (fate === 'Delete' && claims.length > 0 && isForeign) return 'not every member is known by its name';
+  return faultOfDeletion(look, { kind: 'retire', claims: fate === 'Delete' ? claims : [] });
+}
+
+function faultOfDeletion(
+  { observation, claim }: Look,
+  step: { readonly kind: string; readonly claims?: readonly { readonly name: string }[] },
+): string | undefined {
+  const { claims = [] } = step;
+  if (claims.length > 0 && observation.cluster.config.storage.retain === 'Retain')
+    return 'volumes are to be kept';
+  const kept = claims.find(({ name }) => claim(name)?.keptByRestore === true || claim(name)?.owned !== true);
+  return kept && `the claim ${kept.name} is to be kept`;
+}
+
+/** Loss of quorum is never made good without a person (op-guide/recovery): only the loss of all data is, and that is proved. */
+function faultOfRestore(
+  look: Look,
+  step: Of<'fenceMembers'> | Of<'switchIncarnation'> | Of<'requestRestore'>,
+): string | undefined {
+  const { cluster, restores = [] } = look.observation;
+  const { status, deleting } = cluster;
+  const { restore: under } = status.incarnation ?? {};
+  if (deleting) return 'the cluster is being deleted';
+  // What was made of a backup and is not open to clients holds nothing that the backup does not.
+  if (under !== undefined && under.completedAt === undefined && status.clusterID === undefined)
+    return step.kind === 'fenceMembers' ? undefined : 'a restore is under way';
+  if (under !== undefined && under.completedAt === undefined) return 'a restore is under way';
+  const isAllLost = look.names().length > 0 && look.names().every(name => isLost(look, name));
+  if (step.kind === 'requestRestore') return isAllLost ? undefined : 'not every volume is proved lost';
+  const proved = restores.filter(({ source }) => source !== undefined);
+  if (proved.length === 0) return 'no backup is proved';
+  const stamps = look.observation.claims.flatMap(({ owned, clusterId = '' }) => (owned ? [clusterId] : []));
+  const lived = status.clusterID === undefined ? stamps.filter(id => id !== '') : [status.clusterID];
+  if (lived.length === 0) return undefined;
+  const named = proved.filter(({ uid }) => step.kind === 'fenceMembers' || uid === step.restore.uid);
+  if (named.some(({ confirmClusterId }) => lived.includes(confirmClusterId)) || isAllLost) return undefined;
+  return `nobody confirmed that ${lived.join()} may go, and its data is not proved lost`;
+}
