@@ -33,24 +33,26 @@ export async function probeMembers(
 ): Promise<EtcdFacts> {
   const { access } = cluster;
   if (access !== undefined && 'unusable' in access) return unaskable(pods, access.unusable);
-  const dialled = pods.flatMap(({ name, ip }) =>
-    ip === undefined ? [] : [{ name, member: dial(etcd, cluster, { name, ip }) }],
-  );
+  const dialled = new Map<string, EtcdMember>();
   try {
     const probes = await Promise.all(
-      dialled.map(
-        async ({ name, member }) => [name, await probe(member, cluster.asksAgreed === true)] as const,
-      ),
+      pods.flatMap(({ name, ip }) => {
+        if (ip === undefined) return [];
+        const ask = async (): Promise<readonly [string, MemberProbe]> => {
+          const member = dial(etcd, cluster, { name, ip });
+          dialled.set(name, member);
+          return [name, await probe(member, cluster.asksAgreed === true)];
+        };
+        // One that cannot even be dialled is one that does not answer: the others are asked.
+        return [ask().catch(error => [name, { answered: false as const, ...failureOf(error) }] as const)];
+      }),
     );
     const able = probes
       .filter(([, probed]) => probed.answered && probed.read.ok && !probed.isLearner)
-      .map(([name]) => name);
-    const membership = await membershipThrough(
-      dialled.filter(({ name }) => able.includes(name)).map(({ member }) => member),
-    );
-    return { probes: Object.fromEntries(probes), membership };
+      .flatMap(([name]) => dialled.get(name) ?? []);
+    return { probes: Object.fromEntries(probes), membership: await membershipThrough(able) };
   } finally {
-    for (const { member } of dialled) member.close();
+    for (const member of dialled.values()) member.close();
   }
 }
 
@@ -61,7 +63,7 @@ function unaskable(pods: readonly PodFacts[], message: string): EtcdFacts {
   return { probes: Object.fromEntries(probes), membership: { known: false, message } };
 }
 
-/** The member that this pod runs; to be closed. */
+/** The member that this pod runs; to be closed. Throws for certificates that cannot be used. */
 export function dial(
   etcd: EtcdPort,
   cluster: ClusterAddress,
@@ -158,14 +160,11 @@ export async function hashMembers(
   });
   const common = asked.map(({ revision }) => BigInt(revision)).reduce((a, b) => (a < b ? a : b), 2n ** 62n);
   const hash = async ({ name, ip }: { readonly name: string; readonly ip: string }) => {
-    const member = dial(etcd, cluster, { name, ip });
-    try {
-      return [name, { ok: true as const, ...(await member.hashKv(String(common))) }] as const;
-    } catch (error) {
-      return [name, { ok: false as const, message: messageOf(error) }] as const;
-    } finally {
-      member.close();
-    }
+    const fact = await answerOf(
+      () => dial(etcd, cluster, { name, ip }),
+      async member => ({ ok: true as const, ...(await member.hashKv(String(common))) }),
+    );
+    return [name, fact] as const;
   };
   if (asked.reduce((sum, { size }) => sum + size, 0) > QUICKLY_READ)
     return Object.fromEntries(await Promise.all(asked.map(hash)));
@@ -190,13 +189,25 @@ export async function countKeys(
 ): Promise<KeysFact> {
   const pod = pods.find(({ name }) => probes[name]?.answered === true);
   if (pod?.ip === undefined) return { ok: false, message: 'no member answers' };
-  const member = dial(etcd, cluster, { name: pod.name, ip: pod.ip });
+  const { name, ip } = pod;
+  return answerOf(
+    () => dial(etcd, cluster, { name, ip }),
+    async member => ({ ok: true as const, keys: (await member.countKeys(String(revision))).keys }),
+  );
+}
+
+/** What a member answers to one question, or why it does not: also when it cannot be dialled. */
+async function answerOf<Answer>(
+  open: () => EtcdMember,
+  ask: (member: EtcdMember) => Promise<Answer>,
+): Promise<Answer | { readonly ok: false; readonly message: string }> {
+  let member: EtcdMember | undefined;
   try {
-    const { keys } = await member.countKeys(String(revision));
-    return { ok: true, keys };
+    member = open();
+    return await ask(member);
   } catch (error) {
     return { ok: false, message: messageOf(error) };
   } finally {
-    member.close();
+    member?.close();
   }
 }

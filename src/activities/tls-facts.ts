@@ -13,6 +13,7 @@ import type { EtcdCluster } from '../api/types.ts';
 import type { CertificateFacts } from '../planner/observation.ts';
 import { type Demands, type Fault, inspect, trusts } from '../tls/inspect.ts';
 import type { TlsSecret } from './tls-secrets.ts';
+import { whyUnusable } from './tls-usable.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** A certificate with less than this left, and less than a fifth of its life, is near its end. */
@@ -31,11 +32,12 @@ export function certificateFacts(
     if (material === undefined) return { ...known, faults: [], notAfter: undefined, expiresSoon: false };
     const inspected = inspect(material, demandsOn(cluster, secret, now));
     const distrust = distrusted(secret, secrets);
+    const refusal = refused(secret, inspected.faults);
     const named = secretKeys(source.role, source.keys);
     const { notAfter } = inspected;
     return {
       ...known,
-      faults: [...inspected.faults, ...(distrust === undefined ? [] : [distrust])].map(
+      faults: [...inspected.faults, ...refusal, ...(distrust === undefined ? [] : [distrust])].map(
         ({ part, kind, detail }) => ({ key: named[part], kind, detail }),
       ),
       notAfter,
@@ -91,6 +93,14 @@ function membersOf(cluster: EtcdCluster): readonly string[] {
   if (initial.length > 0) return initial.map(({ name }) => name);
   const { size } = withDefaults(cluster.spec);
   return Array.from({ length: size }, (_, serial) => memberName(cluster.metadata.name, serial));
+}
+
+/** What only OpenSSL has against the certificate that the operator shows: told where nothing else tells why it cannot be used. */
+function refused({ source, material }: TlsSecret, known: readonly Fault[]): Fault[] {
+  if (source.role !== 'operator' || material === undefined) return [];
+  if (known.some(({ kind }) => kind === 'Malformed' || kind === 'KeyMismatch')) return [];
+  const fault = whyUnusable(material);
+  return fault === undefined ? [] : [{ ...fault, kind: 'Malformed' }];
 }
 
 /** Who has to trust the certificate of this role: the authorities of the Secret of that role. */

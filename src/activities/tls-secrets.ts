@@ -8,6 +8,7 @@ import type { ClientTls } from '../etcd/port.ts';
 import type { KubeClient, KubeObject } from '../kube/port.ts';
 import type { Material, Part } from '../tls/inspect.ts';
 import { isControlledBy } from './pod-facts.ts';
+import { whyUnusable } from './tls-usable.ts';
 
 export const SECRET = { apiVersion: 'v1', kind: 'Secret' } as const;
 
@@ -47,10 +48,17 @@ export type ClientAccess = { readonly tls: ClientTls | undefined } | { readonly 
 export function clientAccess(secrets: readonly TlsSecret[]): ClientAccess {
   const own = secrets.find(({ source }) => source.role === 'operator');
   if (own === undefined) return { tls: undefined };
-  if (own.material !== undefined) return { tls: own.material };
-  const { secret } = own.source;
-  const why = own.exists ? `lacks ${own.missing.join(', ')}` : 'does not exist';
-  return { unusable: `the operator has no client certificate: Secret ${secret} ${why}` };
+  const { secret, role, keys } = own.source;
+  if (own.material === undefined) {
+    const why = own.exists ? `lacks ${own.missing.join(', ')}` : 'does not exist';
+    return { unusable: `the operator has no client certificate: Secret ${secret} ${why}` };
+  }
+  const fault = whyUnusable(own.material);
+  if (fault === undefined) return { tls: own.material };
+  const key = secretKeys(role, keys)[fault.part];
+  return {
+    unusable: `the client certificate of the operator in Secret ${secret} cannot be used: ${key}: ${fault.detail}`,
+  };
 }
 
 /** The text under a key of a Secret; undefined when it is not there or empty. */

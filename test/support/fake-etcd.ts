@@ -5,6 +5,7 @@
  * the port or from `FakeCluster`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
 import { isAtLeast, minorOf } from '../../src/api/versions.ts';
 import {
   EtcdError,
@@ -169,7 +170,9 @@ export class FakeEtcd implements EtcdPort {
     return this.process(hosts[0] ?? '').cluster;
   }
 
+  /** Throws for certificates that OpenSSL does not take, as the real port does. */
   member(target: MemberTarget): EtcdMember {
+    if (target.tls !== undefined) createSecureContext(target.tls);
     this.#open += 1;
     let closed = false;
     const call = async <T>(what: string, answer: (asked: FakeProcess) => T): Promise<T> => {

@@ -22,6 +22,7 @@ import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
 import { dial } from '../probe.ts';
 import { clientAccess, readTlsSecrets, SECRET, secretText } from '../tls-secrets.ts';
+import { whyUnusable } from '../tls-usable.ts';
 
 /** The member of choice. To be closed. */
 export interface SnapshotSource {
@@ -180,7 +181,11 @@ async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promis
   for (const style of ['CoreOS', 'Standard'] as const) {
     const keys = secretKeys('operator', style);
     const [ca, cert, key] = [keys.ca, keys.cert, keys.key].map(part => secretText(object, part));
-    if (ca !== undefined && cert !== undefined && key !== undefined) return { ca, cert, key };
+    if (ca === undefined || cert === undefined || key === undefined) continue;
+    const fault = whyUnusable({ ca, cert, key });
+    if (fault === undefined) return { ca, cert, key };
+    const message = `Secret ${namespace}/${name} cannot be used: ${keys[fault.part]}: ${fault.detail}`;
+    throw new BackupFailure('later', message);
   }
   const wanted = Object.values(secretKeys('operator', 'CoreOS')).join(', ');
   throw new BackupFailure(
