@@ -27,6 +27,10 @@ const memberDetail = z.object({
 
 const operation = z.object({
   type: text(63, 'What is being done, such as CreateCluster.'),
+  goal: text(
+    253,
+    'What it is for, where that can change on the way: the version of an upgrade, the EtcdRestore, or what a person asked for.',
+  ).optional(),
   startedAt: time('When it began.').optional(),
   step: text(1024, 'The step that is being performed.').optional(),
   message: text(4096, 'What it waits for, or why it does not go on.').optional(),
@@ -39,7 +43,10 @@ const operation = z.object({
 });
 
 const lastOperation = operation.extend({
-  outcome: statusValue(['Succeeded', 'Failed', 'Aborted', 'Superseded'], 'How it ended.'),
+  outcome: statusValue(
+    ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'],
+    'How it ended. Succeeded: what it was for was observed. Failed: a step failed, and it was not tried again. Aborted: a person stopped it. Superseded: another operation went first. Interrupted: it is not planned any more, and what it was for is not there. RolledBack: what it had begun was undone.',
+  ),
   completedAt: time('When it ended.').optional(),
 });
 

@@ -76,14 +76,15 @@ function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): T
   const events: Transition[] = [];
   const { operation, lastOperation } = after;
   if (lastOperation !== undefined && lastOperation.completedAt !== before.lastOperation?.completedAt) {
-    const { type, outcome } = lastOperation;
-    // What gives way to another one may have done all that it was for.
+    const { type, outcome, message } = lastOperation;
+    // Giving way to another one is no fault: it begins again when that one has ended.
     const isWell = outcome === 'Succeeded' || outcome === 'Superseded';
     const next = outcome === 'Superseded' && operation !== undefined ? `; ${operation.type} is next` : '';
+    const why = message === undefined || next !== '' ? '' : `: ${message}`;
     events.push({
       type: isWell ? 'Normal' : 'Warning',
       reason: `Operation${outcome}`,
-      message: `${type} ended${next}`,
+      message: `${type} ended${next}${why}`,
     });
   }
   if (operation !== undefined && operation.startedAt !== before.operation?.startedAt) {

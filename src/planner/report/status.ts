@@ -9,7 +9,6 @@ import type {
   LastOperation,
   OperationStatus,
 } from '../../api/types.ts';
-import type { Decision } from '../decision.ts';
 import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
@@ -20,6 +19,10 @@ import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
+import { goalOf, heldUpBy, type Outcome, outcomeOf } from './outcome.ts';
+
+/** Of `message` in the schema of status. */
+const LONGEST_MESSAGE = 4_096;
 
 /** What the workflow that asks is called, and the time: neither can be seen in the cluster. */
 export interface ReportContext {
@@ -55,7 +58,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     selector: selectorText(clusterSelector(cluster.name)),
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
     ...leadershipOf(findings.observation),
-    ...operationsOf({ ...previous, targetVersion }, findings.decision, context),
+    ...operationsOf(findings, context),
     incarnation: remembered(incarnation, findings.observation),
     clusterID,
     previousIncarnation,
@@ -140,54 +143,57 @@ function stamped(condition: ConditionFinding, cluster: ClusterFacts, now: string
 
 type Operations = { operation?: OperationStatus | undefined; lastOperation?: LastOperation | undefined };
 
-type UnderWay = Operations & { readonly targetVersion: string | undefined };
-
-/** An operation that is held up stays the operation; one that is no longer planned has ended. */
-function operationsOf(
-  { operation, lastOperation, targetVersion }: UnderWay,
-  decision: Decision,
-  context: ReportContext,
-): Operations {
-  if (decision.kind === 'operate') {
-    const continued = operation?.type === decision.operation;
+/** An operation that is held up stays the operation; one that is no longer planned has ended, in the way that is observed. */
+function operationsOf(findings: Findings, context: ReportContext): Operations {
+  const { decision, observation } = findings;
+  const { operation, lastOperation } = observation.cluster.status;
+  const isContinued = decision.kind === 'operate' && operation?.type === decision.operation;
+  const outcome = operation === undefined || isContinued ? undefined : outcomeOf(findings, operation);
+  const last = operation && outcome ? ended(operation, outcome, context.now) : lastOperation;
+  if (decision.kind === 'operate')
     return {
-      operation: {
-        type: decision.operation,
-        startedAt: continued ? (operation.startedAt ?? context.now) : context.now,
-        step: decision.plan[0]?.summary ?? '',
-        workflowID: `${context.workflowId}/operation`,
-        remaining: decision.plan.slice(1).map(step => step.summary),
-      },
-      lastOperation:
-        continued || operation === undefined ? lastOperation : ended(operation, 'Superseded', context.now),
+      operation: underWay(findings, context, isContinued ? operation : undefined),
+      lastOperation: last,
     };
-  }
-  if (operation === undefined) return { lastOperation };
-  if (decision.kind === 'blocked' && decision.reason === 'Aborted') {
-    return { lastOperation: ended(operation, 'Aborted', context.now) };
-  }
-  if (decision.kind === 'blocked' && isHeldUp(operation, decision, targetVersion)) {
-    return { operation: { ...operation, message: decision.message }, lastOperation };
-  }
-  return { lastOperation: ended(operation, 'Succeeded', context.now) };
+  const isHeldUp = operation !== undefined && outcome === undefined;
+  return {
+    lastOperation: last,
+    ...(isHeldUp && { operation: { ...operation, message: heldUpBy(findings) } }),
+  };
 }
 
-/** `targetVersion`: as it is now. An upgrade that waits for a member which is away has no step of its own, and has not ended. */
-function isHeldUp(
-  { type }: OperationStatus,
-  { plan }: Extract<Decision, { kind: 'blocked' }>,
-  targetVersion: string | undefined,
-): boolean {
-  return plan.length > 0 || (type === 'upgradeCluster' && targetVersion !== undefined);
+function underWay(
+  findings: Findings,
+  context: ReportContext,
+  before: OperationStatus | undefined,
+): OperationStatus | undefined {
+  const { decision } = findings;
+  if (decision.kind !== 'operate') return undefined;
+  return withoutUndefined<OperationStatus>({
+    type: decision.operation,
+    goal: goalOf(findings, before?.goal),
+    startedAt: before?.startedAt ?? context.now,
+    step: decision.plan[0]?.summary ?? '',
+    workflowID: `${context.workflowId}/operation`,
+    remaining: decision.plan.slice(1).map(step => step.summary),
+  });
 }
 
 function ended(
   operation: OperationStatus,
-  outcome: LastOperation['outcome'],
+  { outcome, message }: Outcome,
   completedAt: string,
 ): LastOperation {
-  const { type, startedAt, workflowID } = operation;
-  return withoutUndefined<LastOperation>({ type, startedAt, workflowID, outcome, completedAt });
+  const { type, goal, startedAt, workflowID } = operation;
+  return withoutUndefined<LastOperation>({
+    type,
+    goal,
+    startedAt,
+    workflowID,
+    outcome,
+    message: message?.slice(0, LONGEST_MESSAGE),
+    completedAt,
+  });
 }
 
 /** `T` out of a literal whose optional fields may be undefined: such fields are left out. */

@@ -1,0 +1,131 @@
+/**
+ * What each operation is for, and whether it is there: asked of what was just observed, and of nothing that is remembered but
+ * the goal that was recorded.
+ */
+import { parseTimestamp } from '../../api/time.ts';
+import type { OperationStatus } from '../../api/types.ts';
+import { admission } from '../admission.ts';
+import { idle } from '../answers.ts';
+import { planClaimLabels } from '../claim-labels.ts';
+import type { Operation } from '../decision.ts';
+import { smallClaims } from '../growth.ts';
+import { goesToSleep, isAsleep } from '../hibernate.ts';
+import { lossOf } from '../membership/evidence.ts';
+import { seatsOf } from '../membership/seats.ts';
+import { memberNames } from '../members.ts';
+import type { Observation, PersonRequest } from '../observation.ts';
+import { podChanges } from '../rendering.ts';
+import { planRepair, sharedObjectSteps } from '../repair.ts';
+import { judge, type Verdict } from '../requests.ts';
+import { unreadyPods } from '../rolling.ts';
+import { planSealing } from '../seal.ts';
+import { planStamps } from '../stamps.ts';
+import { planCertificates } from '../tls.ts';
+import { runs, upgradeGoal } from '../upgrade/goal.ts';
+import type { Findings } from './conditions.ts';
+
+/** Whether what the operation is for was just observed. */
+export function isReached(findings: Findings, operation: OperationStatus): boolean {
+  const aim = (AIMS as Readonly<Record<string, Aim | undefined>>)[operation.type];
+  return aim?.(findings, operation) ?? false;
+}
+
+type Aim = (findings: Findings, operation: OperationStatus) => boolean;
+
+const AIMS: Readonly<Record<Operation, Aim>> = {
+  createCluster: ({ observation: { cluster, clientService, membership } }) =>
+    cluster.status.clusterID !== undefined && clientService.exists && membership.known,
+  restoreCluster: ({ observation }, operation) => isRestored(observation, operation),
+  repairCluster: ({ observation }) => nothingIsMissing(observation),
+  scaleCluster: ({ observation }) => isWhole(observation),
+  replaceMember: findings => isReplaced(findings),
+  rolloutCluster: findings => isRolledOut(findings),
+  moveLeader: findings => verdictOn(findings, 'moveLeader') === 'done',
+  upgradeCluster: ({ observation }, operation) => isUpgraded(observation, operation),
+  hibernateCluster: ({ observation }) => isAsleep(observation),
+  wakeCluster: ({ observation }) => allAreReady(observation),
+  // The resource is gone then, and nobody writes its status.
+  deleteCluster: () => false,
+};
+
+function isRestored({ cluster, membership }: Observation, { startedAt }: OperationStatus): boolean {
+  const { completedAt } = cluster.status.incarnation?.restore ?? {};
+  const done = parseTimestamp(completedAt);
+  return membership.known && done !== undefined && done >= (parseTimestamp(startedAt) ?? 0);
+}
+
+/** Certificates, seals, Services, pods, stamps and labels: nothing of what repair puts back is missing, and no clients are kept out. */
+function nothingIsMissing(observation: Observation): boolean {
+  const { membership, cluster } = observation;
+  if (goesToSleep(observation)) return sharedObjectSteps(observation).length === 0;
+  // Who is to be sealed and stamped is known when a quorum lists the members.
+  if (cluster.status.clusterID !== undefined && !membership.known) return false;
+  const planners = [planCertificates, planSealing, planRepair, planStamps, planClaimLabels];
+  return (
+    planners.every(planner => planner(observation) === undefined) &&
+    admission(observation, idle()).length === 0
+  );
+}
+
+function isWhole(observation: Observation): boolean {
+  const seats = seatsOf(observation);
+  const voters = seats.filter(({ isLearner, started }) => !isLearner && started);
+  return voters.length === observation.cluster.config.size && voters.length === seats.length;
+}
+
+/** The lost one is gone, and the count is whole. Of one that somebody asked for, the request tells which. */
+function isReplaced(findings: Findings): boolean {
+  const { observation } = findings;
+  const verdict = verdictOn(findings, 'replaceMember');
+  if (verdict !== undefined) return verdict === 'done';
+  return isWhole(observation) && seatsOf(observation).every(seat => lossOf(observation, seat) === undefined);
+}
+
+function isRolledOut(findings: Findings): boolean {
+  const { observation } = findings;
+  const verdict = verdictOn(findings, 'rolloutCluster');
+  if (verdict !== undefined && verdict !== 'done') return false;
+  if (!observation.membership.known || !allAreReady(observation)) return false;
+  const members = memberNames(observation);
+  const pods = observation.pods.filter(pod => pod.owned && members.includes(pod.name));
+  const hasDrift = pods.some(pod => podChanges(observation, pod).asked.length > 0);
+  return !hasDrift && smallClaims(observation).length === 0;
+}
+
+function allAreReady(observation: Observation): boolean {
+  const members = memberNames(observation);
+  const isThere = (name: string) => observation.pods.some(pod => pod.owned && pod.name === name);
+  return members.length > 0 && members.every(isThere) && unreadyPods(observation).length === 0;
+}
+
+/** Every member and the cluster have arrived in the version that the upgrade was for. */
+function isUpgraded(observation: Observation, { goal }: OperationStatus): boolean {
+  const version = goal ?? observation.cluster.config.version;
+  return upgradeGoal(observation).kind !== 'go' && allRun(observation, version);
+}
+
+/** Whether every member is ready with this version; false while no quorum lists them. */
+export function allRun(observation: Observation, version: string): boolean {
+  const seats = seatsOf(observation);
+  return seats.length > 0 && seats.every(seat => runs(seat, version));
+}
+
+/** The operation that carries out what people ask for. */
+export const ASKED: Readonly<Partial<Record<string, PersonRequest['kind']>>> = {
+  replaceMember: 'replaceMember',
+  moveLeader: 'moveLeader',
+  rolloutCluster: 'restart',
+};
+
+/** What somebody asked for, when it is its turn and such an operation carries it out. */
+export function requestFor({ actor }: Findings, operation: string): PersonRequest | undefined {
+  const request = actor.requests?.find(({ ids }) => ids !== undefined);
+  return request !== undefined && request.kind === ASKED[operation] ? request : undefined;
+}
+
+/** What became of what somebody asked for; undefined when nobody did. */
+export function verdictOn(findings: Findings, operation: string): Verdict['outcome'] | undefined {
+  const request = requestFor(findings, operation);
+  if (request === undefined) return undefined;
+  return judge(findings.observation, [request])[0]?.outcome;
+}
