@@ -48,6 +48,28 @@ async function stepUntil(world: OperatorWorld, isSo: () => boolean): Promise<voi
 }
 
 describe('scaling', LONG, () => {
+  it('has not succeeded because a pass saw no quorum, and has when the members are there', async () => {
+    const world = await created();
+    await edit(world, { size: 5 });
+    await stepUntil(world, () => (world.etcd.clusters[0]?.rows.length ?? 0) > 3);
+    const processes = [...(world.etcd.clusters[0]?.processes ?? [])];
+    for (const { host } of processes) world.etcd.set(host, 'isolated');
+    await world.look();
+    expect(world.cluster.status.lastOperation?.type).toBe('createCluster');
+    expect(world.cluster.status.operation).toMatchObject({
+      type: 'scaleCluster',
+      message: expect.stringMatching(/^no quorum answers/),
+    });
+    for (const { host } of processes) world.etcd.set(host, 'running');
+    await world.run();
+    expectMembers(world, ['example-0', 'example-1', 'example-2', 'example-3', 'example-4']);
+    expect(world.cluster.status.lastOperation).toMatchObject({ type: 'scaleCluster', outcome: 'Succeeded' });
+    const ended = world.passes
+      .flatMap(pass => pass.ended ?? [])
+      .filter(({ type }) => type === 'scaleCluster');
+    expect(ended).toHaveLength(1);
+  });
+
   it.each([
     { from: 1, to: 3, members: ['example-0', 'example-1', 'example-2'] },
     { from: 3, to: 5, members: ['example-0', 'example-1', 'example-2', 'example-3', 'example-4'] },

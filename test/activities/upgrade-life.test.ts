@@ -264,6 +264,13 @@ describe('a version that does not come up', LONG, () => {
     expect(condition(world, 'UpgradeBlocked')).toMatchObject({ status: 'True', reason: 'RolledBack' });
     expect(condition(world, 'UpgradeBlocked')?.message).toContain('cannot be pulled');
     expect(world.cluster.status.upgradeFailure).toMatchObject({ version: '3.6.99' });
+    expect(world.cluster.status.operation).toBeUndefined();
+    expect(world.cluster.status.lastOperation).toMatchObject({
+      type: 'upgradeCluster',
+      goal: '3.6.99',
+      outcome: 'RolledBack',
+      message: expect.stringContaining('cannot be pulled'),
+    });
     await ask(world, { version: '3.6.16' });
     expect((await settled(world)).decision.kind).toBe('idle');
     expect(condition(world, 'UpgradeBlocked')).toBeUndefined();
