@@ -20,6 +20,7 @@ import { restoreActivities } from './restore/index.ts';
 import { issueCertificates } from './steps/issue-certificates.ts';
 import { expandClaim } from './steps/expand-claim.ts';
 import { labelClaim } from './steps/label-claim.ts';
+import { labelPods } from './steps/label-pods.ts';
 import { moveLeader } from './steps/move-leader.ts';
 import { promoteLearner } from './steps/promote-learner.ts';
 import { recordClusterId } from './steps/record-cluster-id.ts';
@@ -92,6 +93,7 @@ export function createActivities(deps: Dependencies) {
     stopMember: step<'stopMember', string>(stopMember),
     expandClaim: step<'expandClaim', void>(expandClaim),
     labelClaim: step<'labelClaim', void>(labelClaim),
+    labelPods: step<'labelPods', void>(labelPods),
     admitMembers: step<'admitMembers', void>(admitMembers),
     deletePods: step<'deletePods', string>(deletePods),
     releaseClaims: step<'releaseClaims', void>(releaseClaims),

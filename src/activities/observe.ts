@@ -4,7 +4,6 @@ import {
   clientServiceName,
   disruptionBudgetName,
   FINALIZER,
-  LABEL_CLUSTER,
   memberName,
   peerServiceName,
   serialOf,
@@ -15,6 +14,7 @@ import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts'
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
 import { isToCompareKeys } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
+import { seatsOf } from '../planner/membership/seats.ts';
 import { hasEnded } from '../planner/members.ts';
 import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
 import { keysExpected } from '../planner/restore/seed.ts';
@@ -22,8 +22,9 @@ import type { Dependencies } from './dependencies.ts';
 import { backupsOfCluster } from './backup/of-cluster.ts';
 import { restoresOfCluster } from './restore/resource.ts';
 import { observeTls } from './tls-observe.ts';
+import { findObjects, getAll } from './cluster-objects.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
-import { countKeys, hashMembers, probeMembers } from './probe.ts';
+import { type ClusterAddress, countKeys, hashMembers, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
 import { withHomes } from './volume-homes.ts';
 
@@ -34,21 +35,30 @@ export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodD
 const STORAGE_CLASS: KindRef = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
+type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now'>;
+type Seen = { cluster: EtcdCluster; observation: Observation };
+type Looked = Seen & { address: ClusterAddress };
+
 /** What is there now. Undefined when the resource is gone. `actor`: what people said, which may be what touches a member. */
-export async function observe(
-  deps: Pick<Dependencies, 'kube' | 'etcd' | 'now'>,
-  ref: ClusterRef,
-  actor: Actor = {},
-): Promise<{ cluster: EtcdCluster; observation: Observation } | undefined> {
+export async function observe(deps: Ports, ref: ClusterRef, actor: Actor = {}): Promise<Seen | undefined> {
+  const seen = await look(deps, ref, []);
+  if (seen === undefined) return undefined;
+  const more = await overlooked(deps.kube, seen.observation);
+  return withKeys(deps, (more.length === 0 ? seen : await look(deps, ref, more)) ?? seen, actor);
+}
+
+/** Objects of these names are looked for besides those of members that are recorded. */
+async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Promise<Looked | undefined> {
   const cluster = await readCluster(deps.kube, ref);
   if (cluster === undefined) return undefined;
   const facts = clusterFacts(cluster);
   const { incarnation } = facts.status;
   const undecided = incarnation === undefined && !facts.deleting;
+  // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
   const names =
     undecided || incarnation?.rebuilt === true ? findNames(deps.kube, facts) : Promise.resolve([]);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
-    ownedObjects(deps.kube, facts, names),
+    names.then(found => ownedObjects(deps.kube, facts, [...found, ...more])),
     facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     names,
@@ -73,6 +83,11 @@ export async function observe(
     ...(backups.length > 0 && { backups }),
     ...restores,
   };
+  return { cluster, observation, address };
+}
+
+/** With what costs reading keys of the members, where it is needed. */
+async function withKeys(deps: Ports, { cluster, observation, address }: Looked, actor: Actor): Promise<Seen> {
   const expected = keysExpected(observation);
   if (expected !== undefined) {
     const seedKeys = await countKeys(deps.etcd, address, { ...observation, revision: expected.revision });
@@ -110,30 +125,27 @@ type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientServic
 async function ownedObjects(
   kube: KubeClient,
   cluster: ClusterFacts,
-  namesSeen: Promise<readonly string[]>,
+  names: readonly string[],
 ): Promise<Owned> {
-  const { namespace, name, uid } = cluster;
-  const labelled = { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` };
+  const { namespace, name, uid, status } = cluster;
+  const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && status.clusterID !== undefined;
   const [pods, claims, peer, client, budget] = await Promise.all([
-    kube.list(POD, labelled),
-    kube.list(CLAIM, labelled),
+    findObjects(kube, POD, { namespace, name, names: [...recordedNames(cluster), ...names] }),
+    findObjects(kube, CLAIM, {
+      namespace,
+      name,
+      names: [...(hasClaims ? recordedNames(cluster) : []), ...names],
+    }),
     kube.get({ ...SERVICE, namespace, name: peerServiceName(name) }),
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
     kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
-  const seenPods = pods.items.map(pod => podFacts(pod, uid));
-  const unlabelled = await claimsByName(kube, cluster, { listed: claims.items, namesSeen: await namesSeen });
-  const seenClaims = [...claims.items, ...unlabelled].map(object => ({
-    object,
-    facts: claimFacts(object, cluster),
-  }));
+  const seenPods = pods.map(pod => podFacts(pod, uid, name));
+  const seenClaims = claims.map(object => ({ object, facts: claimFacts(object, cluster) }));
+  const homes = await withHomes(kube, { claims: seenClaims, pods: seenPods, status });
   return {
     pods: seenPods,
-    claims: await withExpandable(
-      kube,
-      cluster,
-      await withHomes(kube, { claims: seenClaims, pods: seenPods, status: cluster.status }),
-    ),
+    claims: await withExpandable(kube, cluster, homes),
     peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
     clientService: objectFacts(client, uid, buildClientService(cluster.object)),
     disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),
@@ -141,25 +153,34 @@ async function ownedObjects(
 }
 
 /**
- * Claims of members that the list does not show, looked for by their names: a claim that is gone proves that a member
- * is lost, one whose labels somebody took off proves nothing. Of a cluster whose status was lost every name counts: whether
- * there are claims decides what a pod that goes takes with it.
+ * The members that are recorded: a pod or claim of theirs that is gone proves something, one whose labels somebody took off
+ * proves nothing. Right after a lost status was recorded again nobody has been observed yet.
  */
-async function claimsByName(
-  kube: KubeClient,
-  { namespace, status }: ClusterFacts,
-  { listed, namesSeen }: { readonly listed: readonly KubeObject[]; readonly namesSeen: readonly string[] },
-): Promise<KubeObject[]> {
-  const { storage, clusterID, incarnation } = status;
-  const lives = storage?.kind === 'PersistentVolumeClaim' && clusterID !== undefined;
-  // Right after a lost status was recorded again nobody has been observed yet.
+function recordedNames({ status }: ClusterFacts): string[] {
   const observed = status.members?.details ?? [];
-  const known = observed.length > 0 ? observed : (incarnation?.members ?? []);
-  const recorded = lives ? known : [];
-  const members = [...recorded.map(({ name }) => name), ...namesSeen];
-  const missing = members.filter(name => !listed.some(claim => claim.metadata.name === name));
-  const found = await Promise.all(missing.map(name => kube.get({ ...CLAIM, namespace, name })));
-  return found.filter(claim => claim !== undefined);
+  const known = observed.length > 0 ? observed : (status.incarnation?.members ?? []);
+  return known.map(({ name }) => name);
+}
+
+/**
+ * Names of members that a quorum lists and of which nothing was looked for by name, such as a learner that was just added, when
+ * pods or claims of these names are there all the same.
+ */
+async function overlooked(kube: KubeClient, observation: Observation): Promise<string[]> {
+  const { cluster, pods, claims } = observation;
+  const hasClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
+  const lacks = (objects: readonly { readonly name: string }[], member: string) =>
+    !objects.some(({ name }) => name === member);
+  const names = seatsOf(observation)
+    .filter(({ ours, name }) => ours && (lacks(pods, name) || (hasClaims && lacks(claims, name))))
+    .map(({ name }) => name)
+    .filter(name => !recordedNames(cluster).includes(name));
+  const found = await Promise.all(
+    [POD, CLAIM].map(kind => getAll(kube, kind, { namespace: cluster.namespace, names })),
+  );
+  const seen = (object: KubeObject) =>
+    (object.kind === POD.kind ? pods : claims).some(({ name }) => name === object.metadata.name);
+  return found.flat().flatMap(object => (seen(object) ? [] : [object.metadata.name]));
 }
 
 /** Whether claims can grow, asked only when one of them is too small. */

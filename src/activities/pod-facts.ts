@@ -13,7 +13,9 @@ import {
   ANNOTATION_VERSION,
   CLIENTS_ADMITTED,
   CLIENTS_WITHDRAWN,
+  isReservedKey,
   LABEL_CLIENTS,
+  memberLabels,
 } from '../api/names.ts';
 import type { EtcdClusterStatus } from '../api/types.ts';
 import { parseTimestamp } from '../api/time.ts';
@@ -53,8 +55,11 @@ interface PodStatus {
   readonly containerStatuses?: readonly ContainerStatus[];
 }
 
-/** What the planner knows of a pod. `ownerUid` is the uid of the cluster that asks. */
-export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
+/**
+ * What the planner knows of a pod. `ownerUid` is the uid of the cluster that asks, `cluster` its name where it matters which of its
+ * labels the pod lacks.
+ */
+export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): PodFacts {
   const status = (pod['status'] ?? {}) as PodStatus;
   const { metadata } = pod;
   const { args = [], image } = containerOf(pod);
@@ -62,23 +67,41 @@ export function podFacts(pod: KubeObject, ownerUid: string): PodFacts {
     name: metadata.name,
     uid: metadata.uid ?? '',
     owned: isControlledBy(pod, ownerUid),
-    token: metadata.annotations?.[ANNOTATION_INCARNATION],
-    clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    ...notesOf(metadata.annotations),
     phase: status.phase ?? 'Unknown',
     ...readiness(status, metadata.annotations?.[ANNOTATION_REPLACED_CONTAINER]),
     deleting: metadata.deletionTimestamp !== undefined,
     goneBy: parseTimestamp(metadata.deletionTimestamp),
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
-    version: metadata.annotations?.[ANNOTATION_VERSION],
     trouble: troubleOf(status, image),
-    stamp: metadata.annotations?.[ANNOTATION_RENDERED],
-    madeFrom: metadata.annotations?.[ANNOTATION_MADE_FROM],
-    settledIn: metadata.annotations?.[ANNOTATION_SETTLED],
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args }),
+    ...(cluster !== undefined && labelsLacking(pod, cluster)),
   };
+}
+
+/** What the operator wrote on the pod when it made it. */
+function notesOf(
+  annotations: Readonly<Record<string, string>> = {},
+): Pick<PodFacts, 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn'> {
+  return {
+    token: annotations[ANNOTATION_INCARNATION],
+    clusterId: annotations[ANNOTATION_CLUSTER_ID],
+    version: annotations[ANNOTATION_VERSION],
+    stamp: annotations[ANNOTATION_RENDERED],
+    madeFrom: annotations[ANNOTATION_MADE_FROM],
+    settledIn: annotations[ANNOTATION_SETTLED],
+  };
+}
+
+/** The labels that everything is found by and that somebody took off or changed. */
+function labelsLacking({ metadata }: KubeObject, cluster: string): Pick<PodFacts, 'labelsLacking'> {
+  const lacking = Object.entries(memberLabels(cluster, metadata.name)).filter(
+    ([key, value]) => isReservedKey(key) && metadata.labels?.[key] !== value,
+  );
+  return lacking.length === 0 ? {} : { labelsLacking: Object.fromEntries(lacking) };
 }
 
 /**

@@ -165,6 +165,15 @@ type Deed =
       readonly labels: Readonly<Record<string, string>>;
       readonly annotations: Readonly<Record<string, string>>;
     }
+  /** Labels that pods of members were made with and lack. */
+  | {
+      readonly kind: 'labelPods';
+      readonly pods: readonly {
+        readonly name: string;
+        readonly uid: string;
+        readonly labels: Readonly<Record<string, string>>;
+      }[];
+    }
   /** Clients are led to these pods again. */
   | {
       readonly kind: 'admitMembers';

@@ -10,7 +10,7 @@ export interface NodeFacts {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export interface Requirement {
+interface Requirement {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[];

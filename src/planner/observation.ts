@@ -67,6 +67,8 @@ export interface PodFacts {
   readonly clients?: 'admitted' | 'withdrawn' | undefined;
   /** The minor that the cluster had arrived in when the pod was made for that reason. */
   readonly settledIn?: string | undefined;
+  /** Labels that it was made with and does not carry: Services and the budget do not find it without them. */
+  readonly labelsLacking?: Readonly<Record<string, string>> | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
 }

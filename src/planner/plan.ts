@@ -20,6 +20,7 @@ import { planRepair, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
 import { planStamps } from './stamps.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
+import { planPodLabels } from './pod-labels.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
 import { planCertificates, planSecurity } from './tls.ts';
@@ -29,6 +30,7 @@ import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/inde
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
   planCertificates,
+  planPodLabels,
   planRestore,
   planRediscovery,
   planCreation,

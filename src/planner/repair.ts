@@ -23,7 +23,7 @@ export function planRepair(observation: Observation): Decision | undefined {
 
 /** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
 export function planWaiting(observation: Observation): Decision | undefined {
-  const lost = firstObstacle(observation, [podsAreNotEnding, membersHaveTheirData]);
+  const lost = firstObstacle(observation, [podsAreNotEnding, podNamesAreFree, membersHaveTheirData]);
   return lost && blocked(lost);
 }
 
@@ -126,6 +126,23 @@ function podsAreNotEnding(observation: Observation): Obstacle | undefined {
   return {
     reason: 'PodTerminating',
     message: `waiting for ${ending.join(', ')} to be gone before it is started again`,
+  };
+}
+
+/** A member has no pod where something else, or a pod whose owner somebody took away, bears its name. */
+function podNamesAreFree(observation: Observation): Obstacle | undefined {
+  const members = memberNames(observation);
+  const taken = observation.pods.filter(pod => !pod.owned && members.includes(pod.name));
+  if (taken.length === 0) return undefined;
+  const names = taken.map(({ name }) => name).join(', ');
+  const { name, namespace, uid, status } = observation.cluster;
+  const keep =
+    status.storage?.kind === 'EmptyDir'
+      ? `if it runs the member, its data is in it: give it back its controlling owner, EtcdCluster ${name} (uid ${uid}); if not, delete it`
+      : 'delete it, or make EtcdCluster its controlling owner again';
+  return {
+    reason: 'NameTaken',
+    message: `pod ${names} in namespace ${namespace} bears the name of a member and is not owned by this EtcdCluster, so the member is not looked after: ${keep}`,
   };
 }
 

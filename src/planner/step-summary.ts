@@ -42,9 +42,9 @@ export function stepSummary(step: Step): string {
     case 'stopMember':
       return `stop ${step.member}: ${step.because}`;
     case 'admitMembers':
-      return `lead clients to ${list(step.pods.map(pod => pod.name))}`;
+    case 'labelPods':
     case 'deletePods':
-      return `delete pods ${list(step.pods.map(pod => pod.name))} and wait until they are gone`;
+      return podSummary(step);
     case 'replaceImage':
     case 'requestBackup':
     case 'awaitBackup':
@@ -59,6 +59,18 @@ export function stepSummary(step: Step): string {
       return 'let the resource go';
     default:
       return restoreSummary(step);
+  }
+}
+
+function podSummary(step: Extract<Step, { kind: 'admitMembers' | 'labelPods' | 'deletePods' }>): string {
+  const pods = list(step.pods.map(pod => pod.name));
+  switch (step.kind) {
+    case 'admitMembers':
+      return `lead clients to ${pods}`;
+    case 'labelPods':
+      return `put labels back on ${pods}`;
+    case 'deletePods':
+      return `delete pods ${pods} and wait until they are gone`;
   }
 }
 

@@ -54,6 +54,16 @@ describe('a member that does not answer', () => {
       'etcd found its volume empty',
     ],
     [
+      'that keeps its data in its pod is lost with it',
+      ephemeral(silent({ claims: [] })),
+      'its pod is gone, and its data was in the pod',
+    ],
+    [
+      'that keeps its data in its pod is not lost while a pod of its name is there, whoever owns it',
+      ephemeral(silent({ pod: { owned: false }, claims: [] })),
+      undefined,
+    ],
+    [
       'that may not write on its volume is not lost',
       silent({
         pod: {

@@ -7,4 +7,19 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
     'nodeIsRelabelled',
     at('planner/node-affinity.ts', 'there.length > 0', 'false'),
   ),
+  without(
+    'a pod that lists do not show counts as gone, and its data with it',
+    'podWithoutLabelsThatHoldsTheData',
+    at('activities/cluster-objects.ts', '[...new Set(names)]', '[]'),
+  ),
+  without(
+    'a pod that is not ours counts as none, and the data in it as gone',
+    'podWithoutOwnerThatHoldsTheData',
+    at('planner/membership/evidence.ts', '!pods.some(pod => pod.name === name)', 'true'),
+  ),
+  without(
+    'labels that were taken off a pod are not put back',
+    'podWithoutLabels',
+    at('planner/pod-labels.ts', 'owned && !deleting && labels !== undefined', 'false'),
+  ),
 ];

@@ -205,6 +205,6 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
-    at('activities/observe.ts', '[...recorded.map(({ name }) => name), ...namesSeen]', '[]'),
+    at('activities/observe.ts', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),
   ),
 ];

@@ -5,7 +5,46 @@ import type { Stage } from './stage.ts';
 /** Long enough for everything that a guard would have let through. */
 const A_WHILE = 500;
 
+/** Everything that Kubernetes finds a pod by is taken off it. */
+async function unlabelled(stage: Stage): Promise<void> {
+  const pod = stage.pod(stage.follower().name);
+  stage.world.kube.change(pod, { metadata: { ...pod.metadata, labels: {} } });
+  await stage.pass(A_WHILE);
+  await stage.until('its labels are back', () => {
+    const { labels } = stage.pod(pod.metadata.name).metadata;
+    return ['app', 'etcd_cluster', 'etcd_node'].every(key => labels?.[key] === pod.metadata.labels?.[key]);
+  });
+  await stage.rest();
+}
+
 export const deathScenes = {
+  async podWithoutLabels(stage: Stage) {
+    await stage.create({ size: 3 });
+    await unlabelled(stage);
+  },
+
+  async podWithoutLabelsThatHoldsTheData(stage: Stage) {
+    stage.remake({ isEphemeral: true });
+    await stage.createInPods({ size: 3 });
+    await unlabelled(stage);
+  },
+
+  /** It is there and runs, and says of itself that it is nobody's. */
+  async podWithoutOwnerThatHoldsTheData(stage: Stage) {
+    stage.remake({ isEphemeral: true });
+    await stage.createInPods({ size: 3 });
+    const pod = stage.pod(stage.follower().name);
+    const { ownerReferences, ...metadata } = pod.metadata;
+    stage.world.kube.change(pod, { metadata });
+    await stage.blockedBy('NameTaken');
+    await stage.pass(A_WHILE);
+    const found = stage.pod(pod.metadata.name);
+    stage.world.kube.change(found, {
+      metadata: { ...found.metadata, ...(ownerReferences && { ownerReferences }) },
+    });
+    await stage.rest();
+  },
+
   /** The volume is there, and its Node is; only the label by which the one names the other is another one. */
   async nodeIsRelabelled(stage: Stage) {
     const { nodes } = stage.world.kubelet;

@@ -1,15 +1,10 @@
 /** The steps that fence a cluster, make it another one, and end or take back a restore. */
-import {
-  ANNOTATION_KEPT_BY_RESTORE,
-  FINALIZER,
-  LABEL_CLUSTER,
-  clientServiceName,
-  serialOf,
-} from '../../api/names.ts';
+import { ANNOTATION_KEPT_BY_RESTORE, FINALIZER, clientServiceName, serialOf } from '../../api/names.ts';
 import { timestamp } from '../../api/time.ts';
 import type { EtcdCluster } from '../../api/types.ts';
 import type { Step } from '../../planner/decision.ts';
 import { lastSerialOf } from '../../planner/identity.ts';
+import { podsLeft } from '../cluster-objects.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { CLAIM, clusterFacts, POD, SERVICE } from '../observe.ts';
@@ -38,8 +33,7 @@ export async function fenceMembers(
   }
   await Promise.all(step.pods.map(({ name, uid }) => kube.delete({ ...POD, namespace, name }, { uid })));
   return waitUntil(async () => {
-    const { items } = await kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
-    const left = items.filter(item => step.pods.some(({ uid }) => uid === item.metadata.uid));
+    const left = await podsLeft(kube, ref, step.pods);
     return left.length === 0 ? 'done' : 'notYet';
   });
 }

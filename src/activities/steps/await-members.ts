@@ -1,10 +1,10 @@
 /** Waiting for members: until a quorum answers, or until every pod is ready. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { withDefaults } from '../../api/defaults.ts';
-import { LABEL_CLUSTER } from '../../api/names.ts';
 import { denialOf, type MemberProbe } from '../../planner/member-probe.ts';
 import type { PodFacts } from '../../planner/observation.ts';
 import { hasArrived } from '../../planner/versions.ts';
+import { findObjects } from '../cluster-objects.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
@@ -96,10 +96,7 @@ async function membersPods(
   ref: ClusterRef,
   members: readonly string[],
 ): Promise<PodFacts[]> {
-  const { items } = await deps.kube.list(POD, {
-    namespace: ref.namespace,
-    labelSelector: `${LABEL_CLUSTER}=${ref.name}`,
-  });
+  const items = await findObjects(deps.kube, POD, { ...ref, names: members });
   return items.map(pod => podFacts(pod, ref.uid)).filter(pod => pod.owned && members.includes(pod.name));
 }
 

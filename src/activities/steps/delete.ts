@@ -1,7 +1,8 @@
 /** The steps of deletion: pods, claims, and at last our hold on the resource. */
-import { FINALIZER, LABEL_CLUSTER } from '../../api/names.ts';
+import { FINALIZER } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/types.ts';
 import type { Step } from '../../planner/decision.ts';
+import { findObjects, podsLeft } from '../cluster-objects.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { CLAIM, POD } from '../observe.ts';
@@ -19,8 +20,7 @@ export async function deletePods(
   const { namespace } = ref;
   await Promise.all(step.pods.map(({ name, uid }) => deps.kube.delete({ ...POD, namespace, name }, { uid })));
   return waitUntil(async () => {
-    const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
-    const left = items.filter(item => step.pods.some(({ uid }) => uid === item.metadata.uid));
+    const left = await podsLeft(deps.kube, ref, step.pods);
     return left.length === 0 ? 'done' : 'notYet';
   });
 }
@@ -46,11 +46,9 @@ export async function removeFinalizer(deps: Dependencies, ref: ClusterRef): Prom
   if (cluster === undefined) return;
   if (cluster.metadata.deletionTimestamp === undefined)
     throw preconditionChanged('the resource is not being deleted');
-  const { items } = await deps.kube.list(POD, {
-    namespace: ref.namespace,
-    labelSelector: `${LABEL_CLUSTER}=${ref.name}`,
-  });
-  const left = items.map(pod => podFacts(pod, ref.uid)).filter(pod => pod.owned);
+  const { details = [] } = cluster.status?.members ?? {};
+  const found = await findObjects(deps.kube, POD, { ...ref, names: details.map(({ name }) => name) });
+  const left = found.map(pod => podFacts(pod, ref.uid)).filter(pod => pod.owned);
   if (left.length > 0) throw preconditionChanged(`pods are left: ${left.map(pod => pod.name).join(', ')}`);
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) return;

@@ -1,6 +1,6 @@
-import { LABEL_CLUSTER } from '../../api/names.ts';
 import type { Step } from '../../planner/decision.ts';
 import { hasEnded } from '../../planner/members.ts';
+import { podsLeft } from '../cluster-objects.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
@@ -30,8 +30,7 @@ export async function stopMember(
     deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberStopped', message });
   }
   return waitUntil(async () => {
-    const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
-    const left = items.find(item => item.metadata.uid === step.uid);
+    const [left] = await podsLeft(deps.kube, ref, [{ name: step.member, uid: step.uid }]);
     if (left === undefined) return 'done';
     return step.purpose === 'removal' && hasEnded(podFacts(left, ref.uid)) ? 'done' : 'notYet';
   });

@@ -22,7 +22,8 @@ const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal
 export function lossOf(observation: Observation, seat: Seat): string | undefined {
   if (seat.probe !== undefined || !seat.ours) return undefined;
   if (observation.cluster.status.storage?.kind === 'EmptyDir') {
-    return seat.pod === undefined ? 'its pod is gone, and its data was in the pod' : emptinessOf(seat);
+    if (seat.pod !== undefined) return emptinessOf(seat);
+    return isPodGone(observation, seat) ? 'its pod is gone, and its data was in the pod' : undefined;
   }
   if (seat.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.
@@ -33,6 +34,11 @@ export function lossOf(observation: Observation, seat: Seat): string | undefined
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
   return emptinessOf(seat);
+}
+
+/** A pod of its name that is not ours may be its own, whose owner somebody took away: no proof of anything. */
+export function isPodGone({ pods }: Observation, { name }: Pick<Seat, 'name'>): boolean {
+  return !pods.some(pod => pod.name === name);
 }
 
 function emptinessOf(seat: Seat): string | undefined {

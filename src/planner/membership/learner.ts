@@ -4,7 +4,7 @@ import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { podChanges } from '../rendering.ts';
 import { unsealed } from '../seal.ts';
-import { saysEmpty } from './evidence.ts';
+import { isPodGone, saysEmpty } from './evidence.ts';
 import { askedIds } from '../requests.ts';
 import { said } from '../said.ts';
 import { departing, sizeForNow } from './asked.ts';
@@ -111,8 +111,9 @@ function volumeLossOf({ claim }: Seat): string | undefined {
     : undefined;
 }
 
-function hasLostData({ cluster }: Observation, seat: Seat): boolean {
-  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return true;
+function hasLostData(observation: Observation, seat: Seat): boolean {
+  if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim')
+    return isPodGone(observation, seat);
   return seat.claim === undefined || volumeLossOf(seat) !== undefined;
 }
 

@@ -45,6 +45,8 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitAgreement: [],
   expandClaim: [],
   labelClaim: [],
+  labelPods: [],
+
   admitMembers: [],
   deletePods: [],
   releaseClaims: [],

@@ -1,0 +1,20 @@
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { POD } from '../observe.ts';
+import type { ClusterRef } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/** Puts labels back on these very pods (by uid). Doing it twice changes nothing. */
+export async function labelPods(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'labelPods' }>,
+): Promise<void> {
+  await stillPlanned(deps, ref, step);
+  const { namespace } = ref;
+  for (const { name, uid, labels } of step.pods) {
+    await deps.kube.patch({ ...POD, namespace, name }, { metadata: { uid, labels } }, { type: 'merge' });
+    const message = `put back ${Object.keys(labels).join(', ')} on pod ${name}`;
+    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectPutBack', message });
+  }
+}
