@@ -28,7 +28,7 @@ export default defineConfig({
           maxWorkers: 2,
           // Most of a short file's time would be a process of its own that loads everything anew.
           isolate: false,
-          testTimeout: 30_000,
+          testTimeout: 120_000,
           sequence: { groupOrder: 1 },
         },
       },
@@ -44,7 +44,7 @@ export default defineConfig({
           isolate: false,
           setupFiles: 'test/support/real-time.ts',
           // For what hangs; a machine that is busy with builds is no failure.
-          testTimeout: 30_000,
+          testTimeout: 120_000,
           sequence: { groupOrder: 2 },
         },
       },
@@ -54,7 +54,7 @@ export default defineConfig({
           include: [THOROUGH],
           pool: 'forks',
           maxWorkers: 2,
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           sequence: { groupOrder: 3 },
         },
       },
@@ -65,8 +65,8 @@ export default defineConfig({
           pool: 'forks',
           // With the unit tests, since it measures nothing: alone it would leave a core idle.
           maxWorkers: 4,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
         },
       },

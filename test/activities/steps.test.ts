@@ -127,7 +127,9 @@ describe.each(Object.entries(SCENES))('%s', (_, scene) => {
     expect(snapshot(world)).toEqual(once);
   });
 
-  it('killed at any of its API calls and tried again gives the same world', { timeout: 30_000 }, async () => {
+  it('killed at any of its API calls and tried again gives the same world', {
+    timeout: 120_000,
+  }, async () => {
     const whole = await scene();
     const before = whole.world.calls;
     await whole.world.perform(whole.step);

@@ -15,7 +15,7 @@ import { type Bench, clientOf, memoryLogger, openBench, podRef, pods } from './s
 
 const serialOf = async (file: string) => new X509Certificate(await readFile(file)).serialNumber;
 
-describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
+describe('credentials of a kubeconfig', { timeout: 120_000 }, () => {
   let bench: Bench;
   beforeEach(async () => {
     bench = await openBench();
@@ -33,7 +33,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
     });
     const first = watch[Symbol.asyncIterator]().next();
     await client.get(podRef('a'));
-    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: 60_000 });
     expect(server.requests.at(-1)?.clientSerial).toBe(await serialOf(server.file('client.crt')));
     const authority = await openAuthority(server.file('.'), 'ca');
     await ensureCertificate(authority, { file: 'renewed', commonName: 'operator', usage: ['client'] });
@@ -197,7 +197,7 @@ describe('credentials of a kubeconfig', { timeout: 30_000 }, () => {
   });
 });
 
-describe('credentials in a cluster', { timeout: 30_000 }, () => {
+describe('credentials in a cluster', { timeout: 120_000 }, () => {
   let bench: Bench;
   let mountPrefix: string;
   const mount = '/var/run/secrets/kubernetes.io/serviceaccount';

@@ -80,7 +80,7 @@ const staged = (play: (stage: Stage) => Promise<void>) => async (): Promise<void
   }
 };
 
-describe('lease election', { timeout: 30_000 }, () => {
+describe('lease election', { timeout: 120_000 }, () => {
   it.concurrent(
     'makes one of two leader, who renews',
     staged(async stage => {

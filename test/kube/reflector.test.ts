@@ -25,7 +25,7 @@ function recorder(): { told: string[]; handler: ObjectHandler } {
   return { told, handler: { added: note('added'), updated: note('updated'), deleted: note('deleted') } };
 }
 
-describe('the reflector, against an apiserver that', { timeout: 30_000 }, () => {
+describe('the reflector, against an apiserver that', { timeout: 120_000 }, () => {
   let bench: Bench;
   let reflector: Reflector;
   let told: string[];
@@ -373,7 +373,7 @@ describe('the reflector, against an apiserver that', { timeout: 30_000 }, () => 
   });
 });
 
-describe('the reflector, whose user', { timeout: 30_000 }, () => {
+describe('the reflector, whose user', { timeout: 120_000 }, () => {
   let bench: Bench;
   let reflector: Reflector;
   const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });

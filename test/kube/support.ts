@@ -46,8 +46,8 @@ export function clientOf(server: FaultyApiserver, options: Partial<ClientOptions
       logger: silentLogger,
       refreshMs: 20,
     }),
-    timeoutMs: 20_000,
-    attemptTimeoutMs: 5_000,
+    timeoutMs: 100_000,
+    attemptTimeoutMs: 30_000,
     retry: { backoff: { baseMs: 5, maxMs: 50 }, attempts: 4 },
     ...options,
   });
