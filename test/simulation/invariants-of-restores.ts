@@ -3,26 +3,35 @@
  * confirmed, old and new members never run side by side, and success is said when the members have what was backed up.
  */
 import { clientServiceName } from '../../src/api/names.ts';
-import type { EtcdClusterStatus, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/types.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
+import { Overwriting } from './invariants-of-overwriting.ts';
+import type { SimNodes } from './sim-nodes.ts';
 import { newestMembers, type Process, votersOf } from './sim-raft.ts';
 
 export class RestoreInvariants {
   readonly #kube: SimKube;
   readonly #etcd: () => SimEtcd;
   readonly #cluster: string;
-  /** At which tick there last was a reason to stop the members. */
-  #foundedAt = -1;
+  readonly #overwriting: Overwriting;
+  /** At which tick each proven backup was last to be restored, by the uid of the EtcdRestore. */
+  readonly #provenAt = new Map<string, number>();
   /** Restores that the cluster's status tells of as done, by uid. */
   readonly #concluded = new Set<string>();
   /** The sizes that whoever last said so may have gone by. */
   #sizes: readonly number[] = [];
 
-  constructor(kube: SimKube, etcd: () => SimEtcd, cluster: string) {
-    this.#kube = kube;
-    this.#etcd = etcd;
-    this.#cluster = cluster;
+  constructor(world: {
+    readonly kube: SimKube;
+    readonly etcd: () => SimEtcd;
+    readonly around: () => { readonly nodes: SimNodes; readonly now: number };
+    readonly cluster: string;
+  }) {
+    this.#kube = world.kube;
+    this.#etcd = world.etcd;
+    this.#cluster = world.cluster;
+    this.#overwriting = new Overwriting(world);
   }
 
   /** Why members must not be stopped to restore a backup, by who last looked then; undefined when they may. */
@@ -31,7 +40,8 @@ export class RestoreInvariants {
       const isOpen = this.#kube.peek('Service', clientServiceName(this.#cluster)) !== undefined;
       return isOpen ? 'clients are let in already' : undefined;
     }
-    return this.#foundedAt < lookedAt
+    const proven = [...this.#provenAt].filter(([, at]) => at >= lookedAt).map(([uid]) => uid);
+    return proven.length === 0 || !this.#overwriting.mayGo(lookedAt, proven)
       ? 'no proven backup is to be restored of which somebody said that it may take the place of what is there'
       : undefined;
   }
@@ -53,7 +63,9 @@ export class RestoreInvariants {
 
   /** After every tick. A text says which restore ended too early. */
   check(tick: number): string | undefined {
-    if (this.#isFounded()) this.#foundedAt = tick;
+    const overwritten = this.#overwriting.check(tick);
+    if (overwritten !== undefined) return overwritten;
+    this.#noteProven(tick);
     const { uid, name, completedAt } = this.#status().incarnation?.restore ?? {};
     if (uid !== undefined && completedAt !== undefined && !this.#concluded.has(uid)) {
       this.#concluded.add(uid);
@@ -77,15 +89,12 @@ export class RestoreInvariants {
     return restore !== undefined && restore.completedAt === undefined;
   }
 
-  /** A backup is proved whole, and whoever asked knows which cluster goes, or none is left that could serve. */
-  #isFounded(): boolean {
-    const { clusterID } = this.#status();
-    const serves = [...this.#etcd().processes.values()].some(({ isLeader }) => isLeader);
-    return this.#kube.all('EtcdRestore').some(object => {
-      const { source } = (object['status'] ?? {}) as EtcdRestoreStatus;
-      const { confirmClusterID } = object['spec'] as EtcdRestoreSpec;
-      return source !== undefined && (!serves || clusterID === undefined || confirmClusterID === clusterID);
-    });
+  /** Which EtcdRestores have a backup that was proved whole. */
+  #noteProven(tick: number): void {
+    for (const { metadata, status } of this.#kube.all('EtcdRestore')) {
+      const { source } = (status ?? {}) as EtcdRestoreStatus;
+      if (source !== undefined) this.#provenAt.set(metadata.uid ?? '', tick);
+    }
   }
 
   #lacks(): string | undefined {

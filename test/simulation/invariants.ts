@@ -64,7 +64,7 @@ export class Invariants implements EtcdAudit {
     this.#etcd = world.etcd;
     this.#tick = world.tick;
     this.#world = world.around;
-    this.#restores = new RestoreInvariants(world.kube, world.etcd, CLUSTER);
+    this.#restores = new RestoreInvariants({ ...world, cluster: CLUSTER });
   }
 
   /** The disk that this member's process last ran on. */

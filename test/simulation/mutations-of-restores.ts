@@ -11,6 +11,38 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at(CONFIRMATION, 'confirmed === id', 'true'),
   ),
   without(
+    'a cluster of which no quorum answers is taken for lost',
+    'restoreIsMadeWhileNobodyAnswers',
+    at(CONFIRMATION, '(isTotalLoss(observation))', '!observation.membership.known'),
+  ),
+  without(
+    'a restore that was refused begins when all is lost',
+    'refusedRestoreSeesEverythingLost',
+    at('planner/restore/of-cluster.ts', 'recordedRefusal(restore)', 'undefined'),
+    at('planner/restore/resource.ts', 'recordedRefusal(restore)', 'undefined'),
+  ),
+  without(
+    'a cluster whose status was lost is taken for a new one',
+    'restoreIsMadeWhileTheStatusIsLost',
+    at(CONFIRMATION, 'rebuiltIdentity(observation)?.clusterId', 'undefined'),
+    at(CONFIRMATION, 'rebuiltIdentity(observation) !== undefined', 'false'),
+    at('planner/restore/admission.ts', 'rebuiltIdentity(observation)', 'undefined'),
+  ),
+  without(
+    'another id than that of the cluster confirms',
+    'restoresInEveryStateStandBesideEachOther',
+    at(CONFIRMATION, 'confirmed === id', "confirmed !== ''"),
+  ),
+  without(
+    'nodes that are registered anew are taken for lost at once',
+    'nodesAreRegisteredAnew',
+    at(
+      'planner/membership/total-loss.ts',
+      'Math.max(...seats.map(seat => graceLeftMs(observation, seat)))',
+      '0',
+    ),
+  ),
+  without(
     'members are restored beside those that run',
     'restoreIsConfirmedLate',
     at(PLAN, 'owned.length === 0 && !isOpen', 'true'),

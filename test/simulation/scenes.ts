@@ -9,6 +9,7 @@ import { gateScenes } from './scenes-of-gates.ts';
 import { learnerScenes } from './scenes-of-learners.ts';
 import { membershipScenes } from './scenes-of-membership.ts';
 import { peopleScenes } from './scenes-of-people.ts';
+import { refusalScenes } from './scenes-of-refusals.ts';
 import { restoreScenes } from './scenes-of-restores.ts';
 import { specificationScenes } from './scenes-of-specification.ts';
 import { stepScenes } from './scenes-of-steps.ts';
@@ -32,6 +33,7 @@ const SCENES = {
   ...adviceScenes,
   ...restoreScenes,
   ...deathScenes,
+  ...refusalScenes,
 };
 export type SceneName = keyof typeof SCENES;
 export const SCENE_NAMES = Object.keys(SCENES) as SceneName[];
