@@ -1,6 +1,6 @@
 /** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what people can do to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Activities, RestoreDecision } from '../../src/activities/index.ts';
+import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
 import { until, WorkflowBench } from '../support/workflow-bench.ts';
 
 const EXAMINE: RestoreDecision = {
@@ -50,5 +50,33 @@ it('that is cancelled while the backup is read ends nothing: its next run follow
   await until(() => world.looks > looks);
   world.decision = { kind: 'ended' };
   await handle.signal('resync');
+  await handle.result();
+});
+
+it('that was refused looks when it is told to, and judges anew when a person asks for that, once', async () => {
+  const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
+  const refused: RestoreDecision = { kind: 'refused', reason: 'NotConfirmed', message: 'not confirmed' };
+  const world = { decision: refused as RestoreDecision, actors: [] as RestoreActor[] };
+  const activities = {
+    assessRestore: async (_: unknown, { actor }: { readonly actor: RestoreActor }) => {
+      world.actors.push(actor);
+      return { decision: world.decision, summary: { phase: 'Refused' } };
+    },
+  };
+  await bench.serve({ taskQueue: id }, activities as unknown as Activities);
+  const handle = bench.client.workflow.getHandle(id);
+  await bench.client.workflow.start('etcdRestore', {
+    workflowId: id,
+    taskQueue: id,
+    args: [{ namespace: 'shop', name: 'back', uid: 'back-uid' }],
+  });
+  for (const [looks, signal] of ['changed', 'resync', 'changed'].entries()) {
+    await until(() => world.actors.length === looks + 1);
+    await handle.signal(signal);
+  }
+  await until(() => world.actors.length === 4);
+  expect(world.actors).toEqual([{}, {}, { again: true }, {}]);
+  world.decision = { kind: 'ended' };
+  await handle.signal('changed');
   await handle.result();
 });
