@@ -162,6 +162,24 @@ describe('a refused restore', () => {
   });
 });
 
+describe('a restore that nobody has to confirm, for all is lost,', () => {
+  it.each(['fenceMembers', 'switchIncarnation'])('looks once more right before %s', async kind => {
+    const world = await RestoreWorld.withCluster({ spec: { size: 3, version: '3.6.16' } });
+    const { clusterID } = world.cluster.status;
+    await world.loseVolumes();
+    world.request();
+    await world.settleUntil(kind);
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate') throw new Error(decision.kind);
+    await world.bringBack('example-1');
+    const before = world.snapshot();
+    await expect(world.perform(decision.step)).rejects.toThrow(`${kind} is not done`);
+    expect(world.snapshot()).toBe(before);
+    await expectUntouched(world, clusterID);
+    expect(world.names('Pod')).toEqual(['example-1']);
+  });
+});
+
 describe('a restore of a cluster that cannot be', () => {
   it.each(['', 'Example', 'a/b', '../../../api/v1/secrets', 'example.shop'])(
     '%j is refused by the first pass',
