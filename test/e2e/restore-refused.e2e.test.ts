@@ -32,7 +32,7 @@ test('the only member is restarted for a changed label, and a refused restore le
   const { status: refused } = await restores.until(RESTORE, ({ phase }) => phase === 'Refused', 30_000);
   expect(refused?.refusal).toMatchObject({ generation: 1, reason: 'NotConfirmed' });
   expect(refused?.reason).toContain(before?.clusterID);
-  const said = await poll(async () => pending(), { timeoutMs: 30_000 });
+  const said = await poll(pending, { timeoutMs: 30_000 });
   expect(said).toMatchObject({ status: 'False', reason: 'Refused' });
   expect(said.message).toContain(`EtcdRestore ${RESTORE} is refused (NotConfirmed)`);
 

@@ -13,14 +13,19 @@ export function restorePending(observation: Observation, decision: Decision): Co
   const begun = [restoreUnderWay(cluster)?.uid, decision.kind === 'operate' ? decision.subject : undefined];
   const pending = restores.filter(({ uid }) => !begun.includes(uid));
   if (pending.length === 0) return [];
-  const message = pending.map(restore => wordOf(observation, restore)).join('; ');
-  const isRefused = pending.every(({ refusal }) => refusal !== undefined);
-  return [finding(TYPE, isRefused ? 'Refused' : 'Waiting', message)];
+  const words = pending.map(restore => wordOf(observation, restore));
+  const isRefused = words.every(({ refused }) => refused);
+  return [finding(TYPE, isRefused ? 'Refused' : 'Waiting', words.map(({ text }) => text).join('; '))];
 }
 
-function wordOf(observation: Observation, restore: RestoreOfCluster): string {
-  const { name, refusal, step } = restore;
-  if (refusal !== undefined) return `EtcdRestore ${name} is refused (${refusal.reason}): ${refusal.message}`;
-  const wait = admission(observation, restore);
-  return `EtcdRestore ${name} waits: ${wait?.message ?? step ?? 'it is looked at first'}`;
+/** Its own pass may not have said so yet. */
+function wordOf(
+  observation: Observation,
+  restore: RestoreOfCluster,
+): { readonly text: string; readonly refused: boolean } {
+  const { name, step = 'it is looked at first' } = restore;
+  const judged = admission(observation, restore);
+  if (judged?.kind === 'refused')
+    return { text: `EtcdRestore ${name} is refused (${judged.reason}): ${judged.message}`, refused: true };
+  return { text: `EtcdRestore ${name} waits: ${judged?.message ?? step}`, refused: false };
 }
