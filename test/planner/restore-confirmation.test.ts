@@ -88,6 +88,13 @@ describe('a restore over a cluster whose id is known', () => {
       }),
     ],
     ['that has no pod, as while it wakes', silent()],
+    [
+      'of whose volumes nobody can tell where they are',
+      silent({
+        claims: NAMES.map(name => aClaim({ name, home: { node: 'of some label', exists: undefined } })),
+        lostForMs: GRACE_MS,
+      }),
+    ],
     ['that sleeps', silent({ spec: { hibernated: true } })],
     [
       'one volume of which is there',
