@@ -124,24 +124,18 @@ describe('a client certificate of the operator whose key is another one’s', ()
   });
 });
 
-test.each([
-  [{ clusterRef: { name: 'example' } }, /in Secret example-operator cannot be used: etcd-client\.key: /],
-  [
-    { etcdEndpoints: ['https://10.0.0.9:2379'], clientTLSSecret: 'example-operator' },
-    /Secret shop\/example-operator cannot be used: etcd-client\.key: /,
-  ],
-])('a backup with %o tells it, and is tried again', async (source, said) => {
+test('a backup of such a cluster tells it, and is tried again', async () => {
   const { world } = await brokenStatic();
   const backup = {
     apiVersion: API_VERSION,
     kind: 'EtcdBackup',
     metadata: { name: 'nightly', namespace: 'shop', uid: 'b1' },
-    spec: source,
+    spec: { clusterRef: { name: 'example' } },
   } as unknown as EtcdBackup;
   await expect(openSource(world.deps, backup)).rejects.toMatchObject({
     name: 'BackupFailure',
     retry: 'later',
-    message: expect.stringMatching(said),
+    message: expect.stringMatching(/in Secret example-operator cannot be used: etcd-client\.key: /),
   });
 });
 
