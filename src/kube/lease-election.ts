@@ -10,6 +10,8 @@ export interface ElectionTiming {
   readonly renewDeadlineMs: number;
   /** The wait between two looks at the lease. */
   readonly retryPeriodMs: number;
+  /** A look without an answer for so long has another one beside it, on another connection. */
+  readonly patienceMs: number;
 }
 
 /** The values of Kubernetes' own components. */
@@ -17,6 +19,7 @@ export const defaultElectionTiming: ElectionTiming = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,
+  patienceMs: 1_000,
 };
 
 export interface ElectionOptions {
@@ -36,6 +39,16 @@ export interface ElectionOptions {
   readonly now?: (() => Date) | undefined;
 }
 
+/** One look at the lease, and what it may write. Several may be under way, the newest of which may be the first to end. */
+interface Attempt {
+  readonly startedMs: number;
+  readonly call: Required<Pick<CallOptions, 'timeoutMs' | 'signal'>>;
+  readonly giveUp: AbortController;
+}
+
+/** Whether a look was answered (also when somebody else was quicker), or failed. */
+type Outcome = 'answered' | 'failed';
+
 /** A lease as it was last seen to change. Expiry counts from when *we* saw it, by our own clock. */
 interface Observed {
   readonly lease: StoredLease;
@@ -46,6 +59,10 @@ interface Observed {
  * One candidate for a Lease. At most one candidate leads: each write is guarded by resourceVersion, a leader stops
  * by its own clock before others may take over by theirs, and no two machines' clocks are ever compared. It stays
  * a candidate after it has lost, until stop().
+ *
+ * A call that takes long costs no leadership while others go through: attempts are made side by side, and whichever
+ * is answered first counts. One that took effect without an answer makes the next write a conflict, after which the lease
+ * is read and found to be ours.
  */
 export class LeaseElection {
   readonly #options: ElectionOptions;
@@ -59,6 +76,7 @@ export class LeaseElection {
   #written: StoredLease | undefined;
   /** While leading: what ends it, and the time up to which the lease is surely ours. */
   #leading: { readonly ended: AbortController; safeUntilMs: number; timer: NodeJS.Timeout } | undefined;
+  readonly #attempts = new Set<Attempt>();
   #running: Promise<void> | undefined;
 
   constructor(options: ElectionOptions) {
@@ -108,25 +126,50 @@ export class LeaseElection {
 
   async #loop(): Promise<void> {
     const { signal } = this.#stop;
+    const { patienceMs } = this.#timing;
+    const underWay = new Set<Promise<void>>();
     while (!signal.aborted) {
-      const startedMs = this.#clock();
-      try {
-        if (await this.#tryToHold(startedMs)) this.#hold(startedMs);
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#logger.warn('lease could not be read or written', {
-          lease: this.#options.name,
-          ...errorFields(error),
-        });
-      }
-      await pause(this.#untilNextLookMs(), signal);
+      let outcome: Outcome | undefined;
+      const look = this.#look().then(ended => {
+        outcome = ended;
+        underWay.delete(look);
+      });
+      underWay.add(look);
+      const answered = new AbortController();
+      await Promise.race([look, pause(patienceMs, AbortSignal.any([signal, answered.signal]))]);
+      answered.abort();
+      if (outcome !== undefined) await pause(this.#untilNextLookMs(outcome), signal);
+    }
+    await Promise.all(underWay);
+  }
+
+  /** One attempt to take or renew the lease; never rejects. The first that succeeds ends those beside it. */
+  async #look(): Promise<Outcome> {
+    const startedMs = this.#clock();
+    const giveUp = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, giveUp.signal]);
+    const attempt = { startedMs, giveUp, call: { timeoutMs: this.#timing.renewDeadlineMs, signal } };
+    this.#attempts.add(attempt);
+    try {
+      if (!(await this.#tryToHold(attempt))) return 'answered';
+      this.#hold(startedMs);
+      for (const other of this.#attempts) if (other !== attempt) other.giveUp.abort();
+      return 'answered';
+    } catch (error) {
+      if (signal.aborted) return 'answered';
+      const fields = { lease: this.#options.name, ...errorFields(error) };
+      this.#logger.warn('lease could not be read or written', fields);
+      return 'failed';
+    } finally {
+      this.#attempts.delete(attempt);
     }
   }
 
   /** A candidate looks also at the moment at which the lease runs out. Those that look in step would collide then. */
-  #untilNextLookMs(): number {
-    const { retryPeriodMs } = this.#timing;
-    if (this.#leading !== undefined) return retryPeriodMs;
+  #untilNextLookMs(outcome: Outcome): number {
+    const { retryPeriodMs, patienceMs } = this.#timing;
+    if (this.#leading !== undefined)
+      return outcome === 'failed' ? Math.min(patienceMs, retryPeriodMs) : retryPeriodMs;
     const left = this.#observed === undefined ? retryPeriodMs : this.#leftMs(this.#observed);
     const look = retryPeriodMs * (0.8 + Math.random() * 0.4);
     return left > 0 ? Math.min(look, left + Math.random() * retryPeriodMs * 0.1) : look;
@@ -138,12 +181,8 @@ export class LeaseElection {
   }
 
   /** Takes or renews the lease if that is allowed. Another candidate's win is false; a failure is thrown. */
-  async #tryToHold(startedMs: number): Promise<boolean> {
-    const timeoutMs = Math.max(
-      1,
-      (this.#leading?.safeUntilMs ?? startedMs + this.#timing.renewDeadlineMs) - startedMs,
-    );
-    const call = { timeoutMs, signal: this.#stop.signal };
+  async #tryToHold(attempt: Attempt): Promise<boolean> {
+    const { call } = attempt;
     // A leader need not read what it wrote last: its write is refused when somebody else has written since.
     const unread = this.#leading === undefined ? undefined : this.#written;
     this.#written = undefined;
@@ -157,7 +196,7 @@ export class LeaseElection {
       return this.holder === this.#options.identity;
     } catch (error) {
       if (!isMoved(error)) throw error;
-      return unread === undefined ? false : this.#tryToHold(startedMs);
+      return unread === undefined ? false : this.#tryToHold(attempt);
     }
   }
 
@@ -171,6 +210,8 @@ export class LeaseElection {
 
   async #read(call: CallOptions): Promise<StoredLease | undefined> {
     const found = await this.#options.client.get(this.#ref, call);
+    // What one that was given up has read may be older than what another has written.
+    call.signal?.throwIfAborted();
     if (found === undefined) return undefined;
     const former = readLease(found);
     this.#observe(former);
@@ -205,7 +246,9 @@ export class LeaseElection {
 
   /** The lease was renewed by a call that began at `startedMs`: others count from a later moment than that. */
   #hold(startedMs: number): void {
-    const safeUntilMs = startedMs + this.#timing.renewDeadlineMs;
+    const renewedUntilMs = startedMs + this.#timing.renewDeadlineMs;
+    // Of two that succeed side by side the later one may have begun earlier.
+    const safeUntilMs = Math.max(renewedUntilMs, this.#leading?.safeUntilMs ?? 0);
     if (this.#stop.signal.aborted || this.#clock() >= safeUntilMs) return;
     const isNew = this.#leading === undefined;
     clearTimeout(this.#leading?.timer);

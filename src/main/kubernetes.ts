@@ -8,16 +8,24 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { WATCHER_FIELD_MANAGER } from '../watcher/condition-writer.ts';
 import type { Config } from './config.ts';
+import { electionTiming } from './election-timing.ts';
 
 export interface Kubernetes {
   /** Writes as the operator. */
   readonly client: ClosableKubeClient;
-  /** Writes as the watcher, so that its two conditions have an owner of their own. */
+  /** Follows what the watcher watches, and writes as the watcher, so that its conditions have an owner of their own. */
   readonly watcherClient: ClosableKubeClient;
+  /** For the election and nothing else. */
+  readonly leaseClient: ClosableKubeClient;
   readonly events: EventRecorder;
   /** After the last events are written. */
   close(): Promise<void>;
 }
+
+/** As many as renewals can be under way at once: none of them waits for another. */
+const LEASE_CONNECTIONS = Math.ceil(electionTiming.renewDeadlineMs / electionTiming.patienceMs) + 1;
+/** Lists of a start, and conditions beside them. */
+const WATCHER_CONNECTIONS = 4;
 
 /** Opens no connection by itself: an apiserver that is away does not keep the operator from starting. */
 export function connectKubernetes(
@@ -27,15 +35,21 @@ export function connectKubernetes(
   const credentials = new FileCredentials({ source: source(config), logger });
   const shared = { credentials, logger, report: metrics.kubeCall };
   const client = createKubeClient(shared);
-  const watcherClient = createKubeClient({ ...shared, fieldManager: WATCHER_FIELD_MANAGER, connections: 2 });
+  const watcherClient = createKubeClient({
+    ...shared,
+    fieldManager: WATCHER_FIELD_MANAGER,
+    connections: WATCHER_CONNECTIONS,
+  });
+  const leaseClient = createKubeClient({ ...shared, connections: LEASE_CONNECTIONS });
   const events = createEventRecorder({ client, instance: config.pod.name, logger });
   return {
     client,
     watcherClient,
+    leaseClient,
     events,
     async close() {
       await events.flush();
-      await Promise.all([client.close(), watcherClient.close()]);
+      await Promise.all([client.close(), watcherClient.close(), leaseClient.close()]);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { readHealthPage } from '../etcd/health-page.ts';
-import { type ElectionTiming, LeaseElection } from '../kube/lease-election.ts';
+import { LeaseElection } from '../kube/lease-election.ts';
 import type { KubeClient } from '../kube/port.ts';
 import { Reflector } from '../kube/reflector.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -10,23 +10,14 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { ReflectorFactory } from '../watcher/ports.ts';
 import { createWatcher, type Watcher } from '../watcher/watcher.ts';
 import type { Config } from './config.ts';
+import { electionTiming } from './election-timing.ts';
 import type { Kubernetes } from './kubernetes.ts';
-
-/**
- * A lease shorter than that of Kubernetes' own components: two watchers at once only cost double signals, none costs
- * reaction time. After a kill -9 another replica watches 6 to 8.4 s later: it counts from its own last look.
- */
-const electionTiming: ElectionTiming = {
-  leaseDurationMs: 6_000,
-  renewDeadlineMs: 5_000,
-  retryPeriodMs: 2_000,
-};
 
 /** A member that takes longer than this to say how it is counts as silent; a pass then looks with more patience. */
 const askTimeoutMs = 1_000;
 
 export interface WatchingParts {
-  readonly kubernetes: Pick<Kubernetes, 'client' | 'watcherClient'>;
+  readonly kubernetes: Pick<Kubernetes, 'leaseClient' | 'watcherClient'>;
   readonly client: Client;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -55,7 +46,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     };
   }
   const election = new LeaseElection({
-    client: parts.kubernetes.client,
+    client: parts.kubernetes.leaseClient,
     namespace: config.pod.namespace,
     name: config.leaseName,
     identity: identity(config),
@@ -104,7 +95,7 @@ class Watchers {
     const { watchNamespace: namespace, taskQueue } = this.#config;
     this.#current = createWatcher({
       kube: kubernetes.watcherClient,
-      reflector: reflectors(kubernetes.client, logger),
+      reflector: reflectors(kubernetes.watcherClient, logger),
       client,
       ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
       options: { namespace, taskQueue },

@@ -65,6 +65,21 @@ class Stage {
     };
   }
 
+  /** A way to the apiserver on which every second write of a lease that is there never arrives and is never answered. */
+  hangs(): { client: ElectionOptions['client']; hang: { readonly count: number } } {
+    const hang = { count: 0 };
+    let writes = 0;
+    const { kube } = this;
+    const replace: ElectionOptions['client']['replace'] = async (object, options) => {
+      writes += 1;
+      if (writes % 2 === 1) return kube.replace(object, options);
+      hang.count += 1;
+      await delay(options?.timeoutMs, undefined, { signal: options?.signal });
+      throw fault(0, 'Timeout');
+    };
+    return { client: { get: kube.get, create: kube.create, replace }, hang };
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#candidates.map(election => election.stop()));
   }
@@ -270,6 +285,39 @@ describe('lease election', { timeout: 120_000 }, () => {
       await delay(100);
       expect(a.isLeader).toBe(true);
       expect(log).toEqual(['a leads']);
+    }),
+  );
+
+  it.concurrent(
+    'keeps the lease when renewals hang and others beside them go through',
+    staged(async stage => {
+      const { client, hang } = stage.hangs();
+      await stage.leader('a', { client, timing: { ...timing, patienceMs: 100 } });
+      await until(() => expect(hang.count).toBeGreaterThan(15));
+      expect(stage.log).toEqual(['a leads']);
+    }),
+  );
+
+  it.concurrent(
+    'finds the lease its own when a renewal took effect and its answer never came',
+    staged(async stage => {
+      const { kube } = stage;
+      let lost = 0;
+      const replace: ElectionOptions['client']['replace'] = async (object, options) => {
+        const written = await kube.replace(object, options);
+        if (lost >= 3) return written;
+        lost += 1;
+        await delay(options?.timeoutMs, undefined, { signal: options?.signal });
+        throw fault(0, 'Timeout');
+      };
+      const client = { get: kube.get, create: kube.create, replace };
+      const a = await stage.leader('a', { client, timing: { ...timing, patienceMs: 100 } });
+      await until(() => expect(lost).toBe(3));
+      const { renewTime } = stage.lease();
+      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
+      expect(a.isLeader).toBe(true);
+      expect(stage.log).toEqual(['a leads']);
+      expect(stage.lease()).toMatchObject({ holder: 'a', transitions: 0 });
     }),
   );
 

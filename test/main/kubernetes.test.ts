@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LeaseElection } from '../../src/kube/lease-election.ts';
+import { connectKubernetes, type Kubernetes } from '../../src/main/kubernetes.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { FaultyApiserver } from '../support/faulty-apiserver.ts';
+import { poll } from '../support/poll.ts';
+import { podRef } from '../kube/support.ts';
+
+/** A fifth of what the operator has, so that a term is lost sooner. */
+const TIMING = { leaseDurationMs: 2_000, renewDeadlineMs: 1_800, retryPeriodMs: 400, patienceMs: 200 };
+/** Clusters that are looked at at once, and how long the apiserver takes for what they ask. */
+const PASSES = 60;
+const SLOW_MS = 500;
+
+let server: FaultyApiserver;
+let kubernetes: Kubernetes;
+let passing: AbortController;
+
+beforeEach(async () => {
+  server = await FaultyApiserver.start();
+  passing = new AbortController();
+  const logger = createLogger({ level: 'error', scrub: text => text });
+  const config = {
+    kubeconfig: server.kubeconfig,
+    inCluster: undefined,
+    pod: { name: 'a', namespace: 'ops' },
+  };
+  kubernetes = connectKubernetes(config, { logger, metrics: createMetrics() });
+});
+
+afterEach(async () => {
+  passing.abort();
+  await kubernetes.close();
+  await server.stop();
+});
+
+/** Activities that read pods, one call after the other, of an apiserver that is slow for pods alone. */
+async function pressure(): Promise<void> {
+  const slow = async (request: { kind: string }): Promise<boolean> => {
+    if (request.kind === 'Pod') await new Promise(resolve => setTimeout(resolve, SLOW_MS));
+    return false;
+  };
+  server.fail('get', slow, Number.POSITIVE_INFINITY);
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    void (async () => {
+      while (!passing.signal.aborted)
+        await kubernetes.client
+          .get({ ...podRef(`p-${pass}`), namespace: `team-${pass}` }, { signal: passing.signal })
+          .catch(() => undefined);
+    })();
+  }
+  await poll(async () => server.count('get') > 24, { timeoutMs: 20_000 });
+}
+
+async function follow(client: Kubernetes['client']): Promise<{ log: string[]; stop: () => Promise<void> }> {
+  const log: string[] = [];
+  const election = new LeaseElection({
+    client,
+    namespace: 'ops',
+    name: 'watcher',
+    identity: 'a',
+    timing: TIMING,
+    onStartedLeading: () => log.push('leads'),
+    onStoppedLeading: because => log.push(because),
+  });
+  election.start();
+  await vi.waitUntil(() => election.isLeader, { timeout: 20_000 });
+  return { log, stop: () => election.stop() };
+}
+
+describe('an operator whose passes wait for a slow apiserver', { timeout: 60_000 }, () => {
+  test('loses its lease on the connections that the passes have, which is why it has its own', async () => {
+    const { log, stop } = await follow(kubernetes.client);
+    await pressure();
+    await poll(async () => log.includes('lost'), { timeoutMs: 30_000 });
+    passing.abort();
+    await stop();
+  });
+
+  test('keeps its lease', async () => {
+    const { log, stop } = await follow(kubernetes.leaseClient);
+    await pressure();
+    const before = server.count('replace');
+    await poll(async () => server.count('replace') > before + 10, { timeoutMs: 30_000 });
+    expect(log).toEqual(['leads']);
+    passing.abort();
+    await stop();
+  });
+});
