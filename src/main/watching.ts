@@ -1,4 +1,4 @@
-/** The watcher on the elected replica: a new one each time that this replica is elected. */
+/** The watcher on the elected replica. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { readHealthPage } from '../etcd/health-page.ts';
@@ -12,6 +12,10 @@ import { createWatcher, type Watcher } from '../watcher/watcher.ts';
 import type { Config } from './config.ts';
 import { electionTiming } from './election-timing.ts';
 import type { Kubernetes } from './kubernetes.ts';
+import { Terms } from './terms.ts';
+
+/** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
+const KEEP_MS = 60_000;
 
 /** A member that takes longer than this to say how it is counts as silent; a pass then looks with more patience. */
 const askTimeoutMs = 1_000;
@@ -35,7 +39,14 @@ export interface Watching {
 
 /** Becomes a candidate; without election, watches at once. */
 export function startWatching(config: Config, parts: WatchingParts): Watching {
-  const watchers = new Watchers(config, parts);
+  const { metrics, logger } = parts;
+  const watchers = new Terms({
+    make: () => watcherOf(config, parts),
+    logger,
+    onLeading: isLeading => metrics.leader(isLeading),
+    keepMs: KEEP_MS,
+  });
+  metrics.queueDepth(() => watchers.waiting());
   if (!config.leaderElection) {
     watchers.begin();
     return {
@@ -51,9 +62,9 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     name: config.leaseName,
     identity: identity(config),
     timing: electionTiming,
-    logger: parts.logger,
+    logger,
     onStartedLeading: () => watchers.begin(),
-    onStoppedLeading: () => void watchers.end(),
+    onStoppedLeading: () => watchers.end(),
   });
   election.start();
   return {
@@ -75,62 +86,17 @@ function identity({ inCluster, pod }: Config): string {
   return inCluster !== undefined ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
 }
 
-/** The watcher of the current term, if there is one, and the ends of former ones. */
-class Watchers {
-  readonly #config: Config;
-  readonly #parts: WatchingParts;
-  #current: Watcher | undefined;
-  #ending: Promise<void> = Promise.resolve();
-  #final = false;
-
-  constructor(config: Config, parts: WatchingParts) {
-    this.#config = config;
-    this.#parts = parts;
-    parts.metrics.queueDepth(() => this.#current?.stats().waiting ?? 0);
-  }
-
-  begin(): void {
-    if (this.#final) return;
-    const { kubernetes, client, logger, metrics } = this.#parts;
-    const { watchNamespace: namespace, taskQueue } = this.#config;
-    this.#current = createWatcher({
-      kube: kubernetes.watcherClient,
-      reflector: reflectors(kubernetes.watcherClient, logger),
-      client,
-      ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
-      options: { namespace, taskQueue },
-      logger,
-      metrics: metrics.watcher,
-    });
-    metrics.leader(true);
-    this.#current.start().catch((error: unknown) => logger.error('watcher did not start', { error }));
-  }
-
-  /** A new watcher in place of the current one: it lists everything, and what it lists is news to it. */
-  renew(): void {
-    if (this.#current === undefined) return;
-    void this.end();
-    this.begin();
-  }
-
-  /** Resolves when every watcher so far has ended. */
-  async end(): Promise<void> {
-    const ending = this.#current;
-    this.#current = undefined;
-    this.#parts.metrics.leader(false);
-    if (ending !== undefined) this.#ending = Promise.all([this.#ending, ending.stop()]).then(() => undefined);
-    await this.#ending;
-  }
-
-  /** Lets no further watcher begin. */
-  close(): Promise<void> {
-    this.#final = true;
-    return this.end();
-  }
-
-  synced(): boolean {
-    return this.#current?.synced() ?? false;
-  }
+function watcherOf(config: Config, { kubernetes, client, logger, metrics }: WatchingParts): Watcher {
+  const { watchNamespace: namespace, taskQueue } = config;
+  return createWatcher({
+    kube: kubernetes.watcherClient,
+    reflector: reflectors(kubernetes.watcherClient, logger),
+    client,
+    ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
+    options: { namespace, taskQueue },
+    logger,
+    metrics: metrics.watcher,
+  });
 }
 
 /** The watcher's idea of a reflector, on ours. */

@@ -6,59 +6,9 @@
  * Keys that were not tried yet in this outage have a place of their own, so that one workflow that refuses its
  * signals (Temporal answers "busy" until the deadline) never holds up the others.
  */
-import { type Backoff, backoffMs, nextInterval, type Pace } from './pace.ts';
-import type { Clock } from './ports.ts';
+import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
+import { backoffMs, nextInterval } from './pace.ts';
 import { type Entry, newEntry } from './queue-entry.ts';
-
-/**
- * How a delivery ended. `unavailable`: Temporal did not take it, and may be taking nothing from anybody.
- * `refused`: Temporal is there and does not want this one. `code` is for people: no addresses, no secrets.
- */
-export type Delivery =
-  | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'unavailable' | 'refused'; readonly code: string };
-
-/** Never rejects. Ends soon after `abort` is raised. */
-export type Deliver = (key: string, abort: AbortSignal) => Promise<Delivery>;
-
-export interface QueueOptions extends Pace {
-  /**
-   * The time between two signals of a key whose news is urgent, however slow its pace has become; for two of them in
-   * twice `maxIntervalMs`.
-   */
-  readonly urgentIntervalMs: number;
-  /** Deliveries under way at once, of different keys. */
-  readonly concurrency: number;
-  /** The wait between the tries of a queue that cannot reach Temporal. */
-  readonly outageBackoff: Backoff;
-  /** The wait between the tries of a single key that is refused. */
-  readonly keyBackoff: Backoff;
-}
-
-export interface QueueDeps {
-  readonly deliver: Deliver;
-  readonly clock: Clock;
-  readonly options: QueueOptions;
-}
-
-/** A key that was added and could not be delivered so far. */
-export interface Undelivered {
-  readonly key: string;
-  /** On the clock of the queue: when it was first added since its last delivery. */
-  readonly since: number;
-  /** How the last try of this key, or else of the queue, ended. */
-  readonly code: string;
-}
-
-export interface QueueStats {
-  readonly keys: number;
-  readonly waiting: number;
-  readonly inFlight: number;
-  readonly added: number;
-  readonly delivered: number;
-  readonly failed: number;
-  readonly reachable: boolean;
-}
 
 interface Outage {
   failures: number;
@@ -81,6 +31,7 @@ export class CoalescingQueue {
   #delivered = 0;
   #failed = 0;
   #stopped = false;
+  #paused = false;
 
   constructor(deps: QueueDeps) {
     this.#deps = deps;
@@ -116,6 +67,23 @@ export class CoalescingQueue {
     if (entry === undefined || (entry.deliveredAt === undefined && entry.code === undefined))
       return undefined;
     return entry.code === undefined;
+  }
+
+  /** Whether the last delivery of a key began less than so many milliseconds ago, or the next is held back. */
+  wasToldWithin(key: string, milliseconds: number): boolean {
+    const entry = this.#entries.get(key);
+    if (entry?.deliveredAt === undefined) return false;
+    return entry.held > 0 || this.#deps.clock.now() - entry.deliveredAt < milliseconds;
+  }
+
+  /** No delivery begins until `resume`; what is added waits. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#pump();
   }
 
   /** Drops what is remembered of the pace of keys that have long been quiet. */
@@ -167,7 +135,7 @@ export class CoalescingQueue {
     const { clock, options } = this.#deps;
     // A key that was refused keeps its distance whatever the news, and not all news can be urgent.
     const isRare = clock.now() - entry.hurried[0] >= 2 * options.maxIntervalMs;
-    const isHurried = entry.urgent && isRare && entry.failures === 0;
+    const isHurried = entry.urgent && isRare && entry.failures === 0 && entry.held === 0;
     const notBefore = isHurried
       ? Math.min(entry.notBefore, entry.startedAt + options.urgentIntervalMs)
       : entry.notBefore;
@@ -189,7 +157,7 @@ export class CoalescingQueue {
 
   /** The next key to be tried now, in the order in which they became ready. */
   #next(): Entry | undefined {
-    if (this.#stopped) return undefined;
+    if (this.#stopped || this.#paused) return undefined;
     if (this.#outage === undefined) {
       return this.#flights.size < this.#deps.options.concurrency ? first(this.#ready, () => true) : undefined;
     }
@@ -223,6 +191,8 @@ export class CoalescingQueue {
     const now = this.#deps.clock.now();
     if (delivery.outcome === 'delivered') {
       this.#settleDelivered(entry, now);
+    } else if (delivery.outcome === 'held') {
+      this.#settleHeld(entry, now);
     } else {
       this.#failed += 1;
       entry.code = delivery.code;
@@ -246,9 +216,23 @@ export class CoalescingQueue {
     entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, stillMs });
     entry.notBefore = entry.startedAt + entry.interval;
     entry.deliveredAt = entry.startedAt;
+    entry.held = 0;
+    entry.waitingSince = entry.againSince;
+    this.#settleReached(entry);
+  }
+
+  #settleHeld(entry: Entry, now: number): void {
+    const { clock, options } = this.#deps;
+    this.#lastDeliveredAt = now;
+    entry.held += 1;
+    entry.notBefore = now + backoffMs(options.heldBackoff, entry.held, clock.random());
+    this.#settleReached(entry);
+  }
+
+  /** Temporal has answered as it should. */
+  #settleReached(entry: Entry): void {
     entry.failures = 0;
     entry.code = undefined;
-    entry.waitingSince = entry.againSince;
     this.#outage?.cancelTimer();
     this.#outage = undefined;
   }

@@ -14,6 +14,8 @@ export interface KnownResource {
   readonly secrets: readonly string[];
   /** A restore or a backup that has begun and not ended. */
   readonly isUnderWay: boolean;
+  /** What it asks for is not what its status says, or it is not well: it is looked at before those that have nothing to do. */
+  readonly hasWork: boolean;
   /** The conditions of the watcher's own types, as they were last seen or written. */
   readonly ownConditions: readonly Condition[];
 }
@@ -91,6 +93,7 @@ function read(object: KubeObject): KnownResource | undefined {
     resourceVersion,
     secrets: listAt(object, 'secrets').filter(name => typeof name === 'string'),
     isUnderWay: at(object, 'underWay') === true,
+    hasWork: at(object, 'hasWork') === true,
     ownConditions: listAt(object, 'ownConditions').filter(isCondition),
   };
 }

@@ -7,10 +7,16 @@
 import type { KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { textAt } from './json.ts';
+import { type Backoff, backoffMs } from './pace.ts';
 import type { Clock, WatcherLogger } from './ports.ts';
 
 /** What a member says of itself, in a word or two; equal texts mean that nothing changed. `well` is the only good one. */
 export type AskMember = (host: string, abort: AbortSignal) => Promise<string>;
+
+/** A member that keeps changing its answer is told of ever more rarely: the time between two tellings of it. */
+const DAMPING: Backoff = { firstMs: 1_000, maxMs: 60_000 };
+/** A member that was told of nothing for so long starts again with no wait. */
+const CALM_MS = 120_000;
 
 export interface LookoutOptions {
   /** From the end of one ask of a member to the next, in milliseconds. */
@@ -36,6 +42,11 @@ interface Watched {
   /** Answers in a row that were good, or that were not. */
   good: number;
   bad: number;
+  /** How often it was told of lately, and when last; on the clock of the lookout. */
+  tellings: number;
+  toldAt: number;
+  /** What it says was to be told, and is yet to be. */
+  owed: boolean;
   cancel: () => void;
 }
 
@@ -44,6 +55,18 @@ const GOOD_ENOUGH = 2;
 /** Trouble that lasts is told once more: the pass after the first telling may have met a better moment. */
 const BAD_STILL = 4;
 const WELL = 'well';
+/** So many tellings follow each other as the answers do. */
+const UNDAMPED = 4;
+
+const UNASKED = {
+  told: undefined,
+  good: 0,
+  bad: 0,
+  tellings: 0,
+  toldAt: Number.NEGATIVE_INFINITY,
+  owed: false,
+  cancel: () => {},
+} as const;
 
 export class Lookout {
   readonly #deps: LookoutDeps;
@@ -51,6 +74,7 @@ export class Lookout {
   readonly #watched = new Map<string, Watched>();
   readonly #asking = new Set<Promise<void>>();
   readonly #abort = new AbortController();
+  #paused = false;
 
   constructor(deps: LookoutDeps) {
     this.#deps = deps;
@@ -73,9 +97,18 @@ export class Lookout {
       return;
     }
     this.#forget(uid);
-    const watched: Watched = { pod: change.object, host, told: undefined, good: 0, bad: 0, cancel: () => {} };
+    const watched: Watched = { ...UNASKED, pod: change.object, host };
     this.#watched.set(uid, watched);
     this.#schedule(uid, watched);
+  }
+
+  /** Nobody is asked until `resume`; pods are still followed. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
   }
 
   /** Final. Resolves when no ask is under way any more. */
@@ -96,6 +129,7 @@ export class Lookout {
     // Members that were found together are not asked in step for ever.
     const wait = interval * (0.9 + clock.random() * 0.2);
     watched.cancel = clock.after(wait, () => {
+      if (this.#paused) return this.#schedule(uid, watched);
       const asking = this.#ask(uid, watched).finally(() => this.#asking.delete(asking));
       this.#asking.add(asking);
     });
@@ -104,7 +138,7 @@ export class Lookout {
   async #ask(uid: string, watched: Watched): Promise<void> {
     const said = await this.#deps.ask(watched.host, this.#abort.signal);
     if (this.#watched.get(uid) !== watched) return;
-    this.#hear(watched, said);
+    if (!this.#paused) this.#hear(watched, said);
     this.#schedule(uid, watched);
   }
 
@@ -115,10 +149,25 @@ export class Lookout {
     const isNews = said !== told && (told === undefined || said !== WELL || watched.good >= GOOD_ENOUGH);
     if (isNews) watched.told = said;
     // Whoever lists a pod first has its cluster looked at anyway.
-    if (told === undefined || !(isNews || watched.bad === BAD_STILL)) return;
+    if (told === undefined) return;
+    watched.owed ||= isNews || watched.bad === BAD_STILL;
     const { namespace, name } = pod.metadata;
     if (isNews)
       this.#deps.logger.info('member answers differently', { namespace, pod: name, before: told, now: said });
-    this.#deps.onChange(pod);
+    if (watched.owed) this.#tell(watched);
+  }
+
+  /** The first change is told at once; those of a member that goes on changing at ever longer intervals, the last one never lost. */
+  #tell(watched: Watched): void {
+    const now = this.#deps.clock.now();
+    const calm = now - watched.toldAt;
+    if (calm >= CALM_MS) watched.tellings = 0;
+    // The two tellings of one trouble, and the one of its end, are not held up.
+    const wait = watched.tellings < UNDAMPED ? 0 : backoffMs(DAMPING, watched.tellings - UNDAMPED + 1, 0);
+    if (calm < wait) return;
+    watched.tellings += 1;
+    watched.toldAt = now;
+    watched.owed = false;
+    this.#deps.onChange(watched.pod);
   }
 }

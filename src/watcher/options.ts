@@ -1,4 +1,4 @@
-import type { QueueOptions } from './coalescing-queue.ts';
+import type { QueueOptions } from './delivery.ts';
 import type { LookoutOptions } from './lookout.ts';
 
 /** All in milliseconds, except `concurrency`. */
@@ -13,6 +13,10 @@ export interface WatcherTimings extends QueueOptions, LookoutOptions {
   readonly unavailableAfterMs: number;
   readonly reportEveryMs: number;
   readonly stuckCheckMs: number;
+  /** The time between two resources that are told because they were found. */
+  readonly admitEveryMs: number;
+  /** A workflow that was told less than so long ago is told again only when it has got to the last one. */
+  readonly acknowledgeMs: number;
   /** How long a stop waits for calls under way before it aborts them. */
   readonly stopGraceMs: number;
 }
@@ -27,6 +31,7 @@ export interface WatcherOptions {
 /**
  * A resync of 10 minutes: with the 10,000 signals that Temporal allows a run, even a workflow that never gets to
  * handle one is good for 69 days. The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s; what somebody waits for follows after 500 ms at the latest.
+ * What is found by a start is told ten times a second, so a hundred resources within ten seconds.
  * Every member is asked each second, up to 250 members; more are asked 250 a second.
  */
 export const defaultTimings: WatcherTimings = {
@@ -36,12 +41,15 @@ export const defaultTimings: WatcherTimings = {
   concurrency: 16,
   outageBackoff: { firstMs: 250, maxMs: 5_000 },
   keyBackoff: { firstMs: 1_000, maxMs: 60_000 },
+  heldBackoff: { firstMs: 500, maxMs: 10_000 },
   rpcDeadlineMs: 5_000,
   resyncMs: 600_000,
   underWayMs: 30_000,
   unavailableAfterMs: 3_000,
   reportEveryMs: 1_000,
   stuckCheckMs: 60_000,
+  admitEveryMs: 100,
+  acknowledgeMs: 60_000,
   stopGraceMs: 2_000,
   askEveryMs: 1_000,
   askSpacingMs: 4,

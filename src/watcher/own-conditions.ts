@@ -1,7 +1,7 @@
 /** The two conditions that the watcher writes by itself, because no workflow can: what they say. Pure. */
 import type { ConditionStatus } from '../api/conditions.ts';
 import { timestamp } from '../api/time.ts';
-import type { Undelivered } from './coalescing-queue.ts';
+import type { Undelivered } from './delivery.ts';
 import type { WorkflowProblem } from './temporal.ts';
 
 export interface OwnFinding {

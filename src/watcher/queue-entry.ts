@@ -21,6 +21,8 @@ export interface Entry {
   interval: number;
   notBefore: number;
   failures: number;
+  /** Tries in a row that were held back. */
+  held: number;
   code: string | undefined;
   /** The outage in which it was last tried. */
   triedIn: number;
@@ -41,6 +43,7 @@ export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minInterval
     interval: minIntervalMs,
     notBefore: Number.NEGATIVE_INFINITY,
     failures: 0,
+    held: 0,
     code: undefined,
     triedIn: 0,
     cancelTimer: () => {},

@@ -18,10 +18,23 @@ export function slimResource(object: KubeObject): KubeObject {
     secrets: secretReferences(object),
     cluster: at(object, 'spec', 'etcdCluster', 'name'),
     underWay: isUnderWay(object),
+    hasWork: hasWork(object),
     ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
       WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
     ),
   };
+}
+
+/** Whether there is something to be done for a resource, as far as its status tells. */
+function hasWork(object: KubeObject): boolean {
+  const { generation, deletionTimestamp } = object.metadata;
+  if (deletionTimestamp !== undefined || isUnderWay(object)) return true;
+  if (at(object, 'status', 'observedGeneration') !== generation) return true;
+  if (object.kind !== 'EtcdCluster') return false;
+  const isAvailable = listAt(object, 'status', 'conditions').some(
+    condition => at(condition, 'type') === 'Available' && at(condition, 'status') === 'True',
+  );
+  return !isAvailable || at(object, 'status', 'operation') !== undefined;
 }
 
 /** A restore that has not ended, or a backup that is being made: nothing of theirs in Kubernetes changes by itself. */

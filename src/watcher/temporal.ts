@@ -3,11 +3,12 @@ import {
   type Client,
   isGrpcServiceError,
   NamespaceNotFoundError,
+  type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { type Kind, type ResourceRef, workflowId } from '../api/names.ts';
+import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../api/names.ts';
 import { type Changed, changedSignal } from '../workflows/messages.ts';
-import type { Delivery } from './coalescing-queue.ts';
+import type { FailedDelivery } from './delivery.ts';
 
 /** A running workflow whose tasks keep failing, and what the server says about it. */
 export interface WorkflowProblem {
@@ -16,12 +17,34 @@ export interface WorkflowProblem {
   readonly problems: readonly string[];
 }
 
+/** What a workflow of a resource is at, as Temporal sees it. */
+export interface WorkflowState {
+  /** What is awaited from a worker: a task of the workflow, or the activity that makes a pass. Undefined: nothing. */
+  readonly awaited:
+    | {
+        /** Equal texts: it is still the same one that is awaited. */
+        readonly id: string;
+        readonly kind: 'task' | 'pass';
+        /** From 1. */
+        readonly attempt: number;
+        /** Of the last attempt that failed; undefined when none did. */
+        readonly failure: string | undefined;
+      }
+    | undefined;
+}
+
 /** Every call rejects when it takes longer than its deadline, or soon after `abort` is raised. */
 export interface TemporalPort {
   /** Delivers `changed` to the resource's workflow, and starts that when it does not run. */
   tell(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void>;
   /** Delivers `changed` to the resource's workflow when it runs; does nothing when it does not. */
   tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void>;
+  /** What the workflow of a resource is at, or with `operation` what its operation is when one runs; undefined when none runs. */
+  state(
+    ref: ResourceRef,
+    of: 'resource' | 'resourceAndOperation',
+    abort: AbortSignal,
+  ): Promise<WorkflowState | undefined>;
   /** Running workflows of the task queue that report problems; `unsupported` by servers that do not say. */
   problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'>;
 }
@@ -41,6 +64,8 @@ export const WORKFLOW_TYPES: Readonly<Record<Kind, string>> = {
 
 /** Long enough for an activation of the workflow, short enough that a lost worker is noticed soon. */
 const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+/** The activities that make a pass. */
+const PASSES: readonly string[] = ['assess', 'assessBackup', 'assessRestore', 'decline'];
 /** Set by the server (1.30 and later) after five failed workflow tasks in a row, and cleared by one that succeeds. */
 const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 /** More than this many stuck workflows need no longer list to be noticed. */
@@ -66,6 +91,14 @@ export function temporalPort(client: Client, options: TemporalPortOptions): Temp
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
+    },
+    async state(ref, of, abort) {
+      const found = await call(abort, () => describe(client, workflowId(ref)));
+      const isOperating = (found?.raw.pendingChildren ?? []).length > 0;
+      if (found === undefined || stateOf(found).awaited !== undefined) return found && stateOf(found);
+      if (of === 'resource' || !isOperating) return stateOf(found);
+      const operation = await call(abort, () => describe(client, operationWorkflowId(ref)));
+      return operation === undefined ? stateOf(found) : stateOf(operation);
     },
     async problems(abort) {
       try {
@@ -94,6 +127,33 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
       { key: { name: 'EtcdName', type: 'KEYWORD' as const }, value: name },
     ],
   };
+}
+
+/** A running workflow; undefined when none of this id runs. */
+async function describe(client: Client, id: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    const found = await client.workflow.getHandle(id).describe();
+    return found.status.name === 'RUNNING' ? found : undefined;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function stateOf({ runId, raw }: WorkflowExecutionDescription): WorkflowState {
+  const { pendingWorkflowTask: task, pendingActivities } = raw;
+  const pass = (pendingActivities ?? []).find(({ activityType }) =>
+    PASSES.includes(activityType?.name ?? ''),
+  );
+  if (pass !== undefined) {
+    const { activityId, attempt, lastFailure } = pass;
+    const failure = lastFailure?.message ?? undefined;
+    return { awaited: { id: `${runId}/${activityId}`, kind: 'pass', attempt: attempt ?? 1, failure } };
+  }
+  if (task === undefined || task === null) return { awaited: undefined };
+  const { attempt, originalScheduledTime } = task;
+  const id = `${runId}/task/${String(originalScheduledTime?.seconds ?? '')}`;
+  return { awaited: { id, kind: 'task', attempt: attempt ?? 1, failure: undefined } };
 }
 
 async function listProblems(client: Client, taskQueue: string): Promise<readonly WorkflowProblem[]> {
@@ -143,7 +203,7 @@ const ABOUT_THE_CALL = [
  * What a failed call means for the queue. Only the code goes into the answer: the texts of gRPC errors carry
  * addresses, and with some proxies more than that.
  */
-export function failedDelivery(error: unknown): Exclude<Delivery, { outcome: 'delivered' }> {
+export function failedDelivery(error: unknown): FailedDelivery {
   if (isNamespaceNotFound(error)) return { outcome: 'unavailable', code: 'NAMESPACE_NOT_FOUND' };
   const code = grpcCode(error);
   const name = code === undefined ? undefined : CODE_NAMES[code];

@@ -6,13 +6,15 @@
 import type { Client } from '@temporalio/client';
 import type { KubeClient, KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
-import { CoalescingQueue, type Delivery, type QueueStats } from './coalescing-queue.ts';
+import { Backlog } from './backlog.ts';
+import { CoalescingQueue } from './coalescing-queue.ts';
 import { ConditionWriter } from './condition-writer.ts';
+import type { QueueStats } from './delivery.ts';
 import { type KnownResource, KnownResources } from './known-resources.ts';
 import { type AskMember, Lookout } from './lookout.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
-import { keyOf, refOf, resourceOf } from './owner-key.ts';
+import { keyOf, resourceOf } from './owner-key.ts';
 import {
   type Clock,
   type ReflectorFactory,
@@ -24,6 +26,7 @@ import {
 } from './ports.ts';
 import { type ReportDeps, reportStuck, reportUnavailable } from './reports.ts';
 import { startResync } from './resync.ts';
+import { signal } from './signals.ts';
 import { failedDelivery, type TemporalPort, temporalPort } from './temporal.ts';
 import { clustersOf, concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
 import { isUrgent, worthTelling } from './worth-telling.ts';
@@ -51,6 +54,13 @@ export interface WatcherStats extends QueueStats {
 export interface Watcher {
   /** Begins to watch; resolves at once. Once only: after a lost election a new watcher is made. */
   start(): Promise<void>;
+  /**
+   * Leadership is lost, perhaps for a moment: nobody is told or asked any more, nothing is written, and everything is
+   * still followed. After `resume` those are told that changed meanwhile, and no others.
+   */
+  pause(): void;
+  /** Goes on after `pause`. */
+  resume(): void;
   /** Final: no signal and no write begins after this call. Resolves when those under way have ended. */
   stop(): Promise<void>;
   /** Whether everything has been listed once. */
@@ -80,11 +90,12 @@ class ResourceWatcher implements Watcher {
   readonly #timings: WatcherTimings;
   readonly #known = new KnownResources();
   readonly #queue: CoalescingQueue;
+  readonly #backlog: Backlog;
   readonly #reports: ReportDeps;
   readonly #lookout: Lookout;
   #reflectors: readonly ReflectorHandle[] = [];
   #loops: readonly Loop[] = [];
-  #state: 'new' | 'running' | 'stopped' = 'new';
+  #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
   #stuck: number | undefined;
   #stuckUnsupported = false;
 
@@ -94,9 +105,21 @@ class ResourceWatcher implements Watcher {
     this.#metrics = deps.metrics ?? silentMetrics;
     this.#timings = { ...defaultTimings, ...deps.options.timings };
     const { kube, logger, temporal } = deps;
-    const deliver = (key: string, abort: AbortSignal): Promise<Delivery> => this.#deliver(key, abort);
     const shared = { known: this.#known, clock: this.#clock, logger };
-    this.#queue = new CoalescingQueue({ deliver, clock: this.#clock, options: this.#timings });
+    const signals = { ...shared, temporal, metrics: this.#metrics };
+    this.#queue = new CoalescingQueue({
+      deliver: (key, abort) => {
+        const toldLately = this.#queue.wasToldWithin(key, this.#timings.acknowledgeMs);
+        return signal(signals, { key, toldLately }, abort);
+      },
+      clock: this.#clock,
+      options: this.#timings,
+    });
+    this.#backlog = new Backlog({
+      tell: key => this.#queue.add(key),
+      clock: this.#clock,
+      everyMs: this.#timings.admitEveryMs,
+    });
     this.#reports = {
       ...shared,
       temporal,
@@ -116,17 +139,38 @@ class ResourceWatcher implements Watcher {
     if (this.#state !== 'new') throw new Error('a watcher is started once: make a new one');
     this.#state = 'running';
     const { namespace } = this.#deps.options;
-    this.#reflectors = WATCHED_KINDS.map(kind =>
-      this.#deps.reflector({ ...kind, namespace, onChange: change => this.#onChange(change) }),
-    );
+    this.#reflectors = WATCHED_KINDS.map(kind => {
+      const onChange = (change: StoreChange): void => this.#onChange(change, reflector.synced());
+      const reflector = this.#deps.reflector({ ...kind, namespace, onChange });
+      return reflector;
+    });
     this.#loops = this.#startLoops();
     for (const reflector of this.#reflectors) reflector.start();
     this.#deps.logger.info('watcher started', { namespace: namespace ?? 'all' });
   }
 
+  pause(): void {
+    if (this.#state !== 'running') return;
+    this.#state = 'paused';
+    this.#queue.pause();
+    this.#backlog.pause();
+    this.#lookout.pause();
+    this.#deps.logger.info('watcher paused', { ...this.stats() });
+  }
+
+  resume(): void {
+    if (this.#state !== 'paused') return;
+    this.#state = 'running';
+    this.#queue.resume();
+    this.#backlog.resume();
+    this.#lookout.resume();
+    this.#deps.logger.info('watcher resumed', { ...this.stats() });
+  }
+
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
+    this.#backlog.pause();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
       this.#lookout.stop(),
@@ -141,21 +185,33 @@ class ResourceWatcher implements Watcher {
   }
 
   stats(): WatcherStats {
-    return { ...this.#queue.stats(), resources: this.#known.size, stuck: this.#stuck };
+    const queue = this.#queue.stats();
+    const waiting = queue.waiting + this.#backlog.size;
+    return { ...queue, waiting, resources: this.#known.size, stuck: this.#stuck };
   }
 
-  #onChange(change: StoreChange): void {
-    if (this.#state !== 'running') return;
+  /** @param isNews it happened now; else the object was found by the first list */
+  #onChange(change: StoreChange, isNews: boolean): void {
+    if (this.#state !== 'running' && this.#state !== 'paused') return;
     if (change.object.kind === 'Pod') this.#lookout.note(change);
     const keys =
       resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
     const told = keys.length > 0 && worthTelling(change);
     this.#metrics.eventSeen(change.object.kind, told);
-    if (told) for (const key of keys) this.#queue.add(key, { urgent: isUrgent(change) });
+    if (!told) return;
+    for (const key of keys) {
+      if (isNews && this.#state === 'running') this.#tell(key, isUrgent(change));
+      else this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
+    }
+  }
+
+  #tell(key: string, urgent = false): void {
+    this.#backlog.remove(key);
+    this.#queue.add(key, { urgent });
   }
 
   #tellOwners(pod: KubeObject): void {
-    for (const key of concernedBy(pod, this.#known)) this.#queue.add(key);
+    for (const key of concernedBy(pod, this.#known)) this.#tell(key);
   }
 
   /** A change of one of the three kinds: first it is remembered, then it may be told. */
@@ -172,33 +228,6 @@ class ResourceWatcher implements Watcher {
     return [key, ...clustersOf(change.object, this.#known)];
   }
 
-  async #deliver(key: string, abort: AbortSignal): Promise<Delivery> {
-    const ref = refOf(key);
-    const began = this.#clock.now();
-    const delivery = await this.#tell(key, abort).then(
-      () => ({ outcome: 'delivered' }) as const,
-      failedDelivery,
-    );
-    const { outcome } = delivery;
-    this.#metrics.signalSent(ref.kind, outcome, (this.#clock.now() - began) / 1000);
-    if (outcome !== 'delivered' && !abort.aborted) {
-      this.#deps.logger.warn('signal not delivered, will be retried', { ...ref, code: delivery.code });
-    }
-    return delivery;
-  }
-
-  /** A resource that is gone has no use for a new workflow; only one that still runs must look. */
-  async #tell(key: string, abort: AbortSignal): Promise<void> {
-    const resource = this.#known.get(key);
-    if (resource === undefined) return this.#deps.temporal.tellIfRunning(refOf(key), abort);
-    const { ref, generation, resourceVersion } = resource;
-    const changed = {
-      ...(generation === undefined ? {} : { generation }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    };
-    return this.#deps.temporal.tell(ref, changed, abort);
-  }
-
   #startLoops(): readonly Loop[] {
     const timings = this.#timings;
     const clock = this.#clock;
@@ -207,11 +236,8 @@ class ResourceWatcher implements Watcher {
         clock,
         everyMs,
         keys: () =>
-          this.#known
-            .all()
-            .filter(concerns)
-            .map(({ key }) => key),
-        tell: key => this.#queue.add(key),
+          (this.#state === 'running' ? this.#known.all() : []).filter(concerns).map(({ key }) => key),
+        tell: key => this.#tell(key),
       });
     return [
       resync(timings.resyncMs, () => true),
@@ -229,12 +255,15 @@ class ResourceWatcher implements Watcher {
       const name = error instanceof Error ? error.name : 'Error';
       this.#deps.logger.warn('a round of the watcher failed, the next will follow', { error: name });
     };
-    return startLoop({ clock: this.#clock, everyMs, round, onError });
+    const ifRunning = async (abort: AbortSignal): Promise<void> => {
+      if (this.#state === 'running') await round(abort);
+    };
+    return startLoop({ clock: this.#clock, everyMs, round: ifRunning, onError });
   }
 
   /** Temporal is away: also what nothing happens to shall say so, and is looked at when it is back. */
   #tellAll(): void {
-    for (const { key } of this.#known.all()) this.#queue.add(key);
+    for (const { key } of this.#known.all()) this.#tell(key);
   }
 
   async #checkStuck(abort: AbortSignal): Promise<void> {

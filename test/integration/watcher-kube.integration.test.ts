@@ -48,7 +48,12 @@ async function watch(): Promise<void> {
     if (!open) throw grpcFailure(14);
     signals.push(ref.name);
   };
-  const temporal: TemporalPort = { tell: door, tellIfRunning: door, problems: async () => [] };
+  const temporal: TemporalPort = {
+    tell: door,
+    tellIfRunning: door,
+    problems: async () => [],
+    state: async () => undefined,
+  };
   watcher = createWatcherOn({
     kube: ours,
     reflector: kubeReflectors(ours),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CoalescingQueue, type Delivery } from '../../src/watcher/coalescing-queue.ts';
+import { CoalescingQueue } from '../../src/watcher/coalescing-queue.ts';
+import type { Delivery } from '../../src/watcher/delivery.ts';
 import { defaultTimings } from '../../src/watcher/options.ts';
 import { backoffMs, nextInterval } from '../../src/watcher/pace.ts';
 import { FakeClock, settle } from './fake-clock.ts';

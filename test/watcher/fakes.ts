@@ -2,7 +2,7 @@
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/ports.ts';
-import type { TemporalPort, WorkflowProblem } from '../../src/watcher/temporal.ts';
+import type { TemporalPort, WorkflowProblem, WorkflowState } from '../../src/watcher/temporal.ts';
 import type { Changed } from '../../src/workflows/messages.ts';
 import type { FakeClock } from './fake-clock.ts';
 
@@ -31,7 +31,10 @@ export class FakeTemporal implements TemporalPort {
   problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
   /** By uid: when the last call that succeeded began. */
   readonly begunAt = new Map<string, number>();
+  /** What is awaited of the workflow of each resource, by uid. */
+  readonly awaited = new Map<string, NonNullable<WorkflowState['awaited']>>();
   calls = 0;
+  stateCalls = 0;
   problemCalls = 0;
   underWay = 0;
   readonly #clock: FakeClock;
@@ -70,6 +73,13 @@ export class FakeTemporal implements TemporalPort {
     if (workflow?.running === true) workflow.signals.push({});
   }
 
+  async state(ref: ResourceRef, _of: string, abort: AbortSignal): Promise<WorkflowState | undefined> {
+    this.stateCalls += 1;
+    await this.#wait(workflowId(ref), abort);
+    const workflow = this.workflows.get(workflowId(ref));
+    return workflow?.running === true ? { awaited: this.awaited.get(ref.uid) } : undefined;
+  }
+
   async problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'> {
     this.problemCalls += 1;
     await this.#call('', abort);
@@ -78,6 +88,10 @@ export class FakeTemporal implements TemporalPort {
 
   async #call(id: string, abort: AbortSignal): Promise<void> {
     this.calls += 1;
+    await this.#wait(id, abort);
+  }
+
+  async #wait(id: string, abort: AbortSignal): Promise<void> {
     this.underWay += 1;
     const aborted = new Promise<void>(resolve => {
       abort.addEventListener('abort', () => resolve(), { once: true });
@@ -94,7 +108,8 @@ export class FakeTemporal implements TemporalPort {
 export class HandReflectors {
   readonly #specs: ReflectorSpec[] = [];
   readonly #objects = new Map<string, KubeObject>();
-  syncedNow = false;
+  /** False: what comes is the first list, and no news. */
+  syncedNow = true;
   stopped = 0;
 
   readonly factory: ReflectorFactory = spec => {

@@ -74,6 +74,28 @@ test('a member that wavers is not told of with each answer', async () => {
   await world.stop();
 });
 
+test('a member that wavers for ten minutes is told of ever more rarely, and what it says last is told', async () => {
+  const world = await quiet();
+  const signals = told(world);
+  for (let round = 0; round < 150; round += 1) {
+    world.sayings.set(address(0), 'silent');
+    await world.clock.advance(2_000);
+    if (round < 149) world.sayings.delete(address(0));
+    await world.clock.advance(2_500);
+  }
+  // Four at once, then after 1, 2, 4, 8, 16, 32, 60, 60, ... s.
+  expect(told(world) - signals).toBeLessThanOrEqual(22);
+  const before = told(world);
+  await world.clock.advance(62_000);
+  expect(told(world)).toBeGreaterThan(before);
+  await world.clock.advance(200_000);
+  const calm = told(world);
+  world.sayings.delete(address(0));
+  await world.clock.advance(3_500);
+  expect(told(world)).toBe(calm + 1);
+  await world.stop();
+});
+
 test('a pod is asked at its present address, and not once it goes', async () => {
   const world = await quiet();
   world.sayings.set('10.9.9.9', 'silent');

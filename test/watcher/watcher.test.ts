@@ -280,8 +280,151 @@ describe('leadership lost', () => {
   });
 });
 
+describe('what is found by a start', () => {
+  const refs = Array.from({ length: 100 }, (_, index) => refTo('EtcdCluster', `c${index}`));
+  const available = { type: 'Available', status: 'True' };
+  const idle = { observedGeneration: 1, conditions: [available] };
+
+  test('is told a few a second, what has something to do first', async () => {
+    const world = new Harness(1, noResync);
+    world.reflectors.syncedNow = false;
+    await world.watcher.start();
+    for (const [index, ref] of refs.entries()) {
+      const busy = index % 10 === 9;
+      world.put(ref, { status: busy ? { ...idle, operation: { type: 'scaleCluster' } } : idle });
+      world.reflectors.put(owned('Pod', `${ref.name}-0`, ref));
+    }
+    world.reflectors.syncedNow = true;
+    const told = () => refs.filter(ref => world.temporal.signals(ref).length > 0);
+    await world.clock.advance(1_050);
+    expect(told().length).toBeLessThanOrEqual(12);
+    expect(told().filter((_, index) => index % 10 === 9).length).toBeLessThanOrEqual(told().length);
+    expect(refs.filter((_, index) => index % 10 === 9).every(ref => told().includes(ref))).toBe(true);
+    expect(world.watcher.stats().waiting).toBeGreaterThan(80);
+    await world.clock.advance(11_000);
+    // What was let through before its pods were found is told of them, too.
+    const counts = refs.map(ref => world.temporal.signals(ref).length);
+    expect(Math.min(...counts)).toBe(1);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(refs.length + 2);
+    await world.stop();
+  });
+
+  test('does not hold up what happens meanwhile', async () => {
+    const world = new Harness(1, noResync);
+    world.reflectors.syncedNow = false;
+    await world.watcher.start();
+    for (const ref of refs) world.put(ref, { status: idle });
+    world.reflectors.syncedNow = true;
+    const last = refs.at(-1);
+    if (last === undefined) throw new Error('no cluster');
+    world.put(last, { metadata: { generation: 2 }, status: idle });
+    await world.clock.advance(20);
+    expect(world.temporal.signals(last)).toHaveLength(1);
+    await world.clock.advance(20_000);
+    expect(world.temporal.signals(last)).toHaveLength(1);
+    await world.stop();
+  });
+});
+
+describe('leadership lost for a moment', () => {
+  const refs = Array.from({ length: 100 }, (_, index) => refTo('EtcdCluster', `c${index}`));
+
+  test('has those told that changed meanwhile, and nobody else', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    for (const ref of refs) world.put(ref);
+    await world.clock.advance(60_000);
+    const signals = (): number => refs.reduce((sum, ref) => sum + world.temporal.signals(ref).length, 0);
+    const before = signals();
+    for (let term = 0; term < 10; term += 1) {
+      world.watcher.pause();
+      await world.clock.advance(5_000);
+      world.watcher.resume();
+      await world.clock.advance(5_000);
+    }
+    expect(signals()).toBe(before);
+    world.watcher.pause();
+    const changed = refs.slice(0, 3);
+    for (const ref of changed) world.put(ref, { metadata: { generation: 2 } });
+    await world.clock.advance(20_000);
+    expect(signals()).toBe(before);
+    expect(world.watcher.synced()).toBe(false);
+    world.watcher.resume();
+    await world.clock.advance(5_000);
+    expect(signals()).toBe(before + 3);
+    for (const ref of changed) expect(world.temporal.signals(ref).at(-1)?.generation).toBe(2);
+    await world.stop();
+  });
+
+  test('has members asked, and conditions written, by nobody until it is won again', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    world.reflectors.put(owned('Pod', 'example-0', example, { status: { podIP: '10.0.0.1' } }));
+    await world.clock.advance(30_000);
+    world.temporal.down();
+    world.put(example, { metadata: { generation: 2 } });
+    world.watcher.pause();
+    await world.clock.advance(100);
+    const [asked, writes] = [world.asked, world.kube.calls.length];
+    await world.clock.advance(60_000);
+    expect(world.asked).toBe(asked);
+    expect(world.kube.calls).toHaveLength(writes);
+    world.watcher.resume();
+    await world.clock.advance(10_000);
+    expect(world.asked).toBeGreaterThan(asked);
+    expect(world.conditions(example)['TemporalUnavailable']).toMatchObject({ status: 'True' });
+    await world.stop();
+    expect(world.clock.pending).toBe(0);
+  });
+});
+
+describe('a workflow that has not got to its last signal', () => {
+  const flap = async (world: Harness, seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      world.put(example, { metadata: { generation: second + 10 } });
+      await world.clock.advance(1_000);
+    }
+  };
+
+  test.each([
+    { because: 'no worker completes its task', kind: 'task', attempt: 1 },
+    { because: 'its pass fails', kind: 'pass', attempt: 7 },
+  ] as const)('gets no other while $because, and one when it goes on', async ({ kind, attempt }) => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    await world.clock.advance(1_000);
+    world.temporal.awaited.set(example.uid, { id: 'it', kind, attempt, failure: undefined });
+    await flap(world, 120);
+    expect(world.temporal.signals(example)).toHaveLength(1);
+    expect(world.temporal.stateCalls).toBeLessThan(40);
+    expect(world.conditions(example)['TemporalUnavailable']).toBeUndefined();
+    world.temporal.awaited.clear();
+    await world.clock.advance(11_000);
+    expect(world.temporal.signals(example)).toHaveLength(2);
+    expect(world.temporal.signals(example).at(-1)?.generation).toBe(129);
+    await world.clock.advance(60_000);
+    expect(world.temporal.signals(example)).toHaveLength(2);
+    await world.stop();
+  });
+
+  test('gets one that is the first in a minute, whatever it is at', async () => {
+    const world = new Harness(1, noResync);
+    await world.watcher.start();
+    world.put(example);
+    await world.clock.advance(61_000);
+    world.temporal.awaited.set(example.uid, { id: 'it', kind: 'task', attempt: 1, failure: undefined });
+    world.put(example, { metadata: { generation: 2 } });
+    await world.clock.advance(20);
+    expect(world.temporal.signals(example)).toHaveLength(2);
+    await world.stop();
+  });
+});
+
 test('synced when every reflector is', async () => {
   const world = new Harness();
+  world.reflectors.syncedNow = false;
   expect(world.watcher.synced()).toBe(false);
   await world.watcher.start();
   expect(world.watcher.synced()).toBe(false);
