@@ -47,8 +47,8 @@ export interface Dependencies {
   readonly logger: ActivityLogger;
   /** Takes note of one pass of a cluster: what was seen and what was decided. */
   readonly onPass: (report: PassReport) => void;
-  /** Takes note of what a pass or a step of an EtcdBackup has written. */
-  readonly onBackup: (report: BackupReport) => void;
+  /** Takes note of a run of an EtcdBackup that has ended. */
+  readonly onBackup: (ended: BackupReport) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

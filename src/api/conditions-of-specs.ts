@@ -159,6 +159,26 @@ const WORKFLOW_STUCK = rows('WorkflowStuck', {
   WorkflowTasksSucceed: ['False', 'The workflow goes on.', ''],
 });
 
+/** Has no pass of the resource succeeded for a minute? Kept by the watcher. */
+const PASS_FAILING = rows('PassFailing', {
+  PassFails: [
+    'True',
+    'Passes are made and fail, so what status says was not observed lately.',
+    'Read the error in the message and remove its cause: a right that is missing, a webhook or quota that refuses, a server that does not answer.',
+  ],
+  TasksNotCompleted: [
+    'True',
+    "No worker of the operator completes the tasks of the resource's workflow.",
+    "Look whether the operator's pods run and have processor time, and at their logs; also at the condition WorkflowStuck.",
+  ],
+  TemporalUnreachable: [
+    'Unknown',
+    'Temporal cannot be asked whether passes are made.',
+    'See the condition TemporalUnavailable.',
+  ],
+  PassesSucceed: ['False', 'Passes succeed.', ''],
+});
+
 /** Did the backup or restore succeed? */
 const SUCCEEDED = rows('Succeeded', {
   NotActedOnYet: [
@@ -204,6 +224,7 @@ export const SPEC_CONDITIONS = [
   ...TLS_READY,
   ...TEMPORAL_UNAVAILABLE,
   ...WORKFLOW_STUCK,
+  ...PASS_FAILING,
   ...SUCCEEDED,
   ...SCHEDULE_VALID,
 ] as const;

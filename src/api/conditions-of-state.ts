@@ -45,6 +45,11 @@ const AVAILABLE = rows('Available', {
     'Set spec.hibernated to false to wake it.',
   ],
   Deleting: ['False', 'The cluster is being deleted.', WAIT],
+  NotLookedAt: [
+    'Unknown',
+    'No pass has succeeded for a minute: nobody has observed whether clients can read and write.',
+    'See the condition PassFailing.',
+  ],
   Unreachable: [
     'Unknown',
     'No member could be reached. That does not mean that etcd is down.',

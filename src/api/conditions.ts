@@ -40,6 +40,7 @@ export type ConditionFinding = {
 export const WATCHER_CONDITIONS: readonly string[] = [
   'TemporalUnavailable',
   'WorkflowStuck',
+  'PassFailing',
 ] satisfies ConditionType[];
 
 /** The longest message that metav1.Condition allows. */

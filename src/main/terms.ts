@@ -67,6 +67,11 @@ export class Terms {
     return this.#watcher?.stats().waiting ?? 0;
   }
 
+  /** The EtcdBackups that exist; none on a replica that does not watch. */
+  backups(): ReturnType<Watcher['backups']> {
+    return this.#watcher?.backups() ?? [];
+  }
+
   #start(): void {
     this.#watcher = this.#deps.make();
     this.#watcher

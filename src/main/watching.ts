@@ -11,7 +11,7 @@ import type { ReflectorFactory } from '../watcher/ports.ts';
 import { createWatcher, type Watcher } from '../watcher/watcher.ts';
 import type { Config } from './config.ts';
 import { electionTiming } from './election-timing.ts';
-import type { Kubernetes } from './kubernetes.ts';
+import { eventSink, type Kubernetes } from './kubernetes.ts';
 import { Terms } from './terms.ts';
 
 /** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
@@ -21,7 +21,7 @@ const KEEP_MS = 60_000;
 const askTimeoutMs = 1_000;
 
 export interface WatchingParts {
-  readonly kubernetes: Pick<Kubernetes, 'leaseClient' | 'watcherClient'>;
+  readonly kubernetes: Pick<Kubernetes, 'leaseClient' | 'watcherClient' | 'events'>;
   readonly client: Client;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -47,6 +47,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     keepMs: KEEP_MS,
   });
   metrics.queueDepth(() => watchers.waiting());
+  metrics.knownBackups(() => watchers.backups());
   if (!config.leaderElection) {
     watchers.begin();
     return {
@@ -94,6 +95,7 @@ function watcherOf(config: Config, { kubernetes, client, logger, metrics }: Watc
     client,
     ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
     options: { namespace, taskQueue },
+    recordEvent: eventSink(kubernetes.events),
     logger,
     metrics: metrics.watcher,
   });

@@ -1,12 +1,15 @@
-/** The state of each EtcdBackup as gauges, and its runs as counters. Labels are a resource's namespace and name. */
+/** The state of each EtcdBackup as gauges, and runs as counters. Labels of gauges are a resource's namespace and name. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { BackupFigures, BackupReport } from '../activities/backup/figures.ts';
+import type { BackupReport } from '../activities/backup/figures.ts';
+import type { BackupFigures } from '../watcher/backup-figures.ts';
 
 /** From a small database to a large one on a slow network, in seconds. */
 const BUCKETS = [1, 5, 15, 60, 180, 600, 1800, 3600];
 
-interface Known {
-  readonly labels: { readonly namespace: string; readonly name: string };
+/** An EtcdBackup that exists, with what its status says. */
+export interface KnownBackup {
+  readonly namespace: string;
+  readonly name: string;
   readonly figures: BackupFigures;
 }
 
@@ -17,16 +20,23 @@ const GAUGES: readonly {
 }[] = [
   {
     name: 'last_success_timestamp_seconds',
-    help: 'When the last backup succeeded, in seconds since 1970. Absent before the first.',
+    help: 'When the last backup succeeded, in seconds since 1970. Absent before the first. Gauges of backups are told by the replica that watches.',
     value: ({ lastSuccess }) => lastSuccess,
   },
   { name: 'size_bytes', help: 'The newest object.', value: ({ size }) => size },
   { name: 'kept', help: 'Objects that status lists.', value: ({ kept }) => kept },
 ];
 
-/** Takes in one write of a status after the other. */
-export function backupMetrics(registry: Registry, prefix: string): (report: BackupReport) => void {
-  const backups = new Map<string, Known>();
+/**
+ * Takes in one run that ended after the other.
+ * @param current the EtcdBackups that exist, read on each scrape; none on a replica that does not watch: whoever follows them
+ *   knows what is gone
+ */
+export function backupMetrics(
+  registry: Registry,
+  prefix: string,
+  current: () => readonly KnownBackup[],
+): (ended: BackupReport) => void {
   for (const { name, help, value } of GAUGES) {
     new Gauge({
       name: `${prefix}backup_${name}`,
@@ -35,9 +45,9 @@ export function backupMetrics(registry: Registry, prefix: string): (report: Back
       registers: [registry],
       collect() {
         this.reset();
-        for (const { labels, figures } of backups.values()) {
+        for (const { namespace, name: backup, figures } of current()) {
           const figure = value(figures);
-          if (figure !== undefined) this.set(labels, figure);
+          if (figure !== undefined) this.set({ namespace, name: backup }, figure);
         }
       },
     });
@@ -45,7 +55,7 @@ export function backupMetrics(registry: Registry, prefix: string): (report: Back
   const runs = new Counter({
     name: `${prefix}backups_total`,
     help: 'Backups that ended, by outcome: Succeeded, Failed, Aborted.',
-    labelNames: ['namespace', 'name', 'outcome'] as const,
+    labelNames: ['outcome'] as const,
     registers: [registry],
   });
   const durations = new Histogram({
@@ -55,11 +65,8 @@ export function backupMetrics(registry: Registry, prefix: string): (report: Back
     buckets: BUCKETS,
     registers: [registry],
   });
-  return ({ backup: { namespace, name, uid }, figures, ended }) => {
-    if (figures === undefined) backups.delete(uid);
-    else backups.set(uid, { labels: { namespace, name }, figures });
-    if (ended === undefined) return;
-    runs.inc({ namespace, name, outcome: ended.outcome });
-    if (ended.seconds !== undefined) durations.observe({ outcome: ended.outcome }, ended.seconds);
+  return ({ outcome, seconds }) => {
+    runs.inc({ outcome });
+    if (seconds !== undefined) durations.observe({ outcome }, seconds);
   };
 }

@@ -7,7 +7,7 @@ import type { BackupReport } from '../activities/backup/figures.ts';
 import type { PassReport } from '../activities/pass-report.ts';
 import type { CallReport } from '../kube/client.ts';
 import type { WatcherMetrics } from '../watcher/ports.ts';
-import { backupMetrics } from './backup-metrics.ts';
+import { backupMetrics, type KnownBackup } from './backup-metrics.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 
 /** How an activity ended. `waiting` is a benign failure: not yet, asked again soon. */
@@ -29,8 +29,10 @@ export interface MetricDescription {
 export interface Metrics extends ActivityMetrics {
   /** One pass of observe, plan and report. */
   readonly pass: (report: PassReport) => void;
-  /** What was written of an EtcdBackup. */
-  readonly backup: (report: BackupReport) => void;
+  /** A run of an EtcdBackup that has ended. */
+  readonly backup: (ended: BackupReport) => void;
+  /** Where to read which EtcdBackups exist, on each scrape. The last one given counts. */
+  readonly knownBackups: (read: () => readonly KnownBackup[]) => void;
   /** Every metric of the operator itself, without those of its Node. */
   readonly descriptions: readonly MetricDescription[];
   /** In Prometheus' text format. */
@@ -70,10 +72,11 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
       this.set(depth());
     },
   });
+  let backups = (): readonly KnownBackup[] => [];
   const own = {
     ...activityMetrics(registry),
     pass: passMetrics(registry, now),
-    backup: backupMetrics(registry, prefix),
+    backup: backupMetrics(registry, prefix, () => backups()),
     watcher: watcherMetrics(registry),
     kubeCall: kubeMetrics(registry),
     uncaught: uncaughtMetrics(registry),
@@ -86,6 +89,9 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
     descriptions,
     ...own,
     leader: isLeader => leader.set(isLeader ? 1 : 0),
+    knownBackups: read => {
+      backups = read;
+    },
     queueDepth: read => {
       depth = read;
     },
@@ -156,7 +162,14 @@ function watcherMetrics(registry: Registry): WatcherMetrics {
     buckets: durationBuckets,
     registers: [registry],
   });
+  const withoutPass = new Gauge({
+    name: `${prefix}resources_without_pass`,
+    help: 'Resources for which no pass has succeeded for a minute, by kind, on the replica that watches. More than 0 is worth an alert.',
+    labelNames: ['kind'] as const,
+    registers: [registry],
+  });
   return {
+    withoutPass: (kind, count) => withoutPass.set({ kind }, count),
     eventSeen: (kind, told) => events.inc({ kind, told: String(told) }),
     signalSent: (kind, outcome, seconds) => signals.observe({ kind, outcome }, seconds),
   };

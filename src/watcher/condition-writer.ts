@@ -9,15 +9,12 @@ import type { OwnFinding } from './own-conditions.ts';
 import { type Backoff, backoffMs } from './pace.ts';
 import type { Clock, WatcherLogger } from './ports.ts';
 
-/**
- * Who these conditions belong to. Not the operator's own field manager: with server-side apply an entry that a
- * manager leaves out of its next apply is removed, so one manager cannot write from two places.
- */
+/** Who these conditions belong to: `kubectl get --show-managed-fields` tells who said what. */
 export const WATCHER_FIELD_MANAGER = 'etcd-operator-watcher';
 
 export interface ConditionWriterDeps {
   /** Writes as {@link WATCHER_FIELD_MANAGER}. */
-  readonly kube: Pick<KubeClient, 'apply'>;
+  readonly kube: Pick<KubeClient, 'get' | 'patch'>;
   readonly known: KnownResources;
   readonly clock: Clock;
   readonly logger: WatcherLogger;
@@ -62,33 +59,52 @@ export class ConditionWriter {
     this.#failures.delete(key);
   }
 
-  /** Applies all conditions of the watcher at once: an entry left out would be removed. */
-  async #write(resource: KnownResource, finding: OwnFinding, abort: AbortSignal): Promise<Condition[]> {
+  /**
+   * Puts the finding into the list of conditions as it is now, under the resource version that it was read with: whatever
+   * the operator, or an earlier release, has written beside it stays.
+   */
+  async #write(
+    { ref, apiVersion }: KnownResource,
+    finding: OwnFinding,
+    abort: AbortSignal,
+  ): Promise<Condition[]> {
     const { kube, clock } = this.#deps;
-    const { ref, apiVersion, generation, ownConditions } = resource;
-    const before = ownConditions.find(condition => condition.type === finding.type);
-    const unchanged = before?.status === finding.status;
-    const condition: Condition = {
-      ...finding,
-      lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(clock.date().getTime()),
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
-    };
-    const others = ownConditions.filter(({ type }) => type !== finding.type);
     const { kind, namespace, name, uid } = ref;
-    const stored = await kube.apply(
-      {
-        apiVersion,
-        kind,
-        // With the uid a later resource of the same name answers Conflict.
-        metadata: { namespace, name, uid },
-        status: { conditions: [...others, condition] },
-      },
-      { subresource: 'status', force: true, timeoutMs: WRITE_TIMEOUT_MS, signal: abort },
+    const at = { apiVersion, kind, namespace, name };
+    const call = { timeoutMs: WRITE_TIMEOUT_MS, signal: abort };
+    const found = await kube.get(at, call);
+    if (found?.metadata.uid !== uid) throw gone(ref);
+    const { generation, resourceVersion } = found.metadata;
+    const now = timestamp(clock.date().getTime());
+    const before = listAt(found, 'status', 'conditions');
+    const { instead, ...own } = finding;
+    const isThere = before.some(condition => isCondition(condition) && condition.type === instead?.type);
+    const written = [own, ...(instead !== undefined && isThere ? [instead] : [])].map((saying): Condition => {
+      const former = before.filter(isCondition).find(({ type }) => type === saying.type);
+      const lastTransitionTime = former?.status === saying.status ? former.lastTransitionTime : now;
+      return {
+        ...saying,
+        lastTransitionTime,
+        ...(generation !== undefined && { observedGeneration: generation }),
+      };
+    });
+    const saying = (condition: unknown): unknown =>
+      written.find(({ type }) => isCondition(condition) && condition.type === type);
+    const added = written.filter(
+      ({ type }) => !before.some(condition => isCondition(condition) && condition.type === type),
     );
+    const conditions = [...before.map(condition => saying(condition) ?? condition), ...added];
+    const patch = { metadata: { uid, resourceVersion }, status: { conditions } };
+    const stored = await kube.patch(at, patch, { type: 'merge', subresource: 'status', ...call });
     return listAt(stored, 'status', 'conditions')
       .filter(isCondition)
       .filter(({ type }) => WATCHER_CONDITIONS.includes(type));
   }
+}
+
+function gone({ kind, namespace, name }: KnownResource['ref']): KubeError {
+  const message = `${kind} ${namespace}/${name} is gone`;
+  return new KubeError({ code: 404, reason: 'NotFound', message, retry: 'never' });
 }
 
 /** Messages are not compared: they name times and codes that vary while the news is the same. */

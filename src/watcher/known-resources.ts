@@ -2,6 +2,7 @@
 import type { Condition } from '../api/conditions.ts';
 import type { ResourceRef } from '../api/names.ts';
 import type { KubeObject } from '../kube/port.ts';
+import type { BackupFigures } from './backup-figures.ts';
 import { at, listAt } from './json.ts';
 import { keyOf, type Owner, resourceOf } from './owner-key.ts';
 
@@ -16,6 +17,8 @@ export interface KnownResource {
   readonly isUnderWay: boolean;
   /** What it asks for is not what its status says, or it is not well: it is looked at before those that have nothing to do. */
   readonly hasWork: boolean;
+  /** Of an EtcdBackup. */
+  readonly figures: BackupFigures | undefined;
   /** The conditions of the watcher's own types, as they were last seen or written. */
   readonly ownConditions: readonly Condition[];
 }
@@ -94,6 +97,7 @@ function read(object: KubeObject): KnownResource | undefined {
     secrets: listAt(object, 'secrets').filter(name => typeof name === 'string'),
     isUnderWay: at(object, 'underWay') === true,
     hasWork: at(object, 'hasWork') === true,
+    figures: object['figures'] as BackupFigures | undefined,
     ownConditions: listAt(object, 'ownConditions').filter(isCondition),
   };
 }

@@ -1,8 +1,9 @@
 import type { QueueOptions } from './delivery.ts';
 import type { LookoutOptions } from './lookout.ts';
+import type { PassCheckOptions } from './passes.ts';
 
-/** All in milliseconds, except `concurrency`. */
-export interface WatcherTimings extends QueueOptions, LookoutOptions {
+/** All in milliseconds, except `concurrency` and `passesAtOnce`. */
+export interface WatcherTimings extends QueueOptions, LookoutOptions, PassCheckOptions {
   /** Of one call to Temporal. */
   readonly rpcDeadlineMs: number;
   /** In this time every resource is signalled at least once, whether or not anything changed. */
@@ -32,6 +33,7 @@ export interface WatcherOptions {
  * A resync of 10 minutes: with the 10,000 signals that Temporal allows a run, even a workflow that never gets to
  * handle one is good for 69 days. The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s; what somebody waits for follows after 500 ms at the latest.
  * What is found by a start is told ten times a second, so a hundred resources within ten seconds.
+ * Temporal is asked about every workflow each 20 s, about ten a second at most: more than 200 are asked less often each.
  * Every member is asked each second, up to 250 members; more are asked 250 a second.
  */
 export const defaultTimings: WatcherTimings = {
@@ -50,6 +52,10 @@ export const defaultTimings: WatcherTimings = {
   stuckCheckMs: 60_000,
   admitEveryMs: 100,
   acknowledgeMs: 60_000,
+  passAskMs: 20_000,
+  passesAtOnce: 10,
+  passRoundMs: 1_000,
+  noPassAfterMs: 60_000,
   stopGraceMs: 2_000,
   askEveryMs: 1_000,
   askSpacingMs: 4,

@@ -1,14 +1,17 @@
-/** The two conditions that the watcher writes by itself, because no workflow can: what they say. Pure. */
-import type { ConditionStatus } from '../api/conditions.ts';
+/** The conditions that the watcher writes by itself, because no workflow can: what they say. Pure. */
+import { type Condition, type ConditionStatus, finding } from '../api/conditions.ts';
+import type { Kind } from '../api/names.ts';
 import { timestamp } from '../api/time.ts';
 import type { Undelivered } from './delivery.ts';
 import type { WorkflowProblem } from './temporal.ts';
 
 export interface OwnFinding {
-  readonly type: 'TemporalUnavailable' | 'WorkflowStuck';
+  readonly type: 'TemporalUnavailable' | 'WorkflowStuck' | 'PassFailing';
   readonly status: ConditionStatus;
   readonly reason: string;
   readonly message: string;
+  /** What the operator's own condition is to say until its next pass: without one it claims what nobody observes. */
+  readonly instead?: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 }
 
 /** Temporal takes no signal for this resource. `since` in the message instead of a duration: it stays true unwritten. */
@@ -52,4 +55,39 @@ export const workflowGoesOn: OwnFinding = {
   status: 'False',
   reason: 'WorkflowTasksSucceed',
   message: 'The tasks of the workflows of this resource succeed.',
+};
+
+/** Errors are long; what matters of one stands at its beginning. */
+const LONGEST_FAILURE = 500;
+
+/** No pass of this resource has succeeded since then. */
+export function noPassFor(
+  kind: Kind,
+  awaited: { readonly kind: 'task' | 'pass' | 'temporal'; readonly failure: string | undefined },
+  since: Date,
+): OwnFinding {
+  const from = timestamp(since.getTime());
+  const failure = (awaited.failure ?? 'it was not said why').slice(0, LONGEST_FAILURE);
+  const said = {
+    pass: `Since ${from} no pass of this resource has succeeded: ${failure}. It is made again and again; remove what keeps it from succeeding.`,
+    task:
+      `Since ${from} no worker of the operator has completed a task of this resource's workflow, so nothing is looked at or done for it. ` +
+      "Look whether the operator's pods run and have processor time, and at their logs.",
+    temporal: `Since ${from} it is not known whether passes of this resource are made: Temporal cannot be asked (${failure}).`,
+  };
+  const reason = { pass: 'PassFails', task: 'TasksNotCompleted', temporal: 'TemporalUnreachable' } as const;
+  const { message, ...own } = finding('PassFailing', reason[awaited.kind], said[awaited.kind]);
+  const available = finding(
+    'Available',
+    'NotLookedAt',
+    `Since ${from} nobody has looked: see the condition PassFailing.`,
+  );
+  return { ...own, type: 'PassFailing', message, ...(kind === 'EtcdCluster' && { instead: available }) };
+}
+
+export const passesSucceed: OwnFinding = {
+  type: 'PassFailing',
+  status: 'False',
+  reason: 'PassesSucceed',
+  message: 'Passes of this resource succeed.',
 };

@@ -28,6 +28,8 @@ export type DeliveryOutcome = 'delivered' | 'held' | 'unavailable' | 'refused';
 export interface WatcherMetrics {
   /** An event of a watched object; `told` when it became (part of) a signal. */
   eventSeen(objectKind: string, told: boolean): void;
+  /** How many resources of a kind no pass has succeeded for, for a minute or longer. */
+  withoutPass(kind: Kind, count: number): void;
   signalSent(kind: Kind, outcome: DeliveryOutcome, seconds: number): void;
 }
 
@@ -49,7 +51,11 @@ export interface ReflectorHandle {
 
 export type ReflectorFactory = (spec: ReflectorSpec) => ReflectorHandle;
 
-export const silentMetrics: WatcherMetrics = { eventSeen: () => {}, signalSent: () => {} };
+export const silentMetrics: WatcherMetrics = {
+  eventSeen: () => {},
+  withoutPass: () => {},
+  signalSent: () => {},
+};
 
 /** The machine's own time and chance. */
 export const systemClock: Clock = {

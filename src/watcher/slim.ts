@@ -5,6 +5,7 @@
 import { WATCHER_CONDITIONS } from '../api/conditions.ts';
 import { ANNOTATION_MAINTENANCE } from '../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../kube/port.ts';
+import { backupFigures } from './backup-figures.ts';
 import { at, canonical, listAt, pick } from './json.ts';
 import { secretReferences } from './secret-references.ts';
 
@@ -19,6 +20,7 @@ export function slimResource(object: KubeObject): KubeObject {
     cluster: at(object, 'spec', 'etcdCluster', 'name'),
     underWay: isUnderWay(object),
     hasWork: hasWork(object),
+    figures: backupFigures(object),
     ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
       WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
     ),

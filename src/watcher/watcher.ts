@@ -9,12 +9,12 @@ import type { StoreChange } from '../kube/store.ts';
 import { Backlog } from './backlog.ts';
 import { CoalescingQueue } from './coalescing-queue.ts';
 import { ConditionWriter } from './condition-writer.ts';
-import type { QueueStats } from './delivery.ts';
 import { type KnownResource, KnownResources } from './known-resources.ts';
 import { type AskMember, Lookout } from './lookout.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
 import { keyOf, resourceOf } from './owner-key.ts';
+import { PassCheck, type RecordEvent } from './passes.ts';
 import {
   type Clock,
   type ReflectorFactory,
@@ -29,43 +29,24 @@ import { startResync } from './resync.ts';
 import { signal } from './signals.ts';
 import { failedDelivery, type TemporalPort, temporalPort } from './temporal.ts';
 import { clustersOf, concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
+import type { WatchedBackup, Watcher, WatcherStats } from './watcher-types.ts';
 import { isUrgent, worthTelling } from './worth-telling.ts';
 
+export type { Watcher } from './watcher-types.ts';
+
 export interface WatcherDeps {
-  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's two conditions and nothing else. */
-  readonly kube: Pick<KubeClient, 'apply'>;
+  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions and nothing else. */
+  readonly kube: Pick<KubeClient, 'get' | 'patch'>;
   readonly reflector: ReflectorFactory;
   readonly temporal: TemporalPort;
   /** Asks a member how it is. */
   readonly ask: AskMember;
   readonly options: Pick<WatcherOptions, 'namespace' | 'timings'>;
+  /** Records an event; never throws and never waits. */
+  readonly recordEvent: RecordEvent;
   readonly logger: WatcherLogger;
   readonly metrics?: WatcherMetrics;
   readonly clock?: Clock;
-}
-
-export interface WatcherStats extends QueueStats {
-  /** Custom resources that exist. */
-  readonly resources: number;
-  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal cannot tell. */
-  readonly stuck: number | undefined;
-}
-
-export interface Watcher {
-  /** Begins to watch; resolves at once. Once only: after a lost election a new watcher is made. */
-  start(): Promise<void>;
-  /**
-   * Leadership is lost, perhaps for a moment: nobody is told or asked any more, nothing is written, and everything is
-   * still followed. After `resume` those are told that changed meanwhile, and no others.
-   */
-  pause(): void;
-  /** Goes on after `pause`. */
-  resume(): void;
-  /** Final: no signal and no write begins after this call. Resolves when those under way have ended. */
-  stop(): Promise<void>;
-  /** Whether everything has been listed once. */
-  synced(): boolean;
-  stats(): WatcherStats;
 }
 
 /** A watcher on a real Temporal client. */
@@ -93,6 +74,7 @@ class ResourceWatcher implements Watcher {
   readonly #backlog: Backlog;
   readonly #reports: ReportDeps;
   readonly #lookout: Lookout;
+  readonly #passes: PassCheck;
   #reflectors: readonly ReflectorHandle[] = [];
   #loops: readonly Loop[] = [];
   #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
@@ -126,6 +108,13 @@ class ResourceWatcher implements Watcher {
       queue: this.#queue,
       writer: new ConditionWriter({ ...shared, kube }),
     };
+    this.#passes = new PassCheck({
+      ...signals,
+      writer: this.#reports.writer,
+      recordEvent: deps.recordEvent,
+      options: this.#timings,
+      tell: key => this.#tell(key),
+    });
     this.#lookout = new Lookout({
       ask: deps.ask,
       onChange: pod => this.#tellOwners(pod),
@@ -155,6 +144,7 @@ class ResourceWatcher implements Watcher {
     this.#queue.pause();
     this.#backlog.pause();
     this.#lookout.pause();
+    this.#passes.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
 
@@ -171,6 +161,7 @@ class ResourceWatcher implements Watcher {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
     this.#backlog.pause();
+    this.#passes.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
       this.#lookout.stop(),
@@ -188,6 +179,15 @@ class ResourceWatcher implements Watcher {
     const queue = this.#queue.stats();
     const waiting = queue.waiting + this.#backlog.size;
     return { ...queue, waiting, resources: this.#known.size, stuck: this.#stuck };
+  }
+
+  backups(): readonly WatchedBackup[] {
+    if (this.#state !== 'running') return [];
+    return this.#known
+      .all()
+      .flatMap(({ ref: { namespace, name }, figures }) =>
+        figures === undefined ? [] : [{ namespace, name, figures }],
+      );
   }
 
   /** @param isNews it happened now; else the object was found by the first list */
@@ -246,6 +246,7 @@ class ResourceWatcher implements Watcher {
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
       ),
+      this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
       this.#loop(timings.stuckCheckMs, abort => this.#checkStuck(abort)),
     ];
   }

@@ -59,6 +59,7 @@ async function watch(): Promise<void> {
     reflector: kubeReflectors(ours),
     temporal,
     ask: async () => 'well',
+    recordEvent: () => {},
     options: {
       timings: { reportEveryMs: 50, unavailableAfterMs: 200, outageBackoff: { firstMs: 50, maxMs: 200 } },
     },

@@ -55,7 +55,9 @@ async function run(timings: Partial<WatcherTimings> = {}, taskQueue = TASK_QUEUE
     reflector: kubeReflectors(ours),
     client,
     ask: async () => 'well',
-    options: { taskQueue, timings: { resyncMs: 1e9, ...timings } },
+    recordEvent: () => {},
+    // No worker gets to anything here: every signal would wait for that.
+    options: { taskQueue, timings: { resyncMs: 1e9, acknowledgeMs: 0, ...timings } },
     logger,
   });
   await watcher.start();
@@ -129,6 +131,29 @@ describe('without any worker', () => {
       const query = "EtcdNamespace = 'default' AND EtcdName = 'kinds'";
       return (await client.workflow.count(query)).count === 3;
     });
+  });
+
+  test('a workflow that has not got to its signal gets no other, and its resource says that no worker does', async () => {
+    const { kube, watcher } = await run({
+      acknowledgeMs: 60_000,
+      passAskMs: 100,
+      passRoundMs: 100,
+      noPassAfterMs: 1_000,
+    });
+    const ref = refTo('EtcdCluster', 'unheard');
+    kube.seed(resource(ref));
+    await until(() => watcher.stats().delivered === 1);
+    for (let generation = 2; generation < 12; generation += 1) {
+      edit(kube, ref, generation);
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+    await until(() => condition(kube, ref, 'PassFailing') === 'True');
+    expect(JSON.stringify(kube.peek(objectOf(ref))?.['status'])).toContain('TasksNotCompleted');
+    expect(await signalled(ref)).toEqual([1]);
+    expect(watcher.stats()).toMatchObject({ delivered: 1, waiting: 1, reachable: true });
+    await client.workflow.getHandle(workflowId(ref)).terminate('a person tries something');
+    await until(() => watcher.stats().delivered === 2);
+    expect(await signalled(ref)).toEqual([11]);
   });
 
   test('a workflow that somebody terminated is started anew by the next signal', async () => {

@@ -4,7 +4,7 @@ import { createKubeClient, type ClosableKubeClient } from '../../src/kube/client
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { silentLogger } from '../../src/kube/port.ts';
 import { FaultyApiserver } from '../support/faulty-apiserver.ts';
-import { FaultyProxy, NO_FAULTS } from '../support/faulty-proxy.ts';
+import { faultsOf, FaultyProxy, NO_FAULTS } from '../support/faulty-proxy.ts';
 import { poll } from '../support/poll.ts';
 import { pod, podRef, pods } from './support.ts';
 
@@ -49,7 +49,7 @@ test('passes calls and watches on', async () => {
 });
 
 test('refuses the share of calls that it is told to, with both codes', async () => {
-  proxy.faults = { ...NO_FAULTS, refused: 1 };
+  proxy.faults = faultsOf(1);
   await expect(client.get(podRef('a'))).rejects.toMatchObject({ code: 429, retryAfterMs: 1_000 });
   await expect(client.get(podRef('a'))).rejects.toMatchObject({ code: 503 });
   expect(server.count('get')).toBe(0);

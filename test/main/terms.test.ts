@@ -17,6 +17,7 @@ function watcher(): Watcher {
     resume: note('resume'),
     stop: async () => note('stop')(),
     synced: () => true,
+    backups: () => [],
     stats: () => ({ waiting: made }) as ReturnType<Watcher['stats']>,
   };
 }

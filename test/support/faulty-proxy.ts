@@ -26,9 +26,8 @@ export interface ProxyFaults {
 }
 
 export const NO_FAULTS: ProxyFaults = { delayed: 0, delayMs: 0, refused: 0 };
-/** What the operator has to bear: one and five calls of a hundred late by 5 s, and as many refused. */
-export const ONE_PERCENT: ProxyFaults = { delayed: 0.01, delayMs: 5_000, refused: 0.01 };
-export const FIVE_PERCENT: ProxyFaults = { delayed: 0.05, delayMs: 5_000, refused: 0.05 };
+/** Such a share of the calls late by 5 s, and as many refused: 0.01 and 0.05 are what the operator has to bear. */
+export const faultsOf = (share: number): ProxyFaults => ({ delayed: share, delayMs: 5_000, refused: share });
 
 export interface FaultyProxyOptions {
   /** Where the apiserver is, such as `https://127.0.0.1:6443`. */

@@ -1,10 +1,11 @@
 /** What is told of backups in numbers. */
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { backupReport } from '../../src/activities/backup/figures.ts';
-import { backupMetrics } from '../../src/telemetry/backup-metrics.ts';
+import { endedRun } from '../../src/activities/backup/figures.ts';
+import { backupMetrics, type KnownBackup } from '../../src/telemetry/backup-metrics.ts';
+import { Harness } from '../watcher/harness.ts';
+import { refTo } from '../watcher/objects.ts';
 
-const REF = { namespace: 'shop', name: 'nightly', uid: 'u-1' };
 const RUN = {
   startedAt: '2026-11-21T02:30:00Z',
   completedAt: '2026-11-21T02:31:00Z',
@@ -16,21 +17,42 @@ const AFTER = {
   history: [{ time: RUN.startedAt, location: 's3://b/k', size: 1056 }],
 };
 
-it('gauges of each backup, and each run once; nothing of one that is gone', async () => {
+it('each run is counted once', async () => {
   const registry = new Registry();
-  const report = backupMetrics(registry, 'etcd_operator_');
-  report(backupReport(REF, {}, AFTER));
-  report(backupReport(REF, AFTER, AFTER));
+  const report = backupMetrics(registry, 'etcd_operator_', () => []);
+  for (const [before, after] of [
+    [{}, AFTER],
+    [AFTER, AFTER],
+  ] as const) {
+    const ended = endedRun(before, after);
+    if (ended !== undefined) report(ended);
+  }
   const text = await registry.metrics();
-  const labels = '{namespace="shop",name="nightly"}';
+  expect(text).toContain('etcd_operator_backups_total{outcome="Succeeded"} 1');
+  expect(text).toContain('etcd_operator_backup_duration_seconds_sum{outcome="Succeeded"} 60');
+});
+
+it('gauges of each backup that exists, on the replica that watches alone, and of one that is gone at no time and nowhere', async () => {
+  const world = new Harness();
+  const nightly = refTo('EtcdBackup', 'nightly');
+  const registry = new Registry();
+  backupMetrics(registry, 'etcd_operator_', (): readonly KnownBackup[] => world.watcher.backups());
+  await world.watcher.start();
+  const object = world.put(nightly, { status: AFTER });
+  world.put(refTo('EtcdCluster', 'example'));
+  const labels = '{namespace="default",name="nightly"}';
+  const text = await registry.metrics();
   expect(text).toContain(
     `etcd_operator_backup_last_success_timestamp_seconds${labels} ${Date.parse(RUN.completedAt) / 1000}`,
   );
   expect(text).toContain(`etcd_operator_backup_size_bytes${labels} 1056`);
-  expect(text).toContain(
-    'etcd_operator_backups_total{namespace="shop",name="nightly",outcome="Succeeded"} 1',
-  );
-  expect(text).toContain('etcd_operator_backup_duration_seconds_sum{outcome="Succeeded"} 60');
-  report({ backup: REF, figures: undefined, ended: undefined });
-  expect(await registry.metrics()).not.toContain('etcd_operator_backup_size_bytes{');
+  expect(text).toContain(`etcd_operator_backup_kept${labels} 1`);
+  expect(text).not.toContain('example');
+  world.watcher.pause();
+  expect(await registry.metrics()).not.toContain('nightly');
+  world.watcher.resume();
+  expect(await registry.metrics()).toContain('nightly');
+  world.reflectors.remove(object);
+  expect(await registry.metrics()).not.toContain('nightly');
+  await world.stop();
 });

@@ -75,7 +75,9 @@ export class FakeTemporal implements TemporalPort {
 
   async state(ref: ResourceRef, _of: string, abort: AbortSignal): Promise<WorkflowState | undefined> {
     this.stateCalls += 1;
-    await this.#wait(workflowId(ref), abort);
+    await Promise.resolve();
+    const failure = abort.aborted ? grpcFailure(1) : this.failure(workflowId(ref));
+    if (failure !== undefined) throw failure;
     const workflow = this.workflows.get(workflowId(ref));
     return workflow?.running === true ? { awaited: this.awaited.get(ref.uid) } : undefined;
   }
@@ -88,10 +90,6 @@ export class FakeTemporal implements TemporalPort {
 
   async #call(id: string, abort: AbortSignal): Promise<void> {
     this.calls += 1;
-    await this.#wait(id, abort);
-  }
-
-  async #wait(id: string, abort: AbortSignal): Promise<void> {
     this.underWay += 1;
     const aborted = new Promise<void>(resolve => {
       abort.addEventListener('abort', () => resolve(), { once: true });

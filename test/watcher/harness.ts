@@ -15,6 +15,9 @@ export class Harness {
   readonly kube: FakeKube;
   readonly logger = new ListLogger();
   readonly seen: string[] = [];
+  readonly events: string[] = [];
+  /** By kind. */
+  readonly withoutPass = new Map<string, number>();
   reflectors = new HandReflectors();
   /** What members say of themselves, by address; asked at each end of an ask. Others are well. */
   readonly sayings = new Map<string, string>();
@@ -41,9 +44,11 @@ export class Harness {
         return this.sayings.get(host) ?? 'well';
       },
       options: { timings: { ...defaultTimings, ...timings } },
+      recordEvent: (ref, { reason, message }) => this.events.push(`${ref.name} ${reason}: ${message}`),
       logger: this.logger,
       metrics: {
         eventSeen: (kind, told) => this.seen.push(`${kind} ${told}`),
+        withoutPass: (kind, count) => this.withoutPass.set(kind, count),
         signalSent: (kind, outcome) => this.seen.push(`${kind} ${outcome}`),
       },
       clock: this.clock,

@@ -34,10 +34,7 @@ export async function assessBackup(
 ): Promise<BackupAssessment> {
   for (let attempt = 1; ; attempt += 1) {
     const object = await readBackup(deps.kube, ref);
-    if (object === undefined) {
-      deps.onBackup({ backup: ref, figures: undefined, ended: undefined });
-      return { decision: planBackup(undefined, actor), summary: undefined };
-    }
+    if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
     const observation = { now: deps.now(), backup: backupFacts(object) };
     const decision = planBackup(observation, actor);
     const status = backupStatus(observation, actor, workflowId);

@@ -1,43 +1,18 @@
-/** What a pass of an EtcdBackup came to, in numbers, for whoever counts: metrics are fed from it. */
+/** What a run of an EtcdBackup came to, in numbers, for whoever counts: metrics are fed from it. */
 import { parseTimestamp } from '../../api/time.ts';
 import type { EtcdBackupStatus } from '../../api/types.ts';
-import type { BackupRef } from './resource.ts';
 
+/** A run that has ended. */
 export interface BackupReport {
-  readonly backup: BackupRef;
-  /** Undefined: the resource is gone. */
-  readonly figures: BackupFigures | undefined;
-  /** A run that ended with this write; undefined when none did. */
-  readonly ended: { readonly outcome: string; readonly seconds: number | undefined } | undefined;
+  readonly outcome: string;
+  readonly seconds: number | undefined;
 }
 
-export interface BackupFigures {
-  /** Seconds since the epoch; undefined before the first. */
-  readonly lastSuccess: number | undefined;
-  /** Bytes of the newest object. */
-  readonly size: number | undefined;
-  /** Objects that are kept. */
-  readonly kept: number;
-}
-
-/** The figures of one write of a status. */
-export function backupReport(
-  backup: BackupRef,
-  before: EtcdBackupStatus,
-  after: EtcdBackupStatus,
-): BackupReport {
-  const { lastRun, lastSuccessDate, history = [] } = after;
-  const success = parseTimestamp(lastSuccessDate ?? undefined);
-  const isNew = lastRun?.startedAt !== undefined && lastRun.startedAt !== before.lastRun?.startedAt;
-  return {
-    backup,
-    figures: {
-      lastSuccess: success === undefined ? undefined : success / 1000,
-      size: history[0]?.size,
-      kept: history.length,
-    },
-    ended: isNew ? { outcome: lastRun.outcome ?? 'Failed', seconds: secondsOf(lastRun) } : undefined,
-  };
+/** The run that ended with a write of the status; undefined when none did. */
+export function endedRun(before: EtcdBackupStatus, after: EtcdBackupStatus): BackupReport | undefined {
+  const { lastRun } = after;
+  if (lastRun?.startedAt === undefined || lastRun.startedAt === before.lastRun?.startedAt) return undefined;
+  return { outcome: lastRun.outcome ?? 'Failed', seconds: secondsOf(lastRun) };
 }
 
 function secondsOf({ startedAt, completedAt }: NonNullable<EtcdBackupStatus['lastRun']>): number | undefined {

@@ -9,7 +9,7 @@ import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { BackupFacts } from '../../planner/backup/observation.ts';
 import { backupTransitions } from '../../planner/backup/report.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { backupReport } from './figures.ts';
+import { endedRun } from './figures.ts';
 import { preconditionChanged } from '../failures.ts';
 import type { ClusterRef } from '../resource.ts';
 import { WATCHER_CONDITIONS } from '../../api/conditions.ts';
@@ -68,13 +68,13 @@ export async function reportBackup(
 ): Promise<void> {
   const before = withoutWatchers(backup.status ?? {});
   const { name, namespace, uid, resourceVersion = '' } = backup.metadata;
-  const figures = backupReport({ namespace, name, uid }, before, status);
-  if (isDeepStrictEqual(before, status)) return deps.onBackup(figures);
+  if (isDeepStrictEqual(before, status)) return;
   await deps.kube.apply(
     { ...KIND, metadata: { name, namespace, uid, resourceVersion }, status },
     { subresource: 'status' },
   );
-  deps.onBackup(figures);
+  const ended = endedRun(before, status);
+  if (ended !== undefined) deps.onBackup(ended);
   for (const event of backupTransitions(before, status)) {
     deps.recordEvent({ kind: 'EtcdBackup', namespace, name, uid }, event);
     deps.logger.info('backup changed', { namespace, name, reason: event.reason, detail: event.message });
