@@ -2,7 +2,7 @@ import { applyBody, applyContentType, applyQuery, fieldManager } from './apply.t
 import type { Credentials } from './credentials.ts';
 import { isNotFound, KubeError } from './errors.ts';
 import { parseObject, parsePage } from './json.ts';
-import { type FetchPage, listInPages } from './list.ts';
+import { bytesOfPage, type FetchPage, listInPages } from './list.ts';
 import type * as port from './port.ts';
 import { type Resource, ResourcePaths } from './resources.ts';
 import { errorFromAbort, errorFromNetwork } from './status.ts';
@@ -56,11 +56,16 @@ interface Call {
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
+  readonly mostBytes?: number | undefined;
   readonly idempotent: boolean;
 }
 
 const defaultRetry: RetryPolicy = { backoff: { baseMs: 100, maxMs: 5_000 }, attempts: 5 };
 const listTimeoutMs = 60_000;
+
+/** Served by every apiserver for every kind (Kubernetes documentation, "Receiving resources as Tables", metadata-only fetches). */
+const metadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 class RestClient implements ClosableKubeClient {
   readonly #options: ClientOptions;
@@ -95,10 +100,21 @@ class RestClient implements ClosableKubeClient {
     const deadline = performance.now() + (options.timeoutMs ?? listTimeoutMs);
     const fetchPage: FetchPage = query => {
       const timeoutMs = Math.max(1, deadline - performance.now());
-      const call = { method: 'GET', path, kind: kind.kind, query, idempotent: true } as const;
-      return this.#call(call, { signal: options.signal, timeoutMs }, response =>
-        parsePage(response.text, path),
-      );
+      const accept = options.metadataOnly === true ? metadataList : undefined;
+      const mostBytes = bytesOfPage(query['limit']);
+      const call = {
+        method: 'GET',
+        path,
+        kind: kind.kind,
+        query,
+        accept,
+        mostBytes,
+        idempotent: true,
+      } as const;
+      return this.#call(call, { signal: options.signal, timeoutMs }, response => ({
+        ...parsePage(response.text, path),
+        bytes: response.text.length,
+      }));
     };
     return listInPages(fetchPage, { ...options, kind, pageSize: this.#options.pageSize ?? 500 });
   }
@@ -191,13 +207,14 @@ class RestClient implements ClosableKubeClient {
     const giveUp = (): void => ended.abort(new DOMException('no byte in time', 'TimeoutError'));
     const opening = setTimeout(giveUp, idleTimeoutMs);
     try {
+      const accept = options.metadataOnly === true ? metadata : undefined;
       const stream = await this.#transport
-        .open({ method: 'GET', path, signal })
+        .open({ method: 'GET', path, accept, signal })
         .finally(() => clearTimeout(opening));
       options.onOpen?.();
       // Leaving this loop, as a consumer does by leaving his, destroys the stream and closes its connection.
       for await (const line of splitLines(watchdog(stream, idleTimeoutMs, giveUp)))
-        yield parseWatchEvent(line);
+        yield named(parseWatchEvent(line), kind);
     } catch (error) {
       throw watchError(error, { signal, path: base });
     }
@@ -229,12 +246,12 @@ class RestClient implements ClosableKubeClient {
   ): Promise<T> {
     const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? this.#options.timeoutMs ?? 20_000));
     const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
-    const { method, body, contentType, accept } = call;
+    const { method, body, contentType, accept, mostBytes } = call;
     const path = withQuery(call.path, call.query ?? {});
     const attempt = async (): Promise<T> =>
       parse(
         await this.#measured(call, () =>
-          this.#transport.send({ method, path, body, contentType, accept, signal }),
+          this.#transport.send({ method, path, body, contentType, accept, mostBytes, signal }),
         ),
       );
     return withRetries(attempt, {
@@ -269,6 +286,12 @@ class RestClient implements ClosableKubeClient {
       throw error;
     }
   }
+}
+
+/** An event of metadata says that it is of this kind of metadata, not of the objects'. */
+function named(event: port.WatchEvent, { apiVersion, kind }: port.KindRef): port.WatchEvent {
+  if (event.object.kind !== 'PartialObjectMetadata') return event;
+  return { ...event, object: { ...event.object, apiVersion, kind } };
 }
 
 function refOf(object: port.WritableObject): port.ObjectRef {

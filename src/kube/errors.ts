@@ -11,7 +11,7 @@ export interface ErrorCause {
 export interface KubeErrorFields {
   /** The HTTP status, or 0 when there was no answer. */
   readonly code: number;
-  /** A metav1.StatusReason, or one of ours: NetworkError, Timeout, Aborted, BadResponse, Credentials. */
+  /** A metav1.StatusReason, or one of ours: NetworkError, Timeout, Aborted, BadResponse, TooLarge, Credentials. */
   readonly reason: string;
   readonly message: string;
   readonly retry: Retry;
@@ -56,6 +56,8 @@ function has(error: unknown, matches: (error: KubeError) => boolean): boolean {
 
 /** There is no such object (or no such path). */
 export const isNotFound = (error: unknown): boolean => has(error, e => e.code === 404);
+/** An answer, or all of a list together, is more than is read at once. */
+export const isTooLarge = (error: unknown): boolean => has(error, e => e.reason === 'TooLarge');
 /** The name is taken. The apiserver answers 409 for this and for a lost race; the reason tells them apart. */
 export const isAlreadyExists = (error: unknown): boolean => has(error, e => e.reason === 'AlreadyExists');
 /** The object is not what the caller had read: other resourceVersion, uid, or owner of a field. */

@@ -77,6 +77,8 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
+  /** Only `metadata` of each object is sent and kept (PartialObjectMetadata): for what must not be in memory, or is not needed. */
+  readonly metadataOnly?: boolean | undefined;
   /** One namespace; every namespace when left out. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -124,6 +126,8 @@ export interface WatchOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly resourceVersion: string;
+  /** As of a list. */
+  readonly metadataOnly?: boolean | undefined;
   /** After this many seconds the apiserver ends the watch by itself. */
   readonly timeoutSeconds: number;
   /** A watch that brings no byte for this many milliseconds is taken for dead (bookmarks come once a minute). */

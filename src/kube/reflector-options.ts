@@ -51,6 +51,8 @@ export interface ReflectorOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Nothing but metadata is asked for. */
+  readonly metadataOnly?: boolean | undefined;
   /** Keeps of an object what the reader needs; metadata must stay. managedFields are dropped before. */
   readonly slim?: ((object: KubeObject) => KubeObject) | undefined;
   readonly logger?: KubeLogger | undefined;

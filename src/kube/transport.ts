@@ -21,6 +21,8 @@ export interface TransportRequest {
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
+  /** Of an answer that is read: a longer one is given up (KubeError TooLarge). */
+  readonly mostBytes?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -60,7 +62,7 @@ export class Transport {
     const signal = AbortSignal.any([request.signal, attempt]);
     const connection = await this.#connection(request);
     const response = await this.#dispatch(request, { connection, pool: 'calls', signal });
-    const text = await this.#guard(request, () => response.body.text());
+    const text = await this.#guard(request, () => readText(response.body, request));
     if (response.statusCode >= 200 && response.statusCode < 300) return { status: response.statusCode, text };
     throw this.#refused(request, response, redact(text, connection));
   }
@@ -151,6 +153,7 @@ export class Transport {
     try {
       return await run();
     } catch (error) {
+      if (error instanceof KubeError) throw error;
       if (request.signal.aborted) throw errorFromAbort(nameOf(request), request.signal);
       throw errorFromNetwork(nameOf(request), error);
     }
@@ -174,6 +177,26 @@ function newAgent(
   const tls = { ...connection.tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
   if (connection.proxyUrl === undefined) return new Agent({ ...options, connect: tls });
   return new ProxyAgent({ ...options, uri: connection.proxyUrl, requestTls: tls });
+}
+
+/** Leaving the loop ends the connection, since what is still to come would have to be read first. */
+async function readText(body: Dispatcher.ResponseData['body'], request: TransportRequest): Promise<string> {
+  const { mostBytes } = request;
+  if (mostBytes === undefined) return body.text();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw tooLarge(request, mostBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function tooLarge(request: TransportRequest, mostBytes: number): KubeError {
+  const { method, path } = nameOf(request);
+  const message = `${method} ${path}: the answer is larger than ${mostBytes} bytes`;
+  return new KubeError({ code: 0, reason: 'TooLarge', message, retry: 'later' });
 }
 
 /** A proxy's error page may repeat the headers of the request. */

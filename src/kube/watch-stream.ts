@@ -2,7 +2,7 @@ import { KubeError } from './errors.ts';
 import type { WatchEvent } from './port.ts';
 
 /** Longer than any object that etcd stores (1.5 MiB by default), however it is escaped. */
-const longestLine = 64 * 1024 * 1024;
+const longestLine = 32 * 1024 * 1024;
 const newline = 0x0a;
 
 /**

@@ -103,12 +103,13 @@ function watcherOf(config: Config, { kubernetes, client, logger, metrics }: Watc
 
 /** The watcher's idea of a reflector, on ours. */
 function reflectors(client: Pick<KubeClient, 'list' | 'watch'>, logger: Logger): ReflectorFactory {
-  return ({ apiVersion, kind, namespace, labelSelector, slim, onChange }) => {
+  return ({ apiVersion, kind, namespace, labelSelector, metadataOnly, slim, onChange }) => {
     const reflector = new Reflector({
       client,
       kind: { apiVersion, kind },
       namespace,
       labelSelector,
+      metadataOnly,
       slim,
       logger: logger.child({ reflector: kind }),
     });

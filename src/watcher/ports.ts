@@ -37,6 +37,8 @@ export interface WatcherMetrics {
 export interface ReflectorSpec extends KindRef {
   readonly namespace: string | undefined;
   readonly labelSelector: string | undefined;
+  /** Nothing but metadata is asked for: the content of a Secret never comes here. */
+  readonly metadataOnly: boolean;
   /** Applied before an object is stored or handed on. */
   readonly slim: (object: KubeObject) => KubeObject;
   readonly onChange: (change: StoreChange) => void;

@@ -8,13 +8,14 @@ export function kubeReflectors(
   client: Pick<KubeClient, 'list' | 'watch'>,
   options: Pick<ReflectorOptions, 'logger' | 'report' | 'timing'> = {},
 ): ReflectorFactory {
-  return ({ apiVersion, kind, namespace, labelSelector, slim, onChange }) => {
+  return ({ apiVersion, kind, namespace, labelSelector, metadataOnly, slim, onChange }) => {
     const reflector = new Reflector({
       ...options,
       client,
       kind: { apiVersion, kind },
       namespace,
       labelSelector,
+      metadataOnly,
       slim,
     });
     reflector.subscribe({

@@ -2,14 +2,15 @@
  * What the watcher remembers of an object: enough to tell its owner and a change that matters, and no more.
  * Applied before an object is stored, so nothing else is ever held. Pure.
  */
+import { createHash } from 'node:crypto';
 import { WATCHER_CONDITIONS } from '../api/conditions.ts';
-import { ANNOTATION_MAINTENANCE } from '../api/names.ts';
+import { ANNOTATION_MAINTENANCE, GROUP, LABEL_APP, LABEL_CLUSTER } from '../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../kube/port.ts';
 import { backupFigures } from './backup-figures.ts';
 import { at, canonical, listAt, pick } from './json.ts';
 import { secretReferences } from './secret-references.ts';
 
-/** kubectl keeps the whole applied object here: for a Secret that is its data in plain text. */
+/** kubectl keeps the whole applied object here. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** One of the three kinds: identity, what it names (Secrets, and a restore its cluster), whether it is under way, and the conditions that the watcher wrote on it. */
@@ -47,7 +48,7 @@ function isUnderWay(object: KubeObject): boolean {
 
 /** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */
 export function slimOwned(object: KubeObject): KubeObject {
-  return { ...bare(object), meaning: canonical(meaningOf(object)) };
+  return { ...bare(object), meaning: fingerprint(meaningOf(object)) };
 }
 
 /** A Pod: as other owned objects, and the address at which its member is asked (lookout.ts). */
@@ -56,12 +57,11 @@ export function slimPod(object: KubeObject): KubeObject {
 }
 
 /**
- * A Secret: identity only. Annotations go as well as the data, because kubectl puts a copy of the data there.
- * What a change of the data looks like is then a new resourceVersion and nothing else.
+ * A Secret, of which only the metadata has come: identity only. Its annotations go, because kubectl puts a copy of the data
+ * there. What a change of the data looks like is then a new resourceVersion and nothing else.
  */
-export function slimSecret(object: KubeObject): KubeObject {
-  const { annotations: _, ...metadata } = slimMeta(object.metadata);
-  return { apiVersion: object.apiVersion, kind: object.kind, metadata };
+export function slimSecret({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: slimMeta(metadata) };
 }
 
 /** The parts of an object whose change means something to the owner: never counters, messages or timestamps. */
@@ -115,14 +115,41 @@ function conditionsMeaning(object: KubeObject): unknown {
   return listAt(object, 'status', 'conditions').map(condition => pick(condition, 'type', 'status', 'reason'));
 }
 
-function bare(object: KubeObject): KubeObject {
-  return { apiVersion: object.apiVersion, kind: object.kind, metadata: slimMeta(object.metadata) };
+function bare({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: slimMeta(metadata), marks: marksOf(metadata) };
 }
 
+/**
+ * Who the object is and whose. Whoever may make objects decides how large their labels and annotations are, and how many
+ * objects there are: of these, and of owners who are none of ours, nothing is kept.
+ */
 function slimMeta(metadata: ObjectMeta): ObjectMeta {
-  const { managedFields: _, creationTimestamp: __, annotations, ...kept } = metadata;
-  if (annotations === undefined) return kept;
-  // Renewed every few seconds while something heavy goes on: of no concern to anybody who waits.
-  const { [LAST_APPLIED]: ___, [ANNOTATION_MAINTENANCE]: ____, ...others } = annotations;
-  return { ...kept, annotations: others };
+  const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
+  const owners = metadata.ownerReferences?.filter(({ apiVersion }) => apiVersion.startsWith(`${GROUP}/`));
+  const labels = Object.entries(metadata.labels ?? {}).filter(([key]) => OWNING_LABELS.includes(key));
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(generation !== undefined && { generation }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(owners !== undefined && owners.length > 0 && { ownerReferences: owners }),
+  };
+}
+
+/** The labels by which an object names its cluster (owner-key.ts). */
+const OWNING_LABELS: readonly string[] = [LABEL_APP, LABEL_CLUSTER];
+
+/** A fingerprint of what people and controllers mark an object with; that it has changed is all that counts. */
+function marksOf({ labels = {}, annotations = {}, ownerReferences = [] }: ObjectMeta): string {
+  // The second is renewed every few seconds while something heavy goes on: of no concern to anybody who waits.
+  const { [LAST_APPLIED]: _, [ANNOTATION_MAINTENANCE]: __, ...others } = annotations;
+  return fingerprint([labels, others, ownerReferences]);
+}
+
+/** Equal for equal values, and short. */
+function fingerprint(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('base64');
 }

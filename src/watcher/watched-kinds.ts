@@ -8,6 +8,7 @@ import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
 
 export interface WatchedKind extends KindRef {
   readonly labelSelector: string | undefined;
+  readonly metadataOnly: boolean;
   readonly slim: (object: KubeObject) => KubeObject;
 }
 
@@ -18,6 +19,7 @@ const resource = (kind: string): WatchedKind => ({
   apiVersion: API_VERSION,
   kind,
   labelSelector: undefined,
+  metadataOnly: false,
   slim: slimResource,
 });
 
@@ -25,10 +27,14 @@ const owned = (apiVersion: string, kind: string): WatchedKind => ({
   apiVersion,
   kind,
   labelSelector: OWNED_SELECTOR,
+  metadataOnly: false,
   slim: slimOwned,
 });
 
-/** Secrets carry no label of ours: people make them, and the resources refer to them by name. */
+/**
+ * Secrets carry no label of ours: people make them, and the resources refer to them by name. That one has changed shows in its
+ * metadata; what it holds is read by the pass that follows.
+ */
 export const WATCHED_KINDS: readonly WatchedKind[] = [
   resource('EtcdCluster'),
   resource('EtcdBackup'),
@@ -37,7 +43,7 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   owned('v1', 'PersistentVolumeClaim'),
   owned('v1', 'Service'),
   owned('policy/v1', 'PodDisruptionBudget'),
-  { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, slim: slimSecret },
+  { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, metadataOnly: true, slim: slimSecret },
 ];
 
 /** The keys of the clusters that one of the three kinds concerns beside itself: an EtcdRestore is carried out by its cluster's workflow. */

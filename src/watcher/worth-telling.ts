@@ -1,22 +1,22 @@
 /** Which changes are worth a signal. Pure; works on what `slim.ts` leaves of an object. */
-import type { KubeObject, ObjectMeta } from '../kube/port.ts';
+import type { KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
-import { canonical } from './json.ts';
 import { resourceOf } from './owner-key.ts';
 
 /**
  * Whether the workflow must look again because of a change.
  *
  * A new and a gone object always count. A modified custom resource counts only by what people change
- * (generation, which the apiserver raises for the spec; deletion; labels; annotations): the operator writes the
- * status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
+ * (generation, which the apiserver raises for the spec; deletion; labels; annotations; not finalizers, of which the
+ * operator adds and removes its own): the operator writes the status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
  * Temporal allows a run. A modified owned object counts by its meaning, a Secret by any new version.
  */
 export function worthTelling(change: StoreChange): boolean {
   if (change.type !== 'updated') return true;
   const { object, previous } = change;
   if (object.metadata.uid !== previous.metadata.uid) return true;
-  if (marks(object.metadata) !== marks(previous.metadata)) return true;
+  if (object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp) return true;
+  if (object['marks'] !== previous['marks']) return true;
   if (resourceOf(object) !== undefined) return object.metadata.generation !== previous.metadata.generation;
   if (object.kind === 'Secret') return object.metadata.resourceVersion !== previous.metadata.resourceVersion;
   return meaning(object) !== meaning(previous);
@@ -32,12 +32,6 @@ export function isUrgent(change: StoreChange): boolean {
   if (resourceOf(object) === undefined || change.type !== 'updated') return false;
   const { generation, deletionTimestamp } = change.previous.metadata;
   return object.metadata.generation !== generation || object.metadata.deletionTimestamp !== deletionTimestamp;
-}
-
-/** Finalizers are left out on purpose: the operator adds and removes its own. */
-function marks(metadata: ObjectMeta): string {
-  const { deletionTimestamp, labels, annotations, ownerReferences } = metadata;
-  return canonical([deletionTimestamp ?? null, labels ?? {}, annotations ?? {}, ownerReferences ?? []]);
 }
 
 function meaning(object: KubeObject): unknown {

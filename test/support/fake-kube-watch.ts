@@ -25,13 +25,19 @@ export async function* watchStorage(
     while (!ended.aborted) {
       const change = queue.shift();
       const event = change && eventOf(change, kind, options);
-      if (event !== undefined) yield event;
+      if (event !== undefined)
+        yield options.metadataOnly === true ? { ...event, object: metadataOf(event.object) } : event;
       if (queue.length === 0 && !ended.aborted) await new Promise<void>(resolve => (wake = resolve));
     }
   } finally {
     storage.listeners.delete(onChange);
   }
   if (options.signal?.aborted === true) throw fault(0, 'Aborted');
+}
+
+/** What an apiserver tells of an object when only its metadata was asked for. */
+export function metadataOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return cloneJson({ apiVersion, kind, metadata });
 }
 
 /** What a watcher with these selectors sees of a change: leaving the selection is a DELETED. */

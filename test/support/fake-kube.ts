@@ -1,7 +1,7 @@
 import { cloneJson } from './fake-kube-fields.ts';
 import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import { FakeStorage, fault, refOf } from './fake-kube-storage.ts';
-import { watchStorage } from './fake-kube-watch.ts';
+import { metadataOf, watchStorage } from './fake-kube-watch.ts';
 import {
   applyObject,
   checkPreconditions,
@@ -92,8 +92,9 @@ export class FakeKube implements KubeClient {
       },
       list: async (kind, options = {}) => {
         await enter('list', { ...kind, namespace: options.namespace }, options);
-        const { slim = object => object } = options;
-        const items = this.#storage.select(kind, options).map(object => slim(cloneJson(object)));
+        const { slim = object => object, metadataOnly = false } = options;
+        const seen = (object: KubeObject) => (metadataOnly ? metadataOf(object) : cloneJson(object));
+        const items = this.#storage.select(kind, options).map(object => slim(seen(object)));
         return { items, resourceVersion: String(this.#storage.revision) };
       },
       create: async (object, options = {}) => {

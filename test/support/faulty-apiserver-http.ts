@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { KubeError } from '../../src/kube/errors.ts';
-import type { KubeObject, ObjectRef } from '../../src/kube/port.ts';
+import type { KubeObject, ObjectRef, WatchEvent } from '../../src/kube/port.ts';
 import { knownResources } from '../../src/kube/resources.ts';
 import type { FakeKube } from './fake-kube.ts';
 
@@ -17,6 +17,8 @@ export interface ApiRequest {
   readonly name: string;
   readonly subresource: string | undefined;
   readonly contentType: string;
+  /** Whether only metadata is asked for. */
+  readonly metadataOnly: boolean;
   readonly authorization: string | undefined;
   /** The serial number of the client certificate, if there was one. */
   readonly clientSerial: string | undefined;
@@ -71,6 +73,7 @@ export async function parseRequest(incoming: IncomingMessage): Promise<ApiReques
     name,
     subresource,
     contentType,
+    metadataOnly: incoming.headers.accept?.includes(';as=PartialObjectMetadata') ?? false,
     authorization: incoming.headers.authorization,
     clientSerial: certificate?.serialNumber,
     body: Buffer.concat(chunks).toString('utf8'),
@@ -141,12 +144,12 @@ async function single(request: ApiRequest, kube: FakeKube): Promise<unknown> {
 
 /** Pages by an index into the collection; the token also names the revision, as a real one does. */
 async function listPage(request: ApiRequest, kube: FakeKube): Promise<unknown> {
-  const { apiVersion, kind, namespace, query } = request;
+  const { apiVersion, kind, namespace, metadataOnly, query } = request;
   const labelSelector = query.get('labelSelector') ?? undefined;
   const fieldSelector = query.get('fieldSelector') ?? undefined;
   const { items, resourceVersion } = await kube.list(
     { apiVersion, kind },
-    { namespace, labelSelector, fieldSelector },
+    { namespace, labelSelector, fieldSelector, metadataOnly },
   );
   const [start = 0, revision = resourceVersion] = (query.get('continue') ?? '')
     .split('/')
@@ -167,7 +170,7 @@ async function serveWatch(
   response: ServerResponse,
   { kube, watches }: Backing,
 ): Promise<void> {
-  const { apiVersion, kind, namespace, query } = request;
+  const { apiVersion, kind, namespace, metadataOnly, query } = request;
   const stop = new AbortController();
   let silent = false;
   const watch: OpenWatch = {
@@ -186,6 +189,7 @@ async function serveWatch(
     resourceVersion: query.get('resourceVersion') ?? '0',
     timeoutSeconds: Number(query.get('timeoutSeconds')),
     idleTimeoutMs: 0,
+    metadataOnly,
     signal: stop.signal,
     onOpen: () => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -195,13 +199,19 @@ async function serveWatch(
   };
   try {
     for await (const event of kube.watch({ apiVersion, kind }, options))
-      watch.write(`${JSON.stringify(event)}\n`);
+      watch.write(`${JSON.stringify(metadataOnly ? asMetadata(event) : event)}\n`);
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   } finally {
     watches.delete(watch);
   }
   if (!silent) response.end();
+}
+
+/** As from a real apiserver, what comes alone says that it is metadata. */
+function asMetadata(event: WatchEvent): WatchEvent {
+  const said = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' };
+  return { ...event, object: { ...event.object, ...said } };
 }
 
 export function sendStatus(
