@@ -10,6 +10,8 @@ import { clusterPermissions, ownNamespacePermissions, type Permission } from './
 const operator = loadKustomization('deploy');
 const temporal = loadKustomization('deploy/temporal');
 const helpers = loadKustomization('deploy/helpers');
+const namespaced = loadKustomization('deploy/namespaced');
+const namespacedCluster = loadKustomization('deploy/namespaced/cluster');
 const all = [...operator.objects, ...temporal.objects];
 
 function find(kind: string, name: string, among: readonly Manifest[] = all): Manifest {
@@ -27,7 +29,8 @@ describe('the kustomizations', () => {
     const written = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' })
       .filter(name => name.endsWith('.yaml') && !name.startsWith('samples/'))
       .map(name => `deploy/${name}`);
-    expect([...operator.files, ...temporal.files, ...helpers.files].sort()).toEqual(written.sort());
+    const read = [operator, temporal, helpers, namespaced, namespacedCluster].flatMap(({ files }) => files);
+    expect([...new Set(read)].sort()).toEqual(written.sort());
   });
 
   test('name no object twice', () => {
@@ -257,6 +260,39 @@ describe('rights', () => {
 
   test('in its own namespace are those of the table', () => {
     expect(granted(find('Role', 'etcd-operator-lease'))).toEqual(spelled(ownNamespacePermissions));
+  });
+
+  describe('of an operator of one namespace', () => {
+    const { objects } = namespaced;
+    const isOfCluster = ({ group, resource }: Permission): boolean =>
+      group === 'storage.k8s.io' || ['persistentvolumes', 'nodes'].includes(resource);
+
+    test('are within it, but for looking at nodes, volumes and storage classes', () => {
+      expect(objects.filter(({ kind }) => kind.startsWith('Cluster') || kind === 'Namespace')).toEqual([]);
+      expect(granted(find('Role', 'etcd-operator', objects))).toEqual(
+        spelled(clusterPermissions.filter(permission => !isOfCluster(permission))),
+      );
+      expect(granted(find('ClusterRole', 'etcd-operator-nodes', namespacedCluster.objects))).toEqual(
+        spelled(clusterPermissions.filter(isOfCluster)),
+      );
+    });
+
+    test('are those of its own account, and it watches its own namespace', () => {
+      const namespace = find('ServiceAccount', 'etcd-operator', objects).metadata.namespace;
+      const bindings = [...objects, ...namespacedCluster.objects].filter(({ kind }) =>
+        kind.endsWith('RoleBinding'),
+      );
+      expect(bindings).toHaveLength(3);
+      for (const binding of bindings)
+        expect(listAt(binding, 'subjects')).toEqual([
+          { kind: 'ServiceAccount', name: 'etcd-operator', namespace },
+        ]);
+      const env = listAt(podOf(find('Deployment', 'etcd-operator', objects)), 'spec', 'containers', 0, 'env');
+      expect(env).toContainEqual({
+        name: 'WATCH_NAMESPACE',
+        valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } },
+      });
+    });
   });
 
   test('are nobody else’s', () => {

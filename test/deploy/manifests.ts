@@ -1,7 +1,7 @@
-/** Reads a kustomization the way kubectl does, as far as ours go: resources, a namespace, labels. */
+/** Reads a kustomization the way kubectl does, as far as ours go: resources, a namespace, patches, replacements. */
 import { readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { root } from '../../scripts/run.ts';
 
 export interface Manifest {
@@ -30,10 +30,27 @@ interface Loaded {
   readonly files: readonly string[];
 }
 
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly namespace?: string;
+  readonly patches?: readonly {
+    readonly target: { readonly kind: string };
+    /** Either `$patch: delete` or JSON patches that add. */
+    readonly patch: string;
+  }[];
+  readonly replacements?: readonly {
+    readonly source: { readonly kind: string; readonly name: string; readonly fieldPath: string };
+    readonly targets: readonly {
+      readonly select: { readonly kind: string };
+      readonly fieldPaths: readonly string[];
+    }[];
+  }[];
+}
+
 /** Loads a folder's kustomization with everything below it. */
 export function loadKustomization(folder: string): Loaded {
   const file = join(root, folder, 'kustomization.yaml');
-  const [kustomization] = documents(file) as { resources: string[]; namespace?: string; labels?: unknown }[];
+  const [kustomization] = documents(file) as Kustomization[];
   if (kustomization === undefined) throw new Error(`${file} is empty`);
   const parts = kustomization.resources.map(resource => {
     const path = join(root, folder, resource);
@@ -41,16 +58,53 @@ export function loadKustomization(folder: string): Loaded {
     return { objects: documents(path) as Manifest[], files: [relative(root, path)] };
   });
   const { namespace } = kustomization;
+  const objects = patched(
+    parts.flatMap(part => part.objects),
+    kustomization,
+  ).map(object =>
+    namespace === undefined || clusterScoped.includes(object.kind)
+      ? object
+      : { ...object, metadata: { ...object.metadata, namespace } },
+  );
   return {
     files: [relative(root, file), ...parts.flatMap(part => part.files)],
-    objects: parts
-      .flatMap(part => part.objects)
-      .map(object =>
-        namespace === undefined || clusterScoped.includes(object.kind)
-          ? object
-          : { ...object, metadata: { namespace, ...object.metadata } },
-      ),
+    objects: replaced(objects, kustomization),
   };
+}
+
+function patched(objects: readonly Manifest[], { patches = [] }: Kustomization): Manifest[] {
+  let left = structuredClone([...objects]);
+  for (const { target, patch } of patches) {
+    const change: unknown = parse(patch);
+    const isTarget = ({ kind }: Manifest): boolean => kind === target.kind;
+    if (!left.some(isTarget)) throw new Error(`a patch finds no ${target.kind}`);
+    if (at(change, '$patch') === 'delete') left = left.filter(object => !isTarget(object));
+    else
+      for (const { op, path, value } of change as { op: string; path: string; value: unknown }[]) {
+        const fields = path.split('/').slice(1, -1);
+        if (op !== 'add' || !path.endsWith('/-')) throw new Error(`this reader does not ${op} at ${path}`);
+        for (const object of left.filter(isTarget)) (listAt(object, ...fields) as unknown[]).push(value);
+      }
+  }
+  return left;
+}
+
+function replaced(objects: readonly Manifest[], { replacements = [] }: Kustomization): Manifest[] {
+  const changed = structuredClone([...objects]);
+  for (const { source, targets } of replacements) {
+    const from = changed.find(({ kind, metadata }) => kind === source.kind && metadata.name === source.name);
+    const value = at(from, ...source.fieldPath.split('.'));
+    for (const { select, fieldPaths } of targets) {
+      for (const object of changed.filter(({ kind }) => kind === select.kind)) {
+        for (const path of fieldPaths) {
+          const fields = path.split('.');
+          const holder = at(object, ...fields.slice(0, -1)) as Record<string, unknown>;
+          holder[fields.at(-1) ?? ''] = value;
+        }
+      }
+    }
+  }
+  return changed;
 }
 
 /** The value at a path of field names and indexes; undefined where there is none. */

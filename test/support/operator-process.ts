@@ -1,5 +1,6 @@
 /** The operator as a process of its own, the way its container starts it, on the host. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -12,6 +13,8 @@ export interface OperatorProcess {
   ): Promise<{ readonly status: number; readonly text: string } | undefined>;
   /** The text of /metrics. */
   metrics(): Promise<string>;
+  /** The most memory that it has had so far (resident, of a Linux machine); bytes. */
+  peakMemory(): number;
   /** Everything that it has written so far. */
   output(): string;
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
@@ -40,6 +43,10 @@ export async function startOperatorProcess(environment: Record<string, string>):
   return {
     health: path => get(health, path).catch(() => undefined),
     metrics: async () => (await get(metrics, '/metrics')).text,
+    peakMemory: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+    },
     output,
     signal: name => void child.kill(name),
     ended: new Promise(resolve => child.once('exit', code => resolve(code))),
