@@ -44,6 +44,8 @@ export interface Dependencies {
   readonly ownImage: () => Promise<string>;
   /** Records an event; never throws and never waits for the API server. */
   readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
+  /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */
+  readonly endpointsAllowed?: readonly string[];
   readonly logger: ActivityLogger;
   /** Takes note of one pass of a cluster: what was seen and what was decided. */
   readonly onPass: (report: PassReport) => void;

@@ -1,5 +1,6 @@
 /** The operator's settings: everything that the environment says, parsed once. Nothing else reads it. */
 import { hostname } from 'node:os';
+import { isAllowedEntry } from '../store/addresses.ts';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
 import {
@@ -38,6 +39,8 @@ export interface Config {
   readonly image: string | undefined;
   /** Whose backups may reach stores with the identity of the operator's pod; `*`: everybody's. */
   readonly identityNamespaces: readonly string[];
+  /** Where EtcdBackups may name endpoints, and stores be, besides what all may: hosts, addresses, blocks; `*`: anywhere. */
+  readonly allowed: { readonly endpoints: readonly string[]; readonly stores: readonly string[] };
   /** Without election every replica with the watcher role watches; only for one that runs alone. */
   readonly leaderElection: boolean;
   readonly leaseName: string;
@@ -126,6 +129,10 @@ export function parseConfig(environment: Environment): Config {
     },
     image: env.optional('OPERATOR_IMAGE'),
     identityNamespaces: env.list('IDENTITY_NAMESPACES'),
+    allowed: {
+      endpoints: addresses(env, 'BACKUP_ENDPOINTS_ALLOWED'),
+      stores: addresses(env, 'STORE_ADDRESSES_ALLOWED'),
+    },
     leaderElection: env.flag('LEADER_ELECTION'),
     leaseName: env.text('LEASE_NAME'),
     kubeconfig: env.optional('KUBECONFIG'),
@@ -165,6 +172,13 @@ function temporalTls(env: VariableReader): TemporalTls | undefined {
   }
   const given = Object.values(tls).some(value => value !== undefined);
   return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
+}
+
+function addresses(env: VariableReader, name: VariableOf<'list'>): readonly string[] {
+  const entries = env.list(name);
+  const isWrong = !entries.every(isAllowedEntry);
+  if (isWrong) env.refuse(name, 'write hosts, addresses or blocks, such as *.example.org, 10.1.2.3, 10.1.0.0/16');
+  return isWrong ? [] : entries;
 }
 
 function inCluster(env: VariableReader): Config['inCluster'] {

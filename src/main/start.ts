@@ -173,6 +173,7 @@ async function makeWorker(
     openServed: openServedStore,
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
+    endpointsAllowed: config.allowed.endpoints,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
     onBackup: metrics.backup,

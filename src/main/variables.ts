@@ -160,6 +160,18 @@ export const VARIABLES = {
     meaning:
       "The namespaces whose backups and restores may reach their store as the operator's pod when they name no Secret: names, or * for all.",
   },
+  BACKUP_ENDPOINTS_ALLOWED: {
+    type: 'list',
+    otherwise: 'only Services and pods of the namespace of the EtcdBackup',
+    meaning:
+      "Where spec.etcdEndpoints may lead besides: hosts (*.example.org: all below), addresses, blocks, or * for anywhere that the operator's pod reaches, the etcd of other namespaces included.",
+  },
+  STORE_ADDRESSES_ALLOWED: {
+    type: 'list',
+    otherwise: 'anywhere but at this machine, its link and the metadata services of the clouds',
+    meaning:
+      'Where stores may be besides, in the form of BACKUP_ENDPOINTS_ALLOWED. Of the hosts that it names, errors are told in full, of others only what a store says itself.',
+  },
   LEADER_ELECTION: {
     type: 'flag',
     default: true,

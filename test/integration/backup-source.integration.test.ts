@@ -17,7 +17,7 @@ const PASSWORD = 'canary-root-password-77b1';
 const VERSION = '3.6.16';
 
 const { deps, kube } = new BackupWorld();
-const real = { ...deps, etcd: createEtcdPort() };
+const real = { ...deps, etcd: createEtcdPort(), endpointsAllowed: ['127.0.0.1'] };
 const clusters: EtcdProcessCluster[] = [];
 afterAll(() => Promise.all(clusters.map(cluster => cluster.stop())));
 
@@ -58,6 +58,16 @@ test('of several endpoints it is the one with the highest revision; silent ones 
   expect(await chosen({ etcdEndpoints })).toBe(wanted);
   expect(await chosen({ etcdEndpoints: etcdEndpoints.toReversed() })).toBe(wanted);
 }, 60_000);
+
+test('of an address outside nothing is told but that it is not reachable, and without an administrator’s word not even that', async () => {
+  const etcdEndpoints = ['http://127.0.0.1:1'];
+  expect(await chosen({ etcdEndpoints })).toBe(
+    'no member can be asked for a snapshot: 127.0.0.1:1 is not reachable',
+  );
+  const { endpointsAllowed: _, ...strict } = real;
+  const refused = openSource(strict, backup({ etcdEndpoints })).catch((error: Error) => error.message);
+  expect(await refused).toContain('is neither a Service with pods of namespace shop nor such a pod');
+});
 
 describe('an etcd with certificates and users', () => {
   let url = '';

@@ -6,8 +6,6 @@ import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import {
   clusterOfService,
-  dialledHost,
-  type Endpoint,
   parseEndpoint,
 } from '../../planner/backup/endpoints.ts';
 import {
@@ -15,8 +13,10 @@ import {
   type SourceCandidate,
   sourcesByPreference,
 } from '../../planner/backup/source.ts';
+import { AllowedAddresses } from '../../store/addresses.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { messageOf } from '../failures.ts';
+import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
 import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
@@ -41,6 +41,14 @@ interface Dialled {
   readonly name: string;
   readonly member: EtcdMember;
   readonly pod: SnapshotSource['pod'];
+  /** It is at an address that only an administrator's word lets anybody name: what is there is not for people of a namespace. */
+  readonly isForeign?: boolean;
+}
+
+/** Members to ask, and why there are not more. */
+interface Dialling {
+  readonly dialled: readonly Dialled[];
+  readonly silent: readonly string[];
 }
 
 interface Asked extends Dialled, SourceCandidate {
@@ -51,22 +59,24 @@ interface Asked extends Dialled, SourceCandidate {
 /** Opens the best member there is. Throws a BackupFailure or an EtcdError that says why there is none. */
 export async function openSource(deps: Dependencies, backup: EtcdBackup): Promise<SnapshotSource> {
   const cluster = await managedCluster(deps, backup);
-  const dialled =
+  const { dialled, silent: unasked } =
     cluster === undefined ? await dialEndpoints(deps, backup) : await dialCluster(deps, backup, cluster);
   const asked: Asked[] = [];
-  const silent: string[] = [];
+  const silent: string[] = [...unasked];
   await Promise.all(
     dialled.map(async each => {
       try {
         asked.push(await ask(each));
       } catch (error) {
-        silent.push(messageOf(error));
+        const message = messageOf(error);
+        silent.push(each.isForeign === true ? `${each.name} is not reachable` : message);
+        if (each.isForeign === true) deps.logger.info('an etcd outside is not reachable', { message });
       }
     }),
   );
   const [best] = (cluster === undefined ? endpointsByPreference : sourcesByPreference)(asked);
   for (const { member } of dialled) if (member !== best?.member) member.close();
-  if (best === undefined) throw noSource(dialled.length, silent.toSorted());
+  if (best === undefined) throw noSource(dialled.length + unasked.length, [...new Set(silent)].toSorted());
   const { member, name, clusterId, version, revision = '0', pod } = best;
   return { member, name, clusterId, version, revision, pod };
 }
@@ -113,7 +123,7 @@ async function dialCluster(
   deps: Dependencies,
   backup: EtcdBackup,
   cluster: EtcdCluster,
-): Promise<readonly Dialled[]> {
+): Promise<Dialling> {
   const { kube, etcd } = deps;
   const { namespace, name, uid } = cluster.metadata;
   const access = clientAccess(await readTlsSecrets(kube, cluster));
@@ -121,7 +131,7 @@ async function dialCluster(
   const credentials = await readCredentials(deps, backup);
   const domain = withDefaults(cluster.spec, { version: cluster.status?.currentVersion }).pod.ClusterDomain;
   const { items } = await kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` });
-  return items
+  const dialled = items
     .map(pod => podFacts(pod, uid))
     .filter(pod => pod.owned && !pod.deleting)
     .flatMap(pod =>
@@ -139,33 +149,58 @@ async function dialCluster(
             },
           ],
     );
+  return { dialled, silent: [] };
 }
 
-async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<readonly Dialled[]> {
+async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<Dialling> {
   const { namespace } = backup.metadata;
-  const endpoints = (backup.spec.etcdEndpoints ?? []).map(text => {
-    const endpoint = parseEndpoint(text);
-    if (endpoint === undefined) {
-      throw new BackupFailure(
-        'never',
-        `spec.etcdEndpoints ${text} is no address: write one such as https://example-client:2379`,
-      );
-    }
-    return endpoint;
-  });
-  const tls = endpoints.some(endpoint => endpoint.tls) ? await readClientTls(deps, backup) : undefined;
-  const credentials = await readCredentials(deps, backup);
-  return endpoints.map(({ host, port, ...endpoint }: Endpoint) => ({
-    name: `${host}:${port}`,
-    member: deps.etcd.member({
-      host: dialledHost(host, namespace),
-      port,
-      serverName: host,
-      ...(endpoint.tls && tls !== undefined && { tls }),
-      ...(credentials !== undefined && { credentials }),
+  const allowed = new AllowedAddresses(deps.endpointsAllowed ?? []);
+  const found = await Promise.all(
+    (backup.spec.etcdEndpoints ?? []).map(async text => {
+      const endpoint = parseEndpoint(text);
+      if (endpoint === undefined) throw noAddress(text);
+      const behind = await addressesOf({ kube: deps.kube, allowed }, endpoint, namespace);
+      if (behind.kind === 'foreign') throw foreignAddress(text, namespace);
+      return { endpoint, behind, name: `${endpoint.host}:${endpoint.port}` };
     }),
-    pod: undefined,
-  }));
+  );
+  const tls = found.some(({ endpoint }) => endpoint.tls) ? await readClientTls(deps, backup) : undefined;
+  const credentials = await readCredentials(deps, backup);
+  const dialled = found.flatMap(({ endpoint, behind, name }) =>
+    behind.kind !== 'addresses'
+      ? []
+      : behind.addresses.map(({ ip, port }) => ({
+          name,
+          member: deps.etcd.member({
+            host: ip,
+            port,
+            serverName: endpoint.host,
+            ...(endpoint.tls && tls !== undefined && { tls }),
+            ...(credentials !== undefined && { credentials }),
+          }),
+          pod: undefined,
+          isForeign: !behind.isOwn,
+        })),
+  );
+  const silent = found.flatMap(({ behind, name }) =>
+    behind.kind === 'nothing' ? [`${name}: ${behind.why}`] : [],
+  );
+  return { dialled, silent };
+}
+
+function noAddress(text: string): BackupFailure {
+  return new BackupFailure(
+    'never',
+    `spec.etcdEndpoints ${text} is no address: write one such as https://example-client:2379`,
+  );
+}
+
+/** Whether anything is there was not looked at, so this cannot tell. */
+function foreignAddress(text: string, namespace: string): BackupFailure {
+  return new BackupFailure(
+    'never',
+    `spec.etcdEndpoints ${text} is neither a Service with pods of namespace ${namespace} nor such a pod: name one, or have its host added to BACKUP_ENDPOINTS_ALLOWED of the operator`,
+  );
 }
 
 async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promise<ClientTls> {

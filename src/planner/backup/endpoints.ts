@@ -36,3 +36,20 @@ export function dialledHost(host: string, namespace: string): string {
   const isShort = !host.includes('.') && !host.includes(':') && host !== 'localhost';
   return isShort ? `${host}.${namespace}.svc` : host;
 }
+
+/**
+ * The Service of this namespace, and the pod behind it, that a name means in the DNS of Kubernetes, however much of the name is
+ * written; undefined for a name of anything else. Whether there are such is another question.
+ */
+export function ownName(
+  host: string,
+  namespace: string,
+): { readonly service: string; readonly hostname?: string } | undefined {
+  const labels = host.toLowerCase().replace(/\.$/, '').split('.');
+  const svc = labels.indexOf('svc', 2);
+  const written = svc === -1 ? labels : labels.slice(0, svc);
+  const [first = '', second = '', third] = written;
+  if (written.length === 1 || (written.length === 2 && second === namespace)) return { service: first };
+  if (written.length === 3 && third === namespace) return { service: second, hostname: first };
+  return undefined;
+}
