@@ -177,7 +177,8 @@ function temporalTls(env: VariableReader): TemporalTls | undefined {
 function addresses(env: VariableReader, name: VariableOf<'list'>): readonly string[] {
   const entries = env.list(name);
   const isWrong = !entries.every(isAllowedEntry);
-  if (isWrong) env.refuse(name, 'write hosts, addresses or blocks, such as *.example.org, 10.1.2.3, 10.1.0.0/16');
+  if (isWrong)
+    env.refuse(name, 'write hosts, addresses or blocks, such as *.example.org, 10.1.2.3, 10.1.0.0/16');
   return isWrong ? [] : entries;
 }
 

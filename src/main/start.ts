@@ -167,7 +167,11 @@ async function makeWorker(
   const activities = {
     kube: kubernetes.client,
     etcd: createEtcdPort(),
-    openStore: storeOpener({ ...claims, identityNamespaces: config.identityNamespaces }),
+    openStore: storeOpener({
+      ...claims,
+      identityNamespaces: config.identityNamespaces,
+      storesAllowed: config.allowed.stores,
+    }),
     openVolume: (owner: Parameters<typeof openClaim>[1], of: Parameters<typeof openClaim>[2]) =>
       openClaim(claims, owner, of),
     openServed: openServedStore,

@@ -58,12 +58,14 @@ class AzureProtocol implements Protocol {
   readonly #container: URL;
   readonly #http: HttpClient;
   readonly #redact: (text: string) => string;
+  readonly #isForeign: boolean;
 
   constructor(options: AzureOptions) {
     this.#container = below(options.service, `/${encode(options.container)}`);
     this.location = this.#container.href;
     this.#http = new HttpClient(authorizer(options.credentials), options.http);
     this.#redact = createRedactor(options.secrets);
+    this.#isForeign = options.http.isForeign === true;
   }
 
   async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
@@ -133,7 +135,8 @@ class AzureProtocol implements Protocol {
   }
 
   translate(error: unknown, what: string): StoreError {
-    return toStoreError(error, { what, codes: CODES, said: readFailure, redact: this.#redact });
+    const how = { codes: CODES, said: readFailure, redact: this.#redact, isForeign: this.#isForeign };
+    return toStoreError(error, { what, ...how });
   }
 
   async close(): Promise<void> {

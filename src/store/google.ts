@@ -49,6 +49,7 @@ class GoogleProtocol implements Protocol {
   readonly #bucket: string;
   readonly #http: HttpClient;
   readonly #redact: (text: string) => string;
+  readonly #isForeign: boolean;
 
   constructor(options: GoogleOptions) {
     this.#endpoint = options.endpoint;
@@ -59,6 +60,7 @@ class GoogleProtocol implements Protocol {
     });
     this.#http = new HttpClient(authorize, options.http);
     this.#redact = createRedactor(options.secrets);
+    this.#isForeign = options.http.isForeign === true;
   }
 
   async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
@@ -156,7 +158,8 @@ class GoogleProtocol implements Protocol {
   }
 
   translate(error: unknown, what: string): StoreError {
-    return toStoreError(error, { what, codes: CODES, said: readFailure, redact: this.#redact });
+    const how = { codes: CODES, said: readFailure, redact: this.#redact, isForeign: this.#isForeign };
+    return toStoreError(error, { what, ...how });
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import type { AllowedAddresses } from './addresses.ts';
+import { guardedConnector } from './guard.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -44,6 +46,10 @@ export interface HttpOptions {
   readonly silenceMs: number;
   /** How often a request is tried at most. */
   readonly attempts: number;
+  /** Where stores may be besides what all may; absent: anywhere, for whoever trusts the endpoint. */
+  readonly allowed?: AllowedAddresses | undefined;
+  /** Whether the endpoint is one of whose errors only what a store says itself is told. */
+  readonly isForeign?: boolean | undefined;
 }
 
 const FIRST_DELAY_MS = 300;
@@ -68,9 +74,9 @@ export class HttpClient {
   constructor(authorize: Authorize, options: HttpOptions) {
     this.#authorize = authorize;
     this.#options = options;
-    const { silenceMs } = options;
+    const { silenceMs, allowed } = options;
     this.#agent = new Agent({
-      connect: { timeout: silenceMs },
+      connect: allowed === undefined ? { timeout: silenceMs } : guardedConnector(allowed, silenceMs),
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       connections: 8,
@@ -78,8 +84,8 @@ export class HttpClient {
   }
 
   /**
-   * Sends a request until it is answered for good. Resolves to an answer below 400 whose body is to be read; throws
-   * `HttpFailure` for any other, the connection's error when there was none, and the signal's reason when it fired.
+   * Sends a request until it is answered for good. Resolves to an answer below 300 whose body is to be read; throws
+   * `HttpFailure` for any other, since a redirect is neither followed nor what was asked for, the connection's error when there was none, and the signal's reason when it fired.
    */
   async send(request: HttpRequest): Promise<HttpAnswer> {
     for (let attempt = 1; ; attempt++) {
@@ -87,7 +93,7 @@ export class HttpClient {
       let failure: unknown;
       try {
         const answer = await this.#try(request);
-        if (answer.status < 400) return answer;
+        if (answer.status < 300 || answer.status === RESUME) return answer;
         failure = await this.#failureOf(answer);
       } catch (error) {
         failure = error;
@@ -143,6 +149,9 @@ export class HttpClient {
     return corrected ? Object.assign(failure, { [AGAIN]: true }) : failure;
   }
 }
+
+/** Google's word for an upload that goes on, and no redirect of its. */
+const RESUME = 308;
 
 /** Marks a failure whose cause was put right. */
 const AGAIN = Symbol('try again');

@@ -1,4 +1,5 @@
 /** Opens the store that a resource names. Each adapter, and what it needs, is loaded only when it is used. */
+import type { AllowedAddresses } from './addresses.ts';
 import type { HttpOptions } from './http.ts';
 import { checkIdentityEndpoint } from './identity-endpoint.ts';
 import { endpointUrl, splitPath } from './names.ts';
@@ -32,7 +33,7 @@ export type StoreSpec =
   /** `folder` is where the claim is mounted, `path` the key within. */
   | { readonly type: 'File'; readonly folder: string; readonly path: string };
 
-export interface OpenOptions extends Partial<HttpOptions> {
+export interface OpenOptions extends Partial<Omit<HttpOptions, 'isForeign'>> {
   /** Variables in which clouds tell a pod its identity; default this process's own. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Hosts besides the clouds' own that may receive tokens of the pod's identity; default none. */
@@ -60,7 +61,7 @@ export async function openStore(
   secret: SecretData | undefined,
   options: OpenOptions = {},
 ): Promise<Store> {
-  const http = { ...DEFAULTS, ...definedOnly(options) };
+  const http = { ...DEFAULTS, ...definedOnly(options), isForeign: isForeign(spec, secret, options.allowed) };
   const secrets = secret === undefined ? [] : secretTexts(secret);
   const { environment, trustedHosts } = options;
   switch (spec.type) {
@@ -84,8 +85,32 @@ interface Common {
   readonly trustedHosts?: OpenOptions['trustedHosts'];
 }
 
-function definedOnly({ silenceMs, attempts }: OpenOptions): Partial<HttpOptions> {
-  return { ...(silenceMs !== undefined && { silenceMs }), ...(attempts !== undefined && { attempts }) };
+function definedOnly({ silenceMs, attempts, allowed }: OpenOptions): Partial<HttpOptions> {
+  return {
+    ...(silenceMs !== undefined && { silenceMs }),
+    ...(attempts !== undefined && { attempts }),
+    ...(allowed !== undefined && { allowed }),
+  };
+}
+
+/** Hosts of the clouds: everybody reaches them, so there is nothing about them to find out. */
+const CLOUDS =
+  /\.(amazonaws\.com|amazonaws\.com\.cn|googleapis\.com|aliyuncs\.com|core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)|storage\.azure\.net)$/;
+
+/** Whether what is asked, or where a token is asked for, is a host that the resource's author chose and no administrator has named. */
+function isForeign(
+  spec: StoreSpec,
+  secret: SecretData | undefined,
+  allowed: AllowedAddresses | undefined,
+): boolean {
+  if (allowed === undefined || spec.type === 'File') return false;
+  const google = spec.type === 'GCS' && secret !== undefined ? googleCredentials(secret) : undefined;
+  const asked = google?.type === 'service_account' ? [google.tokenUri] : [];
+  if (spec.endpoint) asked.push(endpointUrl(spec.endpoint, '').href);
+  return asked.some(url => {
+    const host = (URL.parse(url)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');
+    return !CLOUDS.test(host) && !allowed.coversName(host) && !allowed.coversAddress(host);
+  });
 }
 
 async function openS3(
@@ -135,7 +160,8 @@ async function openAzure(
     import('./azure-token.ts'),
     import('./http.ts'),
   ]);
-  const identity = new HttpClient(async () => ({}), common.http);
+  // Where the operator's own identity is asked for is not the author's choice.
+  const identity = new HttpClient(async () => ({}), { ...common.http, allowed: undefined });
   const token = azureToken(common.environment ?? process.env, identity);
   const protocol = azureProtocol({ service, container, credentials: { token }, ...common });
   return new RemoteStore(protocol, () => identity.close());

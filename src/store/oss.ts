@@ -59,6 +59,7 @@ class OssProtocol implements Protocol {
   readonly #base: URL;
   readonly #http: HttpClient;
   readonly #redact: (text: string) => string;
+  readonly #isForeign: boolean;
   /** The requests that are under way: what is signed is not all in the URL. */
   readonly #asked = new WeakMap<URL, OssRequest>();
 
@@ -69,6 +70,7 @@ class OssProtocol implements Protocol {
     this.location = `oss://${bucket}`;
     this.#http = new HttpClient(this.#authorizer(options), options.http);
     this.#redact = createRedactor(options.secrets);
+    this.#isForeign = options.http.isForeign === true;
   }
 
   async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
@@ -164,7 +166,8 @@ class OssProtocol implements Protocol {
   }
 
   translate(error: unknown, what: string): StoreError {
-    return toStoreError(error, { what, codes: CODES, said: readFailure, redact: this.#redact });
+    const how = { codes: CODES, said: readFailure, redact: this.#redact, isForeign: this.#isForeign };
+    return toStoreError(error, { what, ...how });
   }
 
   async close(): Promise<void> {

@@ -14,6 +14,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { guardedAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';
 import type { ObjectContent, StoreErrorCode } from './port.ts';
 import { StoreError } from './port.ts';
@@ -21,6 +22,7 @@ import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Uplo
 import { connectionError, createRedactor, refusal } from './translate.ts';
 
 const PARALLEL = 2;
+const CONNECTIONS = 8;
 
 const CODES: Readonly<Record<string, StoreErrorCode>> = {
   NotFound: 'not-found',
@@ -67,12 +69,14 @@ class S3Protocol implements Protocol {
   readonly #bucket: string;
   readonly #client: S3Client;
   readonly #redact: (text: string) => string;
+  readonly #isForeign: boolean;
 
   constructor(options: S3Options) {
     this.#bucket = options.bucket;
     this.location = `s3://${options.bucket}`;
     this.#client = new S3Client(clientConfig(options));
     this.#redact = createRedactor(options.secrets);
+    this.#isForeign = options.http.isForeign === true;
   }
 
   async head(key: string, abortSignal: AbortSignal): Promise<DescribedObject> {
@@ -157,7 +161,7 @@ class S3Protocol implements Protocol {
 
   translate(error: unknown, what: string): StoreError {
     if (error instanceof StoreError) return error;
-    const how = { what, codes: CODES, redact: this.#redact };
+    const how = { what, codes: CODES, redact: this.#redact, isForeign: this.#isForeign };
     if (!(error instanceof S3ServiceException)) {
       if (!isCredentialsError(error)) return connectionError(error, how);
       const message = `${what} failed: no credentials were found; name a Secret, or give the pod an identity`;
@@ -194,6 +198,8 @@ class S3Protocol implements Protocol {
  */
 function clientConfig(options: S3Options): S3ClientConfig {
   const { endpoint, region, credentials, http } = options;
+  const agent = { maxSockets: CONNECTIONS, keepAlive: true };
+  const plain = { httpAgent: agent, httpsAgent: agent };
   const checksums = endpoint === undefined ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
   return {
     ...(endpoint && { endpoint: endpoint.href }),
@@ -215,8 +221,7 @@ function clientConfig(options: S3Options): S3ClientConfig {
     requestHandler: {
       connectionTimeout: http.silenceMs,
       socketTimeout: http.silenceMs,
-      httpAgent: { maxSockets: 8, keepAlive: true },
-      httpsAgent: { maxSockets: 8, keepAlive: true },
+      ...(http.allowed === undefined ? plain : guardedAgents(http.allowed, CONNECTIONS)),
     },
   };
 }

@@ -1,4 +1,5 @@
 /** One translation from what stores and connections say to what helps. */
+import { ADDRESS_REFUSED } from './guard.ts';
 import { faultCode, HttpFailure, isBusy, isPassingFault } from './http.ts';
 import { StoreError, type StoreErrorCode } from './port.ts';
 
@@ -49,6 +50,7 @@ export function toStoreError(
     readonly codes: Readonly<Record<string, StoreErrorCode>>;
     readonly said: (failure: HttpFailure) => Said;
     readonly redact: (text: string) => string;
+    readonly isForeign: boolean;
   },
 ): StoreError {
   if (error instanceof StoreError) return error;
@@ -63,10 +65,13 @@ export function refusal(
     readonly what: string;
     readonly codes: Readonly<Record<string, StoreErrorCode>>;
     readonly redact: (text: string) => string;
+    readonly isForeign: boolean;
   },
 ): StoreError {
   const code = said.skewed ? 'skew' : (how.codes[said.code] ?? COMMON[said.code] ?? byStatus(said.status));
   const words = wordsOf(said, (how.codes[said.code] ?? COMMON[said.code]) !== undefined);
+  if (how.isForeign && words === '')
+    return notReachable(how.what, code === 'not-found' || code === 'denied' ? code : 'unavailable');
   const advice = ADVICE[code] === undefined ? '' : `; ${ADVICE[code]}`;
   return new StoreError(
     code,
@@ -80,12 +85,33 @@ function wordsOf({ code, message }: Said, isKnown: boolean): string {
   return [code, message.split('\n', 1)[0]?.slice(0, 300)].filter(Boolean).join(': ');
 }
 
+/**
+ * All that is told of an endpoint of a resource's author that does not answer as a store does: the ports that are open to the
+ * operator, and what listens there, are not for everybody who may write an endpoint.
+ */
+function notReachable(what: string, code: StoreErrorCode): StoreError {
+  return new StoreError(
+    code,
+    `${what} failed: the endpoint is not reachable as a store; to be told why, have its host added to STORE_ADDRESSES_ALLOWED of the operator`,
+  );
+}
+
 /** The error of a call that got no answer. Of foreign errors only the code or class is told: the rest may hold secrets. */
 export function connectionError(
   error: unknown,
-  how: { readonly what: string; readonly redact: (text: string) => string },
+  how: {
+    readonly what: string;
+    readonly redact: (text: string) => string;
+    readonly isForeign: boolean;
+  },
 ): StoreError {
   const fault = faultCode(error) ?? (error instanceof Error ? error.name : typeof error);
+  if (fault === ADDRESS_REFUSED) {
+    const refused =
+      'the endpoint is this machine, its link or the metadata service of a cloud: correct it, or have its address added to STORE_ADDRESSES_ALLOWED of the operator';
+    return new StoreError('invalid', `${how.what} failed: ${refused}`);
+  }
+  if (how.isForeign) return notReachable(how.what, 'unavailable');
   if (isSilence(fault))
     return new StoreError('timeout', `${how.what} failed: the store fell silent (${fault})`);
   if (isPassingFault(error))

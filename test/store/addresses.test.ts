@@ -33,16 +33,27 @@ describe('special addresses', () => {
     expect(isSpecial(address)).toBe(true);
   });
 
-  test.each(['10.0.0.1', '192.168.1.1', '100.64.0.1', '52.216.0.1', 'fd12::1', '2600::1', '64:ff9b::808:808'])(
-    '%s is none',
-    address => {
-      expect(isSpecial(address)).toBe(false);
-    },
-  );
+  test.each([
+    '10.0.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '52.216.0.1',
+    'fd12::1',
+    '2600::1',
+    '64:ff9b::808:808',
+  ])('%s is none', address => {
+    expect(isSpecial(address)).toBe(false);
+  });
 });
 
 describe('what is allowed', () => {
-  const allowed = new AllowedAddresses(['etcd.example.org', '*.Shop.example', '10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
+  const allowed = new AllowedAddresses([
+    'etcd.example.org',
+    '*.Shop.example',
+    '10.1.0.0/16',
+    '127.0.0.1',
+    'fd00::/8',
+  ]);
 
   test('names are compared whole, those below a name by their end', () => {
     expect(
@@ -59,7 +70,9 @@ describe('what is allowed', () => {
 
   test('addresses are compared by block', () => {
     expect(
-      ['10.1.2.3', '127.0.0.1', 'fd00:1::2', '::ffff:10.1.2.3'].map(address => allowed.coversAddress(address)),
+      ['10.1.2.3', '127.0.0.1', 'fd00:1::2', '::ffff:10.1.2.3'].map(address =>
+        allowed.coversAddress(address),
+      ),
     ).toEqual([true, true, true, true]);
     expect(
       ['10.2.0.1', '127.0.0.2', '::1', 'no address'].map(address => allowed.coversAddress(address)),

@@ -2,6 +2,7 @@
 import type { StoreBlocks } from '../../api/backup-names.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../api/types.ts';
 import type { KubeClient } from '../../kube/port.ts';
+import { AllowedAddresses } from '../../store/addresses.ts';
 import { openStore, type StoreSpec } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { SECRET } from '../tls-secrets.ts';
@@ -18,10 +19,13 @@ export interface StoreOwner {
 export interface StoreDeps extends ClaimStoreDeps {
   /** Whose resources may reach a store with the identity of the operator's pod; `*`: everybody's. */
   readonly identityNamespaces: readonly string[];
+  /** Where stores may be besides what all may: hosts, addresses, blocks. */
+  readonly storesAllowed: readonly string[];
 }
 
 /** The opener of all storage types. */
 export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Store> {
+  const allowed = new AllowedAddresses(deps.storesAllowed);
   return async ({ kind: asked, metadata, spec }) => {
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
@@ -31,7 +35,7 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
     const secret = secretOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);
     const data = secret === undefined ? undefined : await readSecret(deps.kube, namespace, secret);
-    return openStore(storeSpec(spec), data);
+    return openStore(storeSpec(spec), data, { allowed });
   };
 }
 

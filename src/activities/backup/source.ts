@@ -4,10 +4,7 @@ import { API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
 import { secretKeys } from '../../api/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
-import {
-  clusterOfService,
-  parseEndpoint,
-} from '../../planner/backup/endpoints.ts';
+import { clusterOfService, parseEndpoint } from '../../planner/backup/endpoints.ts';
 import {
   endpointsByPreference,
   type SourceCandidate,
@@ -119,11 +116,7 @@ export async function managedCluster(
   );
 }
 
-async function dialCluster(
-  deps: Dependencies,
-  backup: EtcdBackup,
-  cluster: EtcdCluster,
-): Promise<Dialling> {
+async function dialCluster(deps: Dependencies, backup: EtcdBackup, cluster: EtcdCluster): Promise<Dialling> {
   const { kube, etcd } = deps;
   const { namespace, name, uid } = cluster.metadata;
   const access = clientAccess(await readTlsSecrets(kube, cluster));

@@ -17,7 +17,11 @@ beforeEach(() => {
     service('shop', 'named', { clusterIP: '10.96.0.2', ports: [{ port: 80, targetPort: 'client' }] }),
     service('shop', 'headless', { clusterIP: 'None', ports: [] }),
     service('shop', 'by-hand', { selector: undefined }),
-    service('shop', 'elsewhere', { type: 'ExternalName', externalName: 'etcd.other.svc', selector: undefined }),
+    service('shop', 'elsewhere', {
+      type: 'ExternalName',
+      externalName: 'etcd.other.svc',
+      selector: undefined,
+    }),
     service('shop', 'elsewhere-with-selector', { type: 'ExternalName', externalName: 'etcd.other.svc' }),
     service('shop', 'on-nodes', { selector: { app: 'on-node' } }),
     service('other', 'etcd', { clusterIP: '10.96.0.9' }),
@@ -134,7 +138,12 @@ describe('with an administrator’s word', () => {
   test.each([
     ['an address', '10.0.9.9:2379', ['10.0.9.0/24'], 'outside 10.0.9.9:2379'],
     ['a name that leads into a block', 'http://localhost:2379', ['127.0.0.0/8'], 'outside 127.0.0.1:2379'],
-    ['a name alone does not open this machine', 'http://localhost:2379', ['localhost'], 'it is not reachable'],
+    [
+      'a name alone does not open this machine',
+      'http://localhost:2379',
+      ['localhost'],
+      'it is not reachable',
+    ],
     ['another block', '10.0.9.9:2379', ['10.0.8.0/24'], 'foreign'],
     ['everything', '10.0.9.9:2379', ['*'], 'outside 10.0.9.9:2379'],
   ])('%s', async (_, text, entries, expected) => {

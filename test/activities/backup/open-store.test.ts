@@ -14,7 +14,13 @@ const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
 
 async function opened(identityNamespaces: readonly string[], spec: StoreOwner['spec']): Promise<string> {
   const kube = new FakeKube({});
-  const open = storeOpener({ kube, now: () => 0, image: async () => 'operator', identityNamespaces });
+  const open = storeOpener({
+    kube,
+    now: () => 0,
+    image: async () => 'operator',
+    identityNamespaces,
+    storesAllowed: [],
+  });
   const metadata = { namespace: 'shop', name: 'nightly', uid: 'u-1' };
   try {
     await (await open({ kind: 'EtcdBackup', metadata, spec })).close();

@@ -1,0 +1,66 @@
+/** Connections to stores that end before they begin where the address is not a store's: see addresses.ts. */
+import { lookup, type LookupAddress } from 'node:dns';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import type { AllowedAddresses } from './addresses.ts';
+
+export const ADDRESS_REFUSED = 'ERR_ADDRESS_REFUSED';
+
+/** The address of an endpoint is none that the operator connects to. Names neither. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+  readonly code = ADDRESS_REFUSED;
+  constructor() {
+    super('the address is not one of a store');
+  }
+}
+
+/** Looks names up as Node does, and gives only addresses where a store may be; what is given is what is dialled. */
+export function guardedLookup(allowed: AllowedAddresses): LookupFunction {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      if (error !== null) return callback(error, '', 0);
+      const good = found.filter(({ address }) => allowed.mayBeStore(address));
+      const [first] = good;
+      if (first === undefined) return callback(new AddressRefused(), '', 0);
+      if (options.all === true) callback(null, good);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** For agents of undici. Addresses are not looked up, so they are checked here. */
+export function guardedConnector(allowed: AllowedAddresses, timeout: number): buildConnector.connector {
+  const connect = buildConnector({ timeout, lookup: guardedLookup(allowed) } as buildConnector.BuildOptions);
+  return (options, callback) => {
+    if (isRefused(allowed, options.hostname)) callback(new AddressRefused(), null);
+    else connect(options, callback);
+  };
+}
+
+/** For AWS's SDK. */
+export function guardedAgents(allowed: AllowedAddresses, maxSockets: number) {
+  const options = { maxSockets, keepAlive: true, lookup: guardedLookup(allowed) };
+  return {
+    httpAgent: guarded(new HttpAgent(options), allowed),
+    httpsAgent: guarded(new HttpsAgent(options), allowed),
+  };
+}
+
+function guarded<Agent extends HttpAgent>(agent: Agent, allowed: AllowedAddresses): Agent {
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    if (!isRefused(allowed, options.host ?? '')) return connect(options, callback);
+    // With an error there is no connection, whatever the types say.
+    (callback as ((error: Error) => void) | undefined)?.(new AddressRefused());
+    return undefined;
+  };
+  return agent;
+}
+
+function isRefused(allowed: AllowedAddresses, host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  return isIP(bare) !== 0 && !allowed.mayBeStore(bare);
+}
