@@ -27,7 +27,9 @@ const sizes = () =>
 it('a page that is too large is asked for again with fewer items, and the rest with as few', async () => {
   const text = 'x'.repeat(MIB);
   for (let i = 0; i < 20; i += 1) bench.server.kube.seed(pod(`p${i}`, { text }));
-  const { items } = await bench.client.list(pods, { slim: ({ spec: _, ...kept }) => kept as KubeObject });
+  const { items } = await bench.client.list(pods, {
+    slim: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+  });
   expect(new Set(items.map(({ metadata }) => metadata.name)).size).toBe(20);
   expect(sizes()).toEqual(['500', '125', '31', '7', ...Array.from({ length: 20 }, () => '1')]);
 });

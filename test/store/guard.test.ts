@@ -5,7 +5,7 @@ import { createServer as createPlainServer, type AddressInfo, type Server as Pla
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AllowedAddresses } from '../../src/store/addresses.ts';
 import { openStore } from '../../src/store/open.ts';
-import { StoreError } from '../../src/store/port.ts';
+import type { StoreError } from '../../src/store/port.ts';
 import { collect, failure } from './contract.ts';
 
 let server: Server;
