@@ -10,6 +10,7 @@ import { type Store, StoreError } from '../../src/store/port.ts';
 import { openServedStore } from '../../src/store/served/client.ts';
 import { serveStore } from '../../src/store/served/server.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
+import { poll } from '../support/poll.ts';
 import { bytes, codeOf, storeContract } from './contract.ts';
 
 const SMALL_PART = 100_000;
@@ -46,10 +47,14 @@ describe('a served folder', () => {
     () => ({
       store,
       leftovers: async prefix => {
-        const files = await readdir(folder, { recursive: true });
-        return files.filter(
-          file => file.startsWith(prefix.split('/').slice(0, 2).join('/')) && /unfinished|claimed/.test(file),
-        ).length;
+        const count = async () => {
+          const files = await readdir(folder, { recursive: true });
+          const below = prefix.split('/').slice(0, 2).join('/');
+          return files.filter(file => file.startsWith(below) && /unfinished|claimed/.test(file)).length;
+        };
+        // The other side learns that an upload is over when its connection is, and tidies up then.
+        await poll(async () => (await count()) === 0, { timeoutMs: 5_000 }).catch(() => {});
+        return count();
       },
     }),
     SMALL_PART,
