@@ -185,7 +185,8 @@ describe("the operator's container", () => {
       metrics: config.ports.metrics,
       'sdk-metrics': config.ports.temporalMetrics,
     });
-    expect(at(container, 'livenessProbe', 'httpGet')).toEqual({ path: '/healthz', port: 'health' });
+    for (const probe of ['startupProbe', 'livenessProbe'])
+      expect(at(container, probe, 'httpGet')).toEqual({ path: '/healthz', port: 'health' });
     expect(at(container, 'readinessProbe', 'httpGet')).toEqual({ path: '/readyz', port: 'health' });
     expect(at(operatorPod, 'metadata', 'annotations', 'prometheus.io/port')).toBe(
       String(config.ports.metrics),
