@@ -7,7 +7,7 @@ import type { Toolchain } from '../toolchain/index.ts';
 import { busyboxRecipe } from '../toolchain/packages.ts';
 import { pauseRecipe } from '../toolchain/programs.ts';
 import type { Recipe } from '../toolchain/recipe.ts';
-import { etcdVersions, temporalVersion } from '../toolchain/versions.ts';
+import { temporalVersion } from '../toolchain/versions.ts';
 import { copyEntry, discardLayer, type ImageSettings, writeImage, writeLayer } from './archive.ts';
 import { baseEntries, certificateEntries, nonRootUser } from './base.ts';
 import type { TarEntry } from './tar.ts';
@@ -44,7 +44,7 @@ interface ImagePlan {
 
 /** All images of the stack except the operator's. */
 export function imageRecipes(toolchain: Toolchain): ImageRecipe[] {
-  const etcd = etcdVersions.map(version => etcdPlan(toolchain, version));
+  const etcd = toolchain.versions.etcd.map(version => etcdPlan(toolchain, version));
   return [pausePlan(), ...etcd, temporalPlan(toolchain), busyboxPlan()].map(imageRecipe);
 }
 

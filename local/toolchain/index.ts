@@ -44,7 +44,7 @@ export interface Toolchain {
   path(tool: ToolName): string;
   /** The folder with the CNI plugins. */
   cniBinDir: string;
-  /** Versions without `v`. */
+  /** Versions without `v`; of etcd those that are there. */
   versions: { kubernetes: string; etcd: readonly string[]; temporal: string; node: string };
 }
 
@@ -52,8 +52,8 @@ export interface ToolchainOptions {
   /** Default: a view on standard error. */
   progress?: Progress;
   /**
-   * Only these tools, and the CNI plugins when containerd is among them; default all that the stack is made of, without the
-   * servers that only tests start.
+   * Only these tools, and the CNI plugins when containerd is among them; default all that the stack is made of. What only tests
+   * start is then not built, and is there when it was built before.
    */
   only?: ToolName[];
 }
@@ -76,6 +76,7 @@ export async function ensureToolchain(options: ToolchainOptions = {}): Promise<T
   const missing: Recipe[] = [];
   await Promise.all(
     recipes.map(async recipe => {
+      if (wanted === undefined && isInstalled(recipe.artefact)) return addTools(paths, recipe);
       const tools = Object.keys(recipe.tools).filter(tool => wanted?.has(tool) ?? !recipe.onlyForTests);
       if (tools.length === 0) return;
       if (isInstalled(recipe.artefact)) return addTools(paths, recipe);
@@ -154,7 +155,7 @@ function toolchain(paths: ReadonlyMap<string, string>, recipes: readonly Recipe[
     cniBinDir: paths.get(cniPlugins) ?? '',
     versions: {
       kubernetes: kubernetesVersion,
-      etcd: etcdVersions,
+      etcd: etcdVersions.filter(version => paths.has(`etcd@${version}`)),
       temporal: temporalVersion,
       node: process.versions.node,
     },

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { goRecipe } from './go.ts';
 import type { Recipe } from './recipe.ts';
-import { corednsVersion, etcdToolSubstitutes, etcdVersions, kubernetesVersion } from './versions.ts';
+import {
+  corednsVersion,
+  etcdToolSubstitutes,
+  etcdVersions,
+  etcdVersionsOfTests,
+  kubernetesVersion,
+} from './versions.ts';
 
 const kubePrograms = [
   'kube-apiserver',
@@ -66,6 +72,7 @@ function etcdRecipe(version: string): Recipe {
     module: join('etcd', version),
     binary: 'etcd',
     links: complete ? ['etcdctl', 'etcdutl'] : [],
+    onlyForTests: etcdVersionsOfTests.includes(version),
     tools,
   });
 }

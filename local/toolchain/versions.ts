@@ -12,6 +12,9 @@ export const temporalVersion = '1.9.1';
  */
 export const etcdVersions = ['3.5.3', '3.5.21', '3.5.35', '3.6.5', '3.6.16', '3.7.3'] as const;
 
+/** The older ones: only tests start them, and the demo does not wait for their builds. */
+export const etcdVersionsOfTests: readonly string[] = ['3.5.21', '3.6.5'];
+
 /**
  * etcdctl and etcdutl of these versions are not on the Go module proxy; the newest of the same minor takes
  * their place (it speaks the same API, and reads the same files).
