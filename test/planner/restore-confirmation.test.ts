@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClaimFacts, Observation, PodFacts } from '../../src/planner/observation.ts';
 import { admission } from '../../src/planner/restore/admission.ts';
 import { plan } from '../../src/planner/plan.ts';
+import { memberStatus, observedMembers } from '../../src/planner/report/members.ts';
 import type { RestoreOfCluster } from '../../src/planner/restore/of-cluster.ts';
 import {
   aClaim,
@@ -89,6 +90,10 @@ describe('a restore over a cluster whose id is known', () => {
     ],
     ['that has no pod, as while it wakes', silent()],
     [
+      'that sleeps while its nodes are off',
+      silent({ claims: NAMES.map(gone), spec: { hibernated: true }, lostForMs: GRACE_MS }),
+    ],
+    [
       'of whose volumes nobody can tell where they are',
       silent({
         claims: NAMES.map(name => aClaim({ name, home: { node: 'of some label', exists: undefined } })),
@@ -172,6 +177,15 @@ describe('a restore over a cluster whose status was lost', () => {
 
 it('a cluster that was never there is restored into without a word', () => {
   expect(admission(anObservation(), RESTORE)).toBeUndefined();
+});
+
+it('the time after which volumes count as lost does not pass while the cluster sleeps', () => {
+  const since = (observation: Observation) =>
+    memberStatus(observedMembers(observation)).details?.map(({ lostSince }) => lostSince);
+  const claims = NAMES.map(gone);
+  const asleep = silent({ claims, spec: { hibernated: true }, lostForMs: GRACE_MS });
+  expect(since(asleep)).toEqual(NAMES.map(() => undefined));
+  expect(since(silent({ claims }))).toEqual(NAMES.map(() => NOW));
 });
 
 describe('a restore that was refused', () => {

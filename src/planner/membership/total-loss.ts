@@ -21,6 +21,8 @@ export function isTotalLoss(observation: Observation): boolean {
 function graceOfLossMs(observation: Observation): number | undefined {
   const { cluster, membership } = observation;
   if (cluster.status.clusterID === undefined || membership.known) return undefined;
+  // Machines may be off because it sleeps.
+  if (cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir') return undefined;
   // After a lost status it may be that of a member that nobody remembers.
   if (unstampedClaims(observation).length > 0) return undefined;
   const seats = memberNames(observation).map(name => lastKnownSeat(observation, name));

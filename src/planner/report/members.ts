@@ -1,5 +1,6 @@
 /** What status says of each member: only what was just observed. */
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
+import { goesToSleep } from '../hibernate.ts';
 import { lossOf } from '../membership/evidence.ts';
 import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
@@ -68,6 +69,8 @@ function lostSince(observation: Observation, name: string): Pick<MemberDetail, '
     ? seatsOf(observation).find(candidate => candidate.name === name)
     : lastKnownSeat(observation, name);
   if (seat === undefined || lossOf(observation, seat) === undefined) return {};
+  // Nobody is waited for while the cluster sleeps: it begins when it wakes.
+  if (goesToSleep(observation)) return {};
   const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
   const now = timestamp(observation.now);
   return { lostSince: before?.lostSince ?? now };
