@@ -18,9 +18,10 @@ await progress.step('operator in the cluster, if there is one, to zero replicas'
 );
 progress.close();
 const entry = new URL('../src/main/operator.ts', import.meta.url).pathname;
+const threads = new URL('../src/main/workflow-threads.ts', import.meta.url).pathname;
 const operator = spawn(
   process.execPath,
-  ['--enable-source-maps', '--watch', '--watch-preserve-output', entry],
+  ['--enable-source-maps', '--import', threads, '--watch', '--watch-preserve-output', entry],
   {
     stdio: 'inherit',
     env: {

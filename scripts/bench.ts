@@ -1,7 +1,8 @@
 /**
- * `make bench`: what the operator takes, beside a floor measured on the same machine in the same run. Works on a local
- * stack named `bench`, which it leaves up for the next run (`local/local down --wipe --name bench` ends it). Prints
- * a table and judges nothing: times depend on the machine, ratios hardly do.
+ * `make bench`: what the operator takes, beside a floor measured on the same machine in the same run. Prints a table and
+ * judges nothing: times depend on the machine, ratios hardly do.
+ * Usage: scripts/bench.ts [replay] [backup] [creation] [reaction] [idle], all of them when none is named. The last three
+ * work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
  */
 import {
   awaitCondition,
@@ -15,28 +16,56 @@ import { measureCreation } from './bench/creation.ts';
 import { type Row, table } from './bench/figures.ts';
 import { measureIdle } from './bench/idle.ts';
 import { measureReaction } from './bench/reaction.ts';
+import { measureReplay } from './bench/replay.ts';
 
 const NAMESPACE = 'bench';
 const IDLE = 'idle';
+const ON_STACK = ['creation', 'reaction', 'idle'];
+const ALL = ['replay', 'backup', ...ON_STACK];
+
+const named = process.argv.slice(2);
+const unknown = named.filter(name => !ALL.includes(name));
+if (unknown.length > 0) {
+  console.error(`nothing is called ${unknown.join(', ')}: name any of ${ALL.join(', ')}, or none for all`);
+  process.exit(2);
+}
+const measures = (name: string) => named.length === 0 || named.includes(name);
 
 const begun = performance.now();
 const rows: Row[] = [];
-console.log('backups of 256 MiB and 1 GiB, in turns with etcdctl ...');
-for (const mebibytes of [256, 1024]) rows.push(...(await measureBackup(mebibytes)));
-const world = await startWorld('bench');
-try {
-  await removeNamespace(world, NAMESPACE);
-  await createNamespace(world, NAMESPACE);
-  console.log('creation, in turns with the same pods by hand ...');
-  rows.push(await measureCreation(world, NAMESPACE));
-  await world.kube.apply(manifest(NAMESPACE, IDLE, { size: 3, version: '3.6.16' }));
-  await awaitCondition(world, { namespace: NAMESPACE, name: IDLE }, { type: 'Healthy' });
-  console.log('reaction to signals ...');
-  rows.push(...(await measureReaction(world, NAMESPACE, IDLE)));
-  console.log('idle cost, 30 s ...');
-  rows.push(...(await measureIdle(world, NAMESPACE, IDLE)));
-  console.log(`\n${table(rows)}\n\n${((performance.now() - begun) / 1000).toFixed(0)} s in all`);
-} finally {
-  await removeNamespace(world, NAMESPACE);
-  await world.close();
+if (measures('replay')) {
+  console.log('replays of the longest recorded histories ...');
+  rows.push(...(await measureReplay()));
+}
+if (measures('backup')) {
+  console.log('backups of 256 MiB and 1 GiB, in turns with etcdctl ...');
+  for (const mebibytes of [256, 1024]) rows.push(...(await measureBackup(mebibytes)));
+}
+if (ON_STACK.some(measures)) await measureOnStack();
+console.log(`\n${table(rows)}\n\n${((performance.now() - begun) / 1000).toFixed(0)} s in all`);
+
+async function measureOnStack(): Promise<void> {
+  const world = await startWorld('bench');
+  try {
+    await removeNamespace(world, NAMESPACE);
+    await createNamespace(world, NAMESPACE);
+    if (measures('creation')) {
+      console.log('creation, in turns with the same pods by hand ...');
+      rows.push(await measureCreation(world, NAMESPACE));
+    }
+    if (!measures('reaction') && !measures('idle')) return;
+    await world.kube.apply(manifest(NAMESPACE, IDLE, { size: 3, version: '3.6.16' }));
+    await awaitCondition(world, { namespace: NAMESPACE, name: IDLE }, { type: 'Healthy' });
+    if (measures('reaction')) {
+      console.log('reaction to signals ...');
+      rows.push(...(await measureReaction(world, NAMESPACE, IDLE)));
+    }
+    if (measures('idle')) {
+      console.log('idle cost, 30 s ...');
+      rows.push(...(await measureIdle(world, NAMESPACE, IDLE)));
+    }
+  } finally {
+    await removeNamespace(world, NAMESPACE);
+    await world.close();
+  }
 }

@@ -13,7 +13,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { RestoreDecision } from '../src/activities/index.ts';
 import { OPERATIONS } from '../src/planner/decision.ts';
 import {
-  CREATION,
+  creation,
   DELETION,
   moved,
   refused,
@@ -23,34 +23,9 @@ import {
 } from '../test/support/scripted-activities.ts';
 import { StoreError } from '../src/store/port.ts';
 import { BackupEntity } from '../test/support/backup-bench.ts';
-import { type Entity, until, WorkflowBench } from '../test/support/workflow-bench.ts';
-
-type Scenario = (bench: WorkflowBench) => Promise<Record<string, WorkflowHandle>>;
-
-/** Histories name the worker: not by a process and host of this machine. */
-const RECORDER = { identity: 'recorder' };
-
-async function begin(bench: WorkflowBench, script: Script): Promise<Entity> {
-  return bench.follow(script, RECORDER);
-}
-
-function creation(): Script {
-  const script = new Script();
-  script.plan('createCluster', CREATION);
-  return script;
-}
-
-/** Waits until a step is under way, and answers what lets it end. */
-async function holding(
-  script: Script,
-  kind: (typeof CREATION)[number]['kind'],
-  start: () => Promise<unknown>,
-) {
-  const release = script.hold(kind);
-  await start();
-  await until(() => script.started.includes(kind));
-  return release;
-}
+import { until, WorkflowBench } from '../test/support/workflow-bench.ts';
+import { longHistories } from './histories/long.ts';
+import { begin, holding, RECORDER, type Scenario } from './histories/scenario.ts';
 
 /** Each makes one entity go through something and answers the histories to keep, by the name of their file. */
 const scenarios: readonly Scenario[] = [
@@ -119,6 +94,7 @@ const scenarios: readonly Scenario[] = [
     const script = new Script();
     const entity = await begin(bench, script);
     await entity.quiet();
+    const first = await entity.run();
     const kept: Record<string, WorkflowHandle> = {};
     for (const operation of OPERATIONS) {
       script.plan(operation, REPAIR);
@@ -127,7 +103,7 @@ const scenarios: readonly Scenario[] = [
       kept[`${operation}-whole`] = await entity.operationRun();
       await entity.quiet();
     }
-    return { ...kept, 'etcdCluster-every-operation': entity.handle };
+    return { ...kept, 'etcdCluster-every-operation': first };
   },
 
   async function deletedDuringCreation(bench) {
@@ -301,6 +277,7 @@ const scenarios: readonly Scenario[] = [
     await entity.came('Succeeded').finally(() => clearInterval(kubelet));
     return { 'takeBackup-verified': entity.operation };
   },
+  ...longHistories,
 ];
 
 /** They hold paths of this machine, and replay does not read them. */

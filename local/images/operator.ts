@@ -25,7 +25,13 @@ import type { TarEntry } from './tar.ts';
 
 /** How the operator's container starts; `deploy/Dockerfile` says the same. */
 export const operatorSettings: ImageSettings = {
-  entrypoint: ['/usr/local/bin/node', '--enable-source-maps', '/app/dist/main/operator.js'],
+  entrypoint: [
+    '/usr/local/bin/node',
+    '--enable-source-maps',
+    '--import',
+    '/app/dist/main/workflow-threads.js',
+    '/app/dist/main/operator.js',
+  ],
   user: `${nonRootUser}:${nonRootUser}`,
   workingDirectory: '/app',
   environment: { NODE_ENV: 'production' },

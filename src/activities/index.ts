@@ -3,7 +3,6 @@ import type { Step } from '../planner/decision.ts';
 import { assess } from './assess.ts';
 import { backupActivities } from './backup/index.ts';
 import { beating } from './beating.ts';
-import { decline } from './decline.ts';
 import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
@@ -59,10 +58,6 @@ export function createActivities(deps: Dependencies) {
   return {
     assess: beating(
       (ref: ClusterRef, context: Parameters<typeof assess>[2]) => assess(deps, ref, context),
-      passFailure,
-    ),
-    decline: beating(
-      (ref: ClusterRef, of: Parameters<typeof decline>[2]) => decline(deps, ref, of),
       passFailure,
     ),
     ...backupActivities(deps),

@@ -1,10 +1,17 @@
 /** Temporal's worker: runs the workflows and their activities. */
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { availableParallelism } from 'node:os';
+import {
+  type NativeConnection,
+  Worker,
+  type WorkflowBundleOption,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { createActivities, type Dependencies } from '../activities/index.ts';
 import { activityInterceptor } from '../telemetry/activity-interceptor.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Scrub } from '../telemetry/scrub.ts';
 import type { Config } from './config.ts';
+import { WorkflowTaskSlots } from './workflow-task-slots.ts';
 
 export interface WorkerParts {
   readonly connection: NativeConnection;
@@ -14,12 +21,44 @@ export interface WorkerParts {
   readonly scrub: Scrub;
 }
 
+/** Each takes some 30 MiB, and no operator has work for more. */
+const MOST_THREADS = 4;
+/** A cold replay takes up to 100 ms of a processor: with a fifth of one, so many end after two seconds of the ten they have. */
+const REPLAYS_A_THREAD = 4;
+
+/** How much a worker does at once, and where. */
+export function workerLimits({
+  maxCachedWorkflows,
+  maxConcurrentActivities,
+  maxConcurrentWorkflowTasks,
+}: Config['worker']) {
+  const threads = Math.min(availableParallelism(), MOST_THREADS);
+  const replaying = Math.min(threads * REPLAYS_A_THREAD, maxConcurrentWorkflowTasks);
+  // Neither local activities nor Nexus are used.
+  const one = { type: 'fixed-size', numSlots: 1 } as const;
+  return {
+    // The cache lives in the workflow threads' heaps and is bounded by count alone: about 150 kB an entity.
+    maxCachedWorkflows,
+    workflowThreadPoolSize: threads,
+    tuner: {
+      workflowTaskSlotSupplier: new WorkflowTaskSlots({ sticky: maxConcurrentWorkflowTasks, replaying }),
+      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: maxConcurrentActivities },
+      localActivityTaskSlotSupplier: one,
+      nexusTaskSlotSupplier: one,
+    },
+    // What a killed replica costs each workflow that it had cached, before another replica gets the task. A replica that is
+    // short of processors and takes longer to fetch a task replays the workflow for nothing.
+    stickyQueueScheduleToStartTimeout: '3s',
+  } as const satisfies Partial<WorkerOptions>;
+}
+
 /**
  * Makes the worker; `run()` starts it, once.
  * @throws when the namespace is not there, or the server went away again
  */
 export function createWorker(config: Config, parts: WorkerParts): Promise<Worker> {
   return Worker.create({
+    ...workerLimits(config.worker),
     connection: parts.connection,
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
@@ -27,12 +66,6 @@ export function createWorker(config: Config, parts: WorkerParts): Promise<Worker
     workflowBundle: parts.workflowBundle,
     activities: createActivities(parts.activities),
     interceptors: { activity: [activityInterceptor(parts)] },
-    // The cache lives in the workflow thread's heap and is bounded by count alone: about 150 kB an entity.
-    maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
-    maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
-    // What a killed replica costs each workflow that it had cached, before another replica gets the task.
-    stickyQueueScheduleToStartTimeout: '1s',
     // Within the pod's terminationGracePeriodSeconds; see the Deployment.
     shutdownGraceTime: '10s',
     shutdownForceTime: '20s',

@@ -62,10 +62,8 @@ export const WORKFLOW_TYPES: Readonly<Record<Kind, string>> = {
   EtcdRestore: 'etcdRestore',
 };
 
-/** Long enough for an activation of the workflow, short enough that a lost worker is noticed soon. */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 /** The activities that make a pass. */
-const PASSES: readonly string[] = ['assess', 'assessBackup', 'assessRestore', 'decline'];
+const PASSES: readonly string[] = ['assess', 'assessBackup', 'assessRestore'];
 /** Set by the server (1.30 and later) after five failed workflow tasks in a row, and cleared by one that succeeds. */
 const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 /** More than this many stuck workflows need no longer list to be noticed. */
@@ -120,7 +118,6 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
     args: [{ namespace, name, uid }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     staticSummary: `${kind} ${namespace}/${name}`,
     typedSearchAttributes: [
       { key: { name: 'EtcdNamespace', type: 'KEYWORD' as const }, value: namespace },

@@ -52,7 +52,7 @@ export function holding(known: readonly Approval[], now: number): Approval[] {
 const NEXT_PASS = '30s';
 
 /** An approval is kept until it is used or expires; the update answers whether anything waits for it. */
-export function handleApprovals(state: EntityState, forward: () => Promise<void>): void {
+export function handleApprovals(state: EntityState, forward: () => Promise<unknown>): void {
   const approve = (sent: unknown): Approval | string => {
     const approval = approvalFrom(sent, { id: state.nextId, now: Date.now() });
     if (typeof approval === 'string') {
@@ -77,14 +77,20 @@ export function handleApprovals(state: EntityState, forward: () => Promise<void>
       if (typeof approval === 'string') throw refusal(approval);
       return `${approval.operation} of ${approval.ids.join(', ')} is approved of; it is used once, until ${new Date(approval.expiresAt).toISOString()}`;
     },
-    { description },
+    {
+      description,
+      validator: sent => {
+        const approval = approvalFrom(sent, { id: state.nextId, now: Date.now() });
+        if (typeof approval === 'string') throw refusal(approval);
+      },
+    },
   );
 }
 
 async function nextPass(state: EntityState): Promise<void> {
   const { passes } = state;
   state.dirty = true;
-  await condition(() => state.passes > passes, NEXT_PASS);
+  await condition(() => state.passes > passes || state.gone, NEXT_PASS);
 }
 
 function isWaitedFor({ assessment }: EntityState, sent: unknown): boolean {

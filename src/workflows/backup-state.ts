@@ -42,29 +42,61 @@ export interface BackupState {
   ending: BackupEnding | undefined;
   /** To be told to the operation under way. */
   stop: Request | undefined;
+  /** The search attributes as they were last written; see publishBackup. */
+  published: string;
 }
 
 /** What survives into the next run. */
 export type CarriedBackup = Pick<
   BackupState,
-  'paused' | 'requested' | 'aborted' | 'failed' | 'tidied' | 'failures'
+  | 'paused'
+  | 'requested'
+  | 'aborted'
+  | 'failed'
+  | 'tidied'
+  | 'failures'
+  | 'assessment'
+  | 'operation'
+  | 'stop'
+  | 'published'
 >;
+
+/** What is handed to the next run: everything that was said, and an operation that goes on meanwhile. */
+export function carriedOfBackup(state: BackupState): CarriedBackup {
+  const { paused, requested, aborted, failed, tidied, failures, operation, stop, published } = state;
+  // A run that has nothing to wait for begins with a pass; one that follows an operation answers queries meanwhile.
+  const assessment = operation && state.assessment;
+  return {
+    paused,
+    requested,
+    aborted,
+    failed,
+    tidied,
+    failures,
+    assessment,
+    operation,
+    stop,
+    published,
+  };
+}
 
 /** The state of a new run. */
 export function newBackupState(carried: CarriedBackup | undefined): BackupState {
-  return {
+  const first: BackupState = {
     dirty: true,
-    paused: carried?.paused,
-    requested: carried?.requested,
-    aborted: carried?.aborted,
-    failed: carried?.failed,
-    tidied: carried?.tidied,
-    failures: carried?.failures ?? 0,
+    paused: undefined,
+    requested: undefined,
+    aborted: undefined,
+    failed: undefined,
+    tidied: undefined,
+    failures: 0,
     assessment: undefined,
     operation: undefined,
     ending: undefined,
     stop: undefined,
+    published: '',
   };
+  return { ...first, ...carried };
 }
 
 /** Registers every handler. */

@@ -1,6 +1,6 @@
 /** What an entity workflow knows that the world does not say, and the handlers of its messages. */
-import { log, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import type { Actor, Assessment } from '../activities/index.ts';
+import { log, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import type { Actor, Assessment, Operation } from '../activities/index.ts';
 import { planAnswer } from './answers.ts';
 import { type Approval, handleApprovals, holding } from './approvals.ts';
 import {
@@ -22,6 +22,12 @@ import {
 import { handleRequests, type PersonRequest, takeBack } from './requests.ts';
 import { requestFrom } from './words.ts';
 
+/** An operation under way, and what an abort of it holds for. */
+export type Running = { readonly operation: Operation } & Pick<
+  NonNullable<Actor['aborted']>,
+  'generation' | 'subject'
+>;
+
 /** Handlers only set fields; the entity's loop acts. That way nothing runs twice at once. */
 export interface EntityState {
   /** Something changed since the last pass. */
@@ -36,8 +42,7 @@ export interface EntityState {
   assessment: Assessment | undefined;
   /** How the operation ended, as it told; the only way to know it of one that another run of this entity started. */
   ending: Ending | undefined;
-  /** The operation under way. */
-  operation: string | undefined;
+  running: Running | undefined;
   /** Given and not used yet. */
   approvals: readonly Approval[];
   /** Asked for and not done yet. */
@@ -49,62 +54,97 @@ export interface EntityState {
   /** Passes that this run has seen. */
   passes: number;
   refused: string | undefined;
+  /** The resource is gone: no further pass is made. */
+  gone: boolean;
+  /** The search attributes as they were last written; see publish. */
+  published: string;
 }
 
-/** What survives into the next run. */
-export type Carried = Pick<EntityState, 'paused' | 'aborted' | 'failed' | 'failures'> &
-  // Runs of 0.1 did not know of these.
-  Partial<Pick<EntityState, 'approvals' | 'requests' | 'nextId'>>;
+/** What survives into the next run: everything that was said, and an operation that goes on meanwhile. */
+export type Carried = Pick<
+  EntityState,
+  | 'paused'
+  | 'abort'
+  | 'aborted'
+  | 'failed'
+  | 'failures'
+  | 'assessment'
+  | 'running'
+  | 'approvals'
+  | 'requests'
+  | 'nextId'
+  | 'refused'
+  | 'published'
+>;
 
 /** What is handed to the next run. */
 export function carriedOf(state: EntityState): Carried {
-  const { paused, aborted, failed, failures, approvals, requests, nextId } = state;
-  return { paused, aborted, failed, failures, approvals, requests, nextId };
+  const { paused, abort, aborted, failed, failures, running } = state;
+  const { approvals, requests, nextId, refused, published } = state;
+  // A run that has nothing to wait for begins with a pass; one that follows an operation answers queries meanwhile.
+  const assessment = running && state.assessment;
+  return {
+    paused,
+    abort,
+    aborted,
+    failed,
+    failures,
+    assessment,
+    running,
+    approvals,
+    requests,
+    nextId,
+    refused,
+    published,
+  };
 }
 
 /** The state of a new run. */
 export function newState(carried: Carried | undefined): EntityState {
-  return {
+  const first: EntityState = {
     dirty: true,
-    paused: carried?.paused,
+    paused: undefined,
     abort: undefined,
-    aborted: carried?.aborted,
-    failed: carried?.failed,
-    failures: carried?.failures ?? 0,
+    aborted: undefined,
+    failed: undefined,
+    failures: 0,
     assessment: undefined,
     ending: undefined,
-    operation: undefined,
-    approvals: carried?.approvals ?? [],
-    requests: carried?.requests ?? [],
+    running: undefined,
+    approvals: [],
+    requests: [],
     judged: [],
-    nextId: carried?.nextId ?? 1,
+    nextId: 1,
     passes: 0,
     refused: undefined,
+    gone: false,
+    published: '',
   };
+  return { ...first, ...carried };
 }
 
 /** What handlers have done besides setting fields. */
 export interface Reactions {
   /** Tells a running operation of a pause or an abort at once. Resolves when it has it, or is gone; never rejects. */
-  forward(): Promise<void>;
+  forward(): Promise<unknown>;
   /** Shows people what a pass of the operation saw. */
   show(assessment: Assessment): void;
 }
 
 /** Registers every handler. */
 export function handleMessages(state: EntityState, { forward, show }: Reactions): void {
-  const pause = (request?: Request) => {
+  const pause = async (request?: Request) => {
     state.paused = requestFrom(request);
     state.dirty = true;
-    return forward();
+    await forward();
   };
-  const resume = () => {
+  const resume = async () => {
     state.paused = undefined;
     state.dirty = true;
-    return forward();
+    await forward();
   };
   const abort = async (request?: Request) => {
-    if (state.operation !== undefined) {
+    if (state.running !== undefined) {
       state.abort = requestFrom(request);
       await forward();
     } else abortWhatWaits(state, requestFrom(request));
@@ -122,19 +162,20 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
     abort,
     describe('end the running operation at the next step: {"by": "…", "reason": "…"}'),
   );
+  // An update answers when the running operation has heard of it: until then a further step could begin.
   setHandler(pauseUpdate, async request => {
-    await heard(pause(request));
+    await pause(request);
     return 'paused: no further step is taken';
   });
   setHandler(resumeUpdate, async () => {
-    await heard(resume());
+    await resume();
     return 'resumed';
   });
   setHandler(abortUpdate, async request => {
-    const { operation } = state;
-    if (operation === undefined) return abortWhatWaits(state, requestFrom(request));
-    await heard(abort(request));
-    return `${operation} ends at its next step`;
+    const { running } = state;
+    if (running === undefined) return abortWhatWaits(state, requestFrom(request));
+    await abort(request);
+    return `${running.operation} ends at its next step`;
   });
   handleApprovals(state, forward);
   handleRequests(state, forward);
@@ -161,11 +202,6 @@ function abortWhatWaits(state: EntityState, request: Request): string {
   return `${operation} is not done until the specification changes or resync is sent`;
 }
 
-/** An update answers when the running operation has heard of it: until then a further step could begin. */
-async function heard(delivery: Promise<void>): Promise<void> {
-  if (patched('updates-answer-when-heard')) await delivery;
-}
-
 /** What people asked for, as the planner takes it. */
 export function actorOf({ paused, aborted, failed, approvals, requests }: EntityState): Actor {
   return {
@@ -178,11 +214,11 @@ export function actorOf({ paused, aborted, failed, approvals, requests }: Entity
 }
 
 function statusAnswer(state: EntityState): StatusAnswer {
-  const { paused, operation, assessment, refused, requests } = state;
+  const { paused, running, assessment, refused, requests } = state;
   const approvals = holding(state.approvals, Date.now());
   return {
     ...(paused && { paused }),
-    ...(operation && { operation }),
+    ...(running && { operation: running.operation }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
     ...(refused && { refused }),

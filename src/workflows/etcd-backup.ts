@@ -11,7 +11,6 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   rootCause,
   setCurrentDetails,
   startChild,
@@ -27,10 +26,11 @@ import {
   backupActorOf,
   type BackupState,
   type CarriedBackup,
+  carriedOfBackup,
   handleBackupMessages,
   newBackupState,
 } from './backup-state.ts';
-import { declineBackup } from './declined.ts';
+import { Deliveries, isLong, isLongBesideOperation } from './long-history.ts';
 import type { Request, ResourceRef } from './messages.ts';
 import { publishBackup } from './search-attributes.ts';
 
@@ -41,14 +41,11 @@ export interface BackupInput extends ResourceRef {
 type Operate = Extract<BackupDecision, { kind: 'operate' }>;
 type RunWorkflow = (input: BackupRunInput) => Promise<BackupRunResult>;
 
-const LONG_HISTORY = 1_000;
 /** An operation that a former run of this entity started is asked after this often; it also tells when it ends. */
-const ORPHAN_LOOK = '15s';
+const ASK_AFTER = '60s';
 
 /** Ends when the resource is gone. */
 export async function etcdBackup(input: BackupInput): Promise<void> {
-  // Histories of the release that declined backups are replayed as they were.
-  if (!patched('backups')) return declineBackup(input);
   const entity = new BackupEntity(input);
   CancellationScope.current().cancelRequested.catch(() => entity.cancel('cancellation of the workflow'));
   return CancellationScope.nonCancellable(() => entity.run());
@@ -58,13 +55,15 @@ class BackupEntity {
   readonly #ref: ResourceRef;
   readonly #id = workflowInfo().workflowId;
   readonly #state: BackupState;
-  #published = '';
+  readonly #deliveries = new Deliveries();
   #cancelled = false;
 
   constructor({ namespace, name, uid, carried }: BackupInput) {
     this.#ref = { namespace, name, uid };
     this.#state = newBackupState(carried);
     handleBackupMessages(this.#state);
+    const { assessment } = this.#state;
+    if (assessment !== undefined) setCurrentDetails(backupDetails(assessment));
   }
 
   /** Cancelling the entity does not end it, the resource is still there: it ends what is under way. */
@@ -73,14 +72,21 @@ class BackupEntity {
     if (this.#state.operation !== undefined) Object.assign(this.#state, { stop: { by }, dirty: true });
   }
 
+  /** Ends when the resource is gone. */
   async run(): Promise<void> {
+    const { operation } = this.#state;
+    if (operation !== undefined) await this.#end(() => this.#awaitOrphan());
     for (;;) {
       const { decision } = await this.#look();
-      if (decision.kind === 'gone') return;
+      if (decision.kind === 'gone') break;
       if (decision.kind === 'operate') await this.#operate(decision);
-      else await condition(() => this.#state.dirty, decision.nextLookSeconds * 1_000);
-      await this.#continueIfLong();
+      else {
+        const wakes = () => this.#state.dirty || this.#mayContinue();
+        await condition(wakes, decision.nextLookSeconds * 1_000);
+      }
+      if (this.#mayContinue()) await this.#continueAsNew();
     }
+    await condition(() => this.#deliveries.areDone);
   }
 
   async #look(): Promise<BackupAssessment> {
@@ -92,7 +98,7 @@ class BackupEntity {
     const assessment = await assessBackup(this.#ref, backupActorOf(state), this.#id);
     state.assessment = assessment;
     setCurrentDetails(backupDetails(assessment));
-    this.#published = publishBackup(assessment, this.#published);
+    state.published = publishBackup(assessment, state.published);
     return assessment;
   }
 
@@ -101,12 +107,19 @@ class BackupEntity {
     const state = this.#state;
     state.operation = decision.operation;
     state.ending = undefined;
-    try {
+    await this.#end(async () => {
       const child = await this.#start(decision);
       // What is recorded in the resource need not be asked for again.
       if (child !== undefined && 'requestedBy' in decision.step) state.requested = undefined;
-      const ending =
-        child === undefined ? await this.#awaitOrphan() : await this.#awaitChild(child, decision);
+      return child === undefined ? this.#awaitOrphan() : this.#awaitChild(child, decision);
+    });
+  }
+
+  /** Waits for the end of an operation and draws the conclusions. */
+  async #end(awaited: () => Promise<BackupEnding | undefined>): Promise<void> {
+    const state = this.#state;
+    try {
+      const ending = await awaited();
       if (ending !== undefined) this.#conclude(ending);
       // The planner holds back what may wait; letting a resource go it plans again at once.
       if (ending?.operation === 'releaseBackup' && ending.outcome === 'failed') {
@@ -123,19 +136,22 @@ class BackupEntity {
     decision: Operate,
   ): Promise<BackupEnding | undefined> {
     let result: BackupEnding | undefined;
-    const ended = resultOf(child, decision).then(of => (result = of));
+    void resultOf(child, decision).then(of => (result = of));
     while (result === undefined) {
-      await condition(() => result !== undefined || this.#state.dirty);
-      if (result === undefined) await this.#lookBeside(decision.operation);
+      await condition(() => result !== undefined || this.#state.dirty || this.#mayContinueBeside());
+      if (result === undefined && this.#state.dirty) await this.#lookBeside(decision.operation);
+      if (result === undefined && this.#mayContinueBeside()) await this.#continueAsNew();
     }
-    return ended;
+    return result;
   }
 
-  /** The slot is taken: an operation outlived the run of the entity that started it. */
+  /** An operation that outlived the run of the entity that started it. */
   async #awaitOrphan(): Promise<BackupEnding | undefined> {
     const state = this.#state;
-    await condition(() => state.ending !== undefined || state.dirty, ORPHAN_LOOK);
+    const wakes = () => state.ending !== undefined || state.dirty || this.#mayContinueBeside();
+    await condition(wakes, ASK_AFTER);
     if (state.ending === undefined && state.dirty) await this.#lookBeside(undefined);
+    if (this.#mayContinueBeside()) await this.#continueAsNew();
     return state.ending;
   }
 
@@ -155,9 +171,7 @@ class BackupEntity {
 
   async #tellStop(by: Request): Promise<void> {
     // It may just have ended: then there is nothing to stop.
-    await getExternalWorkflowHandle(slotOf(this.#id))
-      .signal(stopSignal, by)
-      .catch(() => undefined);
+    await this.#deliveries.count(getExternalWorkflowHandle(slotOf(this.#id)).signal(stopSignal, by));
   }
 
   #conclude({ operation, outcome, startedAt, message, by }: BackupEnding): void {
@@ -184,7 +198,8 @@ class BackupEntity {
         workflowId: slotOf(this.#id),
         args: [{ ref: this.#ref, entity: this.#id, decision }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
-        workflowTaskTimeout: '5s',
+        // What is under way goes on before anything that may wait is looked at.
+        priority: { priorityKey: 1 },
         staticSummary: `${decision.operation} ${namespace}/${name}`,
       });
     } catch (error) {
@@ -193,12 +208,19 @@ class BackupEntity {
     }
   }
 
-  async #continueIfLong(): Promise<void> {
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    if (historyLength < LONG_HISTORY && !continueAsNewSuggested && !this.#cancelled) return;
-    const { paused, requested, aborted, failed, tidied, failures } = this.#state;
-    const carried = { paused, requested, aborted, failed, tidied, failures };
-    await continueAsNew<typeof etcdBackup>({ ...this.#ref, carried });
+  /** Whether this run should give way, and can: nobody waits for an answer. */
+  #mayContinue(): boolean {
+    return (isLong() || this.#cancelled) && this.#deliveries.areDone;
+  }
+
+  /** As {@link #mayContinue}, while an operation is under way that has not told its end. */
+  #mayContinueBeside(): boolean {
+    return isLongBesideOperation() && this.#deliveries.areDone && this.#state.ending === undefined;
+  }
+
+  #continueAsNew(): Promise<never> {
+    const carried = carriedOfBackup(this.#state);
+    return continueAsNew<typeof etcdBackup>({ ...this.#ref, carried });
   }
 }
 

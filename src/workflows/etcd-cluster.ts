@@ -2,8 +2,9 @@
  * The entity of one EtcdCluster: lives as long as the resource. It waits until something changed or it is time to
  * look, has a pass made, and when the pass plans an operation, runs that as a child in the one slot there is.
  *
- * Continue-as-new: when the history grew long and no child runs (a child would be cut off from its parent). Only what
- * the world does not say is carried over; a run that lost even that is as good as new.
+ * Continue-as-new: when the history grew long, and every message was answered. An operation that is under way then goes on:
+ * it is not ended with its parent, and tells whichever run there is how it ends. Only what the world does not say is
+ * carried over; a run that lost even that is as good as new.
  */
 import {
   CancellationScope,
@@ -30,7 +31,9 @@ import {
   type EntityState,
   handleMessages,
   newState,
+  type Running,
 } from './entity-state.ts';
+import { Deliveries, isLong, isLongBesideOperation } from './long-history.ts';
 import { type Control, controlSignal, type Ending, type ResourceRef } from './messages.ts';
 import { OPERATION_WORKFLOWS, type OperationInput, type OperationResult } from './operation.ts';
 import { assess } from './perform.ts';
@@ -51,9 +54,8 @@ const OPERATION_OF: Readonly<Record<PersonRequest['kind'], Operation>> = {
   restart: 'rolloutCluster',
 };
 
-const LONG_HISTORY = 1_000;
 /** An operation that a former run of this entity started is asked after this often; it also tells when it ends. */
-const ORPHAN_LOOK = '15s';
+const ASK_AFTER = '60s';
 
 /** Ends when the resource is gone. */
 export async function etcdCluster(input: EntityInput): Promise<void> {
@@ -67,7 +69,7 @@ class ClusterEntity {
   readonly #ref: ResourceRef;
   readonly #id = workflowInfo().workflowId;
   readonly #state: EntityState;
-  #published = '';
+  readonly #deliveries = new Deliveries();
   #cancelled = false;
 
   constructor({ namespace, name, uid, carried }: EntityInput) {
@@ -77,29 +79,38 @@ class ClusterEntity {
       forward: () => this.#forward(),
       show: assessment => this.#show(assessment),
     });
+    const { assessment } = this.#state;
+    if (assessment !== undefined) setCurrentDetails(clusterDetails(assessment, this.#state));
   }
 
   /** A run is cancelled once; the next one can be cancelled again, so this one ends soon. */
   cancel(by: string): void {
     this.#cancelled = true;
-    if (this.#state.operation === undefined) return;
+    if (this.#state.running === undefined) return;
     this.#state.abort = { by };
     void this.#forward();
   }
 
+  /** Ends when the resource is gone and everybody who asked for something was answered. */
   async run(): Promise<void> {
-    for (;;) {
-      this.#state.dirty = false;
-      const assessment = await this.#look();
-      const { decision } = assessment;
-      if (decision.kind === 'gone') return;
-      if (decision.kind === 'operate') {
-        if (await this.#operate(decision, assessment.generation)) return;
-      } else {
-        await condition(() => this.#state.dirty, this.#waitMs(decision.nextLookSeconds));
-      }
-      await this.#continueIfLong();
+    const { running } = this.#state;
+    if (running !== undefined) await this.#follow(running);
+    while (!(await this.#pass())) {
+      if (this.#mayContinue()) await this.#continueAsNew();
     }
+    this.#state.gone = true;
+    await condition(() => this.#deliveries.areDone);
+  }
+
+  /** Looks, and does what there is to do, or waits until there may be something. True when the resource is gone. */
+  async #pass(): Promise<boolean> {
+    this.#state.dirty = false;
+    const { decision, generation } = await this.#look();
+    if (decision.kind === 'gone') return true;
+    if (decision.kind === 'operate') return this.#operate(decision, generation);
+    const wakes = () => this.#state.dirty || this.#mayContinue();
+    await condition(wakes, this.#waitMs(decision.nextLookSeconds));
+    return false;
   }
 
   /** Until the next look, or until an operation that failed is tried again when that is sooner. */
@@ -126,42 +137,63 @@ class ClusterEntity {
       void this.#forward();
     }
     setCurrentDetails(clusterDetails(assessment, this.#state));
-    this.#published = publish(assessment, this.#published);
+    this.#state.published = publish(assessment, this.#state.published);
   }
 
   /** Runs one operation to its end. True when the resource is gone. */
   async #operate(decision: Operate, generation: number): Promise<boolean> {
-    const state = this.#state;
-    state.operation = decision.operation;
-    state.ending = undefined;
-    try {
-      const child = await this.#startOperation(decision);
-      if (child === undefined) {
-        await condition(() => state.ending !== undefined, ORPHAN_LOOK);
-        if (state.ending !== undefined) this.#conclude(state.ending, aimOf(decision, generation));
-        return false;
-      }
-      const result = await resultOf(child, decision.operation);
-      if (result.assessment !== undefined) this.#show(result.assessment);
-      this.#conclude(result, aimOf(decision, generation));
-      return result.assessment?.decision.kind === 'gone';
-    } finally {
-      state.operation = undefined;
-      state.abort = undefined;
+    const { operation, subject } = decision;
+    const running: Running = { operation, generation, ...(subject !== undefined && { subject }) };
+    this.#state.running = running;
+    this.#state.ending = undefined;
+    const child = await this.#startOperation(decision);
+    if (child === undefined) {
+      await this.#follow(running);
+      return false;
     }
+    let result: OperationResult | undefined;
+    void resultOf(child, operation).then(of => (result = of));
+    await condition(() => result !== undefined || this.#mayContinueBeside());
+    if (result === undefined) return this.#continueAsNew();
+    if (result.assessment !== undefined) this.#show(result.assessment);
+    this.#conclude(result, running);
+    return result.assessment?.decision.kind === 'gone';
   }
 
-  #conclude({ operation, outcome, by, message }: Ending, aim: Aim): void {
+  /** Waits for an operation that a former run of this entity started, to its end. */
+  async #follow(running: Running): Promise<void> {
     const state = this.#state;
+    // It may have been sent to the former run while that ended; one that finds nobody has nothing to wait for.
+    while (state.ending === undefined && (await this.#forward())) {
+      await condition(() => state.ending !== undefined || this.#mayContinueBeside(), ASK_AFTER);
+      if (this.#mayContinueBeside()) await this.#continueAsNew();
+    }
+    if (state.ending === undefined) this.#leave();
+    else this.#conclude(state.ending, running);
+  }
+
+  #conclude(ending: Ending, running: Running): void {
+    const state = this.#state;
+    const { operation, message } = ending;
+    // An abort that came when it was giving way is kept, as one that it heard of.
+    const isAborted =
+      ending.outcome === 'aborted' || (ending.outcome === 'handedBack' && state.abort !== undefined);
+    const by = ending.by ?? state.abort;
+    this.#leave();
     // What somebody asked for is taken back; what the specification asks for is kept from being done again.
-    if (outcome === 'aborted' && !this.#takeBack(operation)) state.aborted = { operation, ...aim, ...by };
-    if (outcome !== 'failed') {
+    if (isAborted && !this.#takeBack(operation)) state.aborted = { ...running, ...by };
+    if (ending.outcome !== 'failed') {
       state.failures = 0;
       return;
     }
     state.failures += 1;
     const waitMs = Math.min(5_000 * 2 ** (state.failures - 1), 300_000);
     state.failed = { operation, message: message ?? 'no reason was given', retryAt: Date.now() + waitMs };
+  }
+
+  /** No operation is under way any more. */
+  #leave(): void {
+    Object.assign(this.#state, { running: undefined, abort: undefined });
   }
 
   /** Whether the operation was one that somebody asked for: then it is not asked for any more. */
@@ -181,7 +213,8 @@ class ClusterEntity {
         workflowId: slotOf(this.#id),
         args: [{ ref: this.#ref, entity: this.#id, decision, control }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
-        workflowTaskTimeout: '5s',
+        // What is under way goes on before anything that may wait is looked at.
+        priority: { priorityKey: 1 },
         staticSummary: `${decision.operation} ${namespace}/${name}`,
       });
       // What was asked for while it was being started may not have found it.
@@ -209,19 +242,28 @@ class ClusterEntity {
     return JSON.stringify(control) === JSON.stringify(this.#control());
   }
 
-  async #forward(): Promise<void> {
-    if (this.#state.operation === undefined) return;
+  /** Tells the operation under way what people asked for. True when it has it: it runs. */
+  #forward(): Promise<boolean> {
+    if (this.#state.running === undefined) return Promise.resolve(false);
     const operation = getExternalWorkflowHandle(slotOf(this.#id));
     // It may just have ended: then there is nothing to tell. A run that was cancelled could not send it otherwise.
-    await CancellationScope.nonCancellable(() => operation.signal(controlSignal, this.#control())).catch(
-      () => undefined,
+    return this.#deliveries.count(
+      CancellationScope.nonCancellable(() => operation.signal(controlSignal, this.#control())),
     );
   }
 
-  async #continueIfLong(): Promise<void> {
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    if (historyLength < LONG_HISTORY && !continueAsNewSuggested && !this.#cancelled) return;
-    await continueAsNew<typeof etcdCluster>({ ...this.#ref, carried: carriedOf(this.#state) });
+  /** Whether this run should give way, and can: nobody waits for an answer, and everything that it sent has arrived. */
+  #mayContinue(): boolean {
+    return (isLong() || this.#cancelled) && this.#deliveries.areDone;
+  }
+
+  /** As {@link #mayContinue}, while an operation is under way that has not told its end. */
+  #mayContinueBeside(): boolean {
+    return isLongBesideOperation() && this.#deliveries.areDone && this.#state.ending === undefined;
+  }
+
+  #continueAsNew(): Promise<never> {
+    return continueAsNew<typeof etcdCluster>({ ...this.#ref, carried: carriedOf(this.#state) });
   }
 }
 
@@ -240,13 +282,6 @@ async function resultOf(
     const message = `the workflow of ${operation} ended without a result: ${why}`;
     return { operation, outcome: 'failed', message };
   }
-}
-
-/** What an abort of the operation holds for. */
-type Aim = Pick<NonNullable<EntityState['aborted']>, 'generation' | 'subject'>;
-
-function aimOf({ subject }: Operate, generation: number): Aim {
-  return { generation, ...(subject !== undefined && { subject }) };
 }
 
 /** The id of the one operation of an entity: Temporal's uniqueness of ids is the lock. */

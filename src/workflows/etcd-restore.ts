@@ -10,7 +10,6 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   log,
-  patched,
   proxyActivities,
   rootCause,
   setCurrentDetails,
@@ -20,26 +19,25 @@ import {
 } from '@temporalio/workflow';
 import { workflowId } from '../api/names.ts';
 import type { Activities, RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
-import { declineRestore } from './declined.ts';
+import { isLong } from './long-history.ts';
 import { MOVING_DATA, untilLooked } from './looking.ts';
 import { changedSignal, type ResourceRef, resyncSignal } from './messages.ts';
 
 /** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
 const FOLLOW = '5s';
 const BLOCKED = '30s';
-const LONG_HISTORY = 1_000;
 
 export interface RestoreInput extends ResourceRef {
   readonly failures?: number;
+  readonly actor?: RestoreActor;
   /** Another look was asked for at what was refused, and not taken yet. */
   readonly again?: boolean;
+  /** What keeps the restore from beginning, as the workflow of the cluster was last told. */
+  readonly told?: string;
 }
 
 export async function etcdRestore(input: RestoreInput): Promise<void> {
-  // Histories of the releases that declined restores are replayed as they were.
-  if (!patched('restores')) return declineRestore(input);
-  const { namespace, name, uid, ...state } = input;
-  const entity = new RestoreEntity({ namespace, name, uid }, state);
+  const entity = new RestoreEntity(input);
   // The resource is still there: what takes a restore back is its deletion, or an abort at the workflow of its cluster.
   CancellationScope.current().cancelRequested.catch(() => entity.cancel());
   return CancellationScope.nonCancellable(() => entity.run());
@@ -52,14 +50,15 @@ class RestoreEntity {
   #dirty = false;
   #again: boolean;
   #cancelled = false;
-  #actor: RestoreActor = {};
-  /** What keeps the restore from beginning, as the workflow of the cluster was last told. */
+  #actor: RestoreActor;
   #told: string | undefined;
 
-  constructor(ref: ResourceRef, { failures = 0, again = false }: Pick<RestoreInput, 'failures' | 'again'>) {
-    this.#ref = ref;
+  constructor({ namespace, name, uid, failures = 0, actor = {}, again = false, told }: RestoreInput) {
+    this.#ref = { namespace, name, uid };
     this.#failures = failures;
+    this.#actor = actor;
     this.#again = again;
+    this.#told = told;
     const wake = () => void (this.#dirty = true);
     setHandler(changedSignal, wake, { description: 'look again (sent by the watcher)' });
     const lookAgain = () => {
@@ -92,12 +91,13 @@ class RestoreEntity {
       if (decision.kind === 'ended') return;
       if (decision.kind === 'operate') await this.#operate(decision);
       else await this.#wait(decision);
-      const { historyLength, continueAsNewSuggested } = workflowInfo();
-      if (historyLength > LONG_HISTORY || continueAsNewSuggested || this.#cancelled)
+      if (isLong() || this.#cancelled)
         await continueAsNew<typeof etcdRestore>({
           ...this.#ref,
           failures: this.#failures,
+          actor: this.#actor,
           again: this.#again,
+          ...(this.#told !== undefined && { told: this.#told }),
         });
     }
   }

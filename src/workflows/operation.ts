@@ -9,10 +9,10 @@ import {
   getExternalWorkflowHandle,
   setCurrentDetails,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { Actor, Assessment, Decision, Operation, Step } from '../activities/index.ts';
 import { operationDetails } from './details.ts';
+import { isLong } from './long-history.ts';
 import {
   type Control,
   controlSignal,
@@ -38,7 +38,6 @@ export type OperationResult = Ending & { readonly assessment?: Assessment };
 
 /** A plan whose first step the world refuses, or leaves as it is, this often in a row is not getting anywhere. */
 const TRIES = 5;
-const LONG_HISTORY = 1_000;
 
 async function interpret(input: OperationInput): Promise<OperationResult> {
   let { control } = input;
@@ -76,6 +75,7 @@ async function run(
   let decision = input.decision;
   let assessment: Assessment | undefined;
   const patience = new Patience();
+  const tell = teller(input.entity);
   for (;;) {
     const { abort, paused } = control();
     if (abort !== undefined) return { outcome: 'aborted', by: abort, ...(assessment && { assessment }) };
@@ -91,8 +91,8 @@ async function run(
     const next = assessment.decision;
     if (next.kind !== 'operate' || next.operation !== input.decision.operation)
       return { outcome: 'ended', assessment };
-    if (workflowInfo().historyLength > LONG_HISTORY) return { outcome: 'handedBack', assessment };
-    void tellEntity(input.entity, { assessment, ...(used.length > 0 && { used: [...used] }) });
+    if (givesWay(control())) return { outcome: 'handedBack', assessment };
+    tell({ assessment, ...(used.length > 0 && { used: [...used] }) });
     const repeats = patience.repeatsOf(done, decision.step, next.step);
     if (repeats >= TRIES) {
       const message = `"${summaryOf(decision)}" was done ${repeats} times and is still to be done`;
@@ -102,6 +102,11 @@ async function run(
     if (repeats > 0) await condition(() => control().abort !== undefined, repeats * 1_000);
     decision = next;
   }
+}
+
+/** Whether the entity is to start it again with a history of its own; an abort ends it before that. */
+function givesWay({ abort }: Control): boolean {
+  return isLong() && abort === undefined;
 }
 
 /** Counts what is not getting anywhere. */
@@ -135,6 +140,16 @@ function actorOf({ paused, approvals = [], requests, aborted }: Control, used: r
     ...(left.length > 0 && { approvals: left }),
     ...(requests && { requests }),
     ...(aborted && { aborted }),
+  };
+}
+
+/** Tells the entity of progress, unless it was told the very same: a step that waits is looked at many times. */
+function teller(entity: string): (progress: Progress) => void {
+  let told = '';
+  return progress => {
+    const now = JSON.stringify(progress);
+    if (now !== told) void tellEntity(entity, progress);
+    told = now;
   };
 }
 

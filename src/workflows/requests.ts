@@ -48,19 +48,21 @@ const FORMS = {
 } as const;
 
 /** Registers the handlers of all kinds. `forward` tells a running operation of them. */
-export function handleRequests(state: EntityState, forward: () => Promise<void>): void {
+export function handleRequests(state: EntityState, forward: () => Promise<unknown>): void {
   for (const kind of ['replaceMember', 'moveLeader', 'restart'] as const) {
     const { signal, update, field, description } = FORMS[kind];
     const ask = (sent: unknown) => {
-      const request = add(state, { kind, field, sent });
+      const request = requestOf(state, { kind, field, sent });
       if (typeof request === 'string') state.refused = `${kind}: ${request}`;
       else {
+        state.nextId += 1;
+        state.requests = [...state.requests, request];
         state.dirty = true;
         void forward();
       }
       return request;
     };
-    // What people send is whatever they send: `add` looks at it.
+    // What people send is whatever they send: `requestOf` looks at it.
     setHandler(signal as SignalDefinition<[unknown]>, sent => void ask(sent), { description });
     setHandler(
       update as UpdateDefinition<string, [unknown]>,
@@ -69,7 +71,13 @@ export function handleRequests(state: EntityState, forward: () => Promise<void>)
         if (typeof request === 'string') throw refusal(request);
         return verdictOn(state, request.id);
       },
-      { description },
+      {
+        description,
+        validator: sent => {
+          const request = requestOf(state, { kind, field, sent });
+          if (typeof request === 'string') throw refusal(request);
+        },
+      },
     );
   }
 }
@@ -103,8 +111,9 @@ export function takeBack(state: EntityState): string[] {
 
 async function verdictOn(state: EntityState, id: number): Promise<string> {
   const find = () => state.judged.find(verdict => verdict.id === id);
-  await condition(() => find() !== undefined, NEXT_PASS);
+  await condition(() => find() !== undefined || state.gone, NEXT_PASS);
   const verdict = find();
+  if (verdict === undefined && state.gone) throw refusal('the resource is gone');
   if (verdict?.outcome === 'refused') throw refusal(verdict.message);
   return verdict?.message ?? 'kept; no pass has looked at it yet: ask the query plan';
 }
@@ -115,8 +124,8 @@ interface Sent {
   readonly sent: unknown;
 }
 
-/** Puts it on the list, or says why not. */
-function add(state: EntityState, { kind, field, sent }: Sent): PersonRequest | string {
+/** What was sent, as a request that can be put on the list, or why it cannot. */
+function requestOf(state: EntityState, { kind, field, sent }: Sent): PersonRequest | string {
   const given = (sent ?? {}) as Request & Record<string, unknown>;
   const target = given[field];
   const example = JSON.stringify({ [field]: 'example-1', by: 'ana', reason: 'its node is retired' });
@@ -127,14 +136,11 @@ function add(state: EntityState, { kind, field, sent }: Sent): PersonRequest | s
   const twin = state.requests.find(each => each.kind === kind && each.target === (target ?? ''));
   if (twin !== undefined) return `${twin.by} asked for the same already, and it is not done yet`;
   if (state.requests.length >= MOST) return `${MOST} requests wait already: abort takes them back`;
-  const request: PersonRequest = {
+  return {
     id: state.nextId,
     kind,
     target: target === undefined ? '' : words(target),
     by: words(given.by),
     ...(isText(given.reason) && { reason: words(given.reason) }),
   };
-  state.nextId += 1;
-  state.requests = [...state.requests, request];
-  return request;
 }

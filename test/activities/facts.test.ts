@@ -1,10 +1,9 @@
 /** What is read from the raw objects of Kubernetes, and what is asked of etcd. */
 import { describe, expect, it } from 'vitest';
-import { decline } from '../../src/activities/decline.ts';
 import { observe } from '../../src/activities/observe.ts';
 import { claimFacts, podFacts } from '../../src/activities/pod-facts.ts';
 import { hashMembers, probeMembers } from '../../src/activities/probe.ts';
-import { ANNOTATION_REPLACED_CONTAINER, API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { aPod } from '../support/builders.ts';
@@ -352,50 +351,5 @@ describe('an observation', () => {
     expect(Object.keys(seen?.observation.probes ?? {})).toEqual(['example-0', 'example-1', 'example-2']);
     await world.deleteCluster();
     expect((await observe(world.deps, world.ref))?.observation.probes).toEqual({});
-  });
-});
-
-describe('a kind that this release does not carry out', () => {
-  const ref = { namespace: 'shop', name: 'nightly', uid: 'u-1' };
-  const where = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: 'shop', name: 'nightly' };
-
-  async function declined(metadata: object = {}): Promise<OperatorWorld> {
-    const world = new OperatorWorld();
-    world.kube.seed({
-      apiVersion: API_VERSION,
-      kind: 'EtcdBackup',
-      metadata: { name: 'nightly', namespace: 'shop', uid: 'u-1', ...metadata },
-    });
-    await decline(world.deps, ref, { kind: 'EtcdBackup' });
-    return world;
-  }
-
-  it('says so on the resource and in an event, once', async () => {
-    const world = await declined();
-    const status = world.kube.peek(where)?.['status'];
-    expect(status).toMatchObject({
-      conditions: [{ type: 'Succeeded', status: 'False', reason: 'NotActedOnYet', observedGeneration: 1 }],
-    });
-    world.now += 60_000;
-    await decline(world.deps, ref, { kind: 'EtcdBackup' });
-    expect(world.kube.peek(where)?.['status']).toEqual(status);
-    expect(world.events).toEqual([
-      { type: 'Warning', reason: 'NotActedOnYet', message: 'EtcdBackup is not carried out by this release' },
-    ]);
-  });
-
-  it.each([
-    ['another one of its name', { uid: 'u-2' }],
-    ['being deleted', { deletionTimestamp: '2026-11-21T10:00:00Z', finalizers: ['example.com/x'] }],
-  ])('is left alone when it is %s', async (_, metadata) => {
-    const world = await declined(metadata);
-    expect(world.kube.peek(where)?.['status']).toBeUndefined();
-    expect(world.events).toEqual([]);
-  });
-
-  it('is done when it is gone', async () => {
-    const world = new OperatorWorld();
-    await decline(world.deps, ref, { kind: 'EtcdBackup' });
-    expect(world.events).toEqual([]);
   });
 });

@@ -116,7 +116,9 @@ describe('a step that takes no effect', () => {
     const entity = await bench.follow(script);
     await until(() => script.started.filter(kind => kind === 'awaitQuorum').length > 8);
     script.stubborn.clear();
-    expect(await entity.ended()).toMatchObject({ outcome: 'ended' });
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    expect(await entity.operation.result()).toMatchObject({ outcome: 'ended' });
     expect(script.actors.some(actor => actor.failed !== undefined)).toBe(false);
   });
 });

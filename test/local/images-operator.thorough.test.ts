@@ -121,7 +121,13 @@ describe('ensureOperatorImage', () => {
     expect(layers[1]?.files).toEqual(expectedModules.map(path => `app/${path}`));
     expect(layers[2]?.files).toEqual(expectedOwn.map(path => `app/${path}`));
     expect(config.config).toMatchObject({
-      Entrypoint: ['/usr/local/bin/node', '--enable-source-maps', '/app/dist/main/operator.js'],
+      Entrypoint: [
+        '/usr/local/bin/node',
+        '--enable-source-maps',
+        '--import',
+        '/app/dist/main/workflow-threads.js',
+        '/app/dist/main/operator.js',
+      ],
       User: '65532:65532',
       WorkingDir: '/app',
     });

@@ -6,8 +6,8 @@ import { type EntityInput, etcdCluster } from '../../src/workflows/etcd-cluster.
 export * from '../../src/workflows/index.ts';
 
 async function hurried(input: EntityInput): Promise<void> {
-  const { decline } = proxyActivities<Activities>({ startToCloseTimeout: '10s' });
-  await decline(input, { kind: 'EtcdBackup' });
+  const { assess } = proxyActivities<Activities>({ startToCloseTimeout: '10s' });
+  await assess(input, { actor: {}, workflowId: '' });
   return etcdCluster(input);
 }
 

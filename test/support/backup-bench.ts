@@ -45,7 +45,6 @@ export class BackupEntity {
       args: [this.world.ref],
       signal: 'changed',
       signalArgs: [{}],
-      workflowTaskTimeout: '5s',
     });
   }
 

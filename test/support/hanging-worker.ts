@@ -4,6 +4,8 @@
  * line when it hangs.
  */
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { parseConfig } from '../../src/main/config.ts';
+import { workerLimits } from '../../src/main/worker.ts';
 import { approvedRepair, creation, scriptedActivities } from './scripted-activities.ts';
 import { beQuiet, bundleOfWorkflows } from './workflow-bench.ts';
 
@@ -21,7 +23,6 @@ const worker = await Worker.create({
   taskQueue,
   activities: scriptedActivities(script),
   workflowBundle: { code: await bundleOfWorkflows() },
-  // As src/main/worker.ts has it: without it the tasks of a killed worker wait ten seconds for it.
-  stickyQueueScheduleToStartTimeout: '1s',
+  ...workerLimits(parseConfig({}).worker),
 });
 await worker.run();

@@ -25,7 +25,8 @@ export interface OperatorProcess {
 /** Starts an operator from the sources; `environment` is all that it gets, apart from ports that are free. */
 export async function startOperatorProcess(environment: Record<string, string>): Promise<OperatorProcess> {
   const [health, metrics, temporalMetrics] = await Promise.all([freePort(), freePort(), freePort()]);
-  const child = spawn(process.execPath, [join(root, 'src/main/operator.ts')], {
+  const args = ['--import', join(root, 'src/main/workflow-threads.ts'), join(root, 'src/main/operator.ts')];
+  const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
       HEALTH_PORT: String(health),

@@ -205,7 +205,7 @@ export function scriptedActivities(script: Script): Activities {
     };
   };
   const steps = NAMES.map(name => [name, () => perform(name as Step['kind'])] as const);
-  const all = { ...Object.fromEntries(steps), assess, decline: async () => {} };
+  const all = { ...Object.fromEntries(steps), assess };
   const beat = Object.entries(all).map(([name, activity]) => [
     name,
     beating(activity as () => Promise<unknown>, error => error),

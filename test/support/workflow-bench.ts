@@ -62,7 +62,6 @@ export class Entity {
       args: [this.#ref],
       signal: changedSignal,
       signalArgs: [{}],
-      workflowTaskTimeout: '5s',
     });
   }
 

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { StepKind } from '../../../src/planner/decision.ts';
 
 /** What a history names: the steps, and the pass between them. */
-export type ActivityName = StepKind | 'assess' | 'decline';
+export type ActivityName = StepKind | 'assess';
 
 /** A completed activity: from when it was asked for until its result was recorded, in milliseconds since the epoch. */
 export interface TimedActivity {

@@ -1,0 +1,106 @@
+/** The operator is killed and comes back with a fifth of a processor, while signals go on coming in. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { LONG_HISTORY } from '../../src/workflows/long-history.ts';
+import { poll } from '../support/poll.ts';
+import { WorkflowBench } from '../support/workflow-bench.ts';
+
+const CLUSTERS = 20;
+/** Of a pass: the signal, the task, the activity and the task that takes its result. */
+const EVENTS_OF_A_PASS = 10;
+const QUEUE = 'restarted';
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  bench = await WorkflowBench.start();
+});
+afterAll(() => bench.stop());
+
+const WORKER = fileURLToPath(new URL('../support/restarted-worker.ts', import.meta.url));
+const THREADS = fileURLToPath(new URL('../../src/main/workflow-threads.ts', import.meta.url));
+
+/** Starts the process; it works from `work` on. */
+async function startWorker(): Promise<{ child: ChildProcess; work: () => void }> {
+  const args = ['--enable-source-maps', '--import', THREADS, WORKER, bench.server.address, QUEUE];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => chunk.toString().includes('ready') && resolve());
+    child.once('exit', code => reject(new Error(`the worker ended with ${code}`)));
+  });
+  return { child, work: () => void child.stdin?.write('\n') };
+}
+
+/** Lets a process run for 20 of every 100 ms, as a cgroup of 0.2 CPU does. */
+function throttle(child: ChildProcess): void {
+  const timer = setInterval(() => {
+    child.kill('SIGSTOP');
+    setTimeout(() => child.kill('SIGCONT'), 80);
+  }, 100);
+  onTestFinished(() => clearInterval(timer));
+}
+
+async function changed(number: number): Promise<WorkflowHandle> {
+  const uid = `0000${number}-uid`;
+  return bench.client.workflow.signalWithStart('etcdCluster', {
+    workflowId: `etcdcluster/shop/restarted-${number}/${uid}`,
+    taskQueue: QUEUE,
+    args: [{ namespace: 'shop', name: `restarted-${number}`, uid }],
+    signal: 'changed',
+    signalArgs: [{}],
+  });
+}
+
+const all = Array.from({ length: CLUSTERS }, (_, number) => number);
+
+/** Tells every cluster of a change, and waits until each was looked at. */
+async function lookAtAll(): Promise<void> {
+  const before = await Promise.all(all.map(async number => lengthOf(await changed(number))));
+  await poll(
+    async () => {
+      const now = await Promise.all(all.map(async number => lengthOf(handleOf(number))));
+      return now.every((length, at) => length >= (before[at] ?? 0) + EVENTS_OF_A_PASS - 1);
+    },
+    { timeoutMs: 180_000, intervalMs: 100 },
+  );
+}
+
+function handleOf(number: number): WorkflowHandle {
+  return bench.client.workflow.getHandle(`etcdcluster/shop/restarted-${number}/0000${number}-uid`);
+}
+
+async function lengthOf(handle: WorkflowHandle): Promise<number> {
+  return (await handle.describe()).historyLength;
+}
+
+/** How often the task was tried that was tried most often: each try but the last timed out or failed. */
+async function mostTries(): Promise<number> {
+  const tries = await Promise.all(
+    all.map(async number => {
+      const { events } = await handleOf(number).fetchHistory();
+      return Math.max(
+        ...(events ?? []).map(({ workflowTaskScheduledEventAttributes: task }) => task?.attempt ?? 1),
+      );
+    }),
+  );
+  return Math.max(...tries);
+}
+
+it('with twenty clusters whose histories are as long as they become, no task of theirs times out twice', {
+  timeout: 600_000,
+}, async () => {
+  const first = await startWorker();
+  first.work();
+  for (let pass = 0; pass < Math.floor(LONG_HISTORY / EVENTS_OF_A_PASS) - 1; pass += 1) await lookAtAll();
+  const second = await startWorker();
+  first.child.kill('SIGKILL');
+  throttle(second.child);
+  second.work();
+  // What changes all the time does so meanwhile: some clusters are signalled again and again.
+  const flapping = setInterval(() => all.slice(0, 3).forEach(number => void changed(number)), 1_000);
+  onTestFinished(() => clearInterval(flapping));
+  await lookAtAll();
+  expect(await mostTries()).toBeLessThanOrEqual(2);
+});
