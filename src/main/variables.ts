@@ -234,7 +234,8 @@ export const VARIABLES = {
     default: 40,
     min: 2,
     max: 10_000,
-    meaning: 'Decisions of workflows that one replica makes at once.',
+    meaning:
+      'Decisions that one replica makes at once for workflows in its memory. Of others, which are replayed first, it takes four for each processor.',
   },
 } as const satisfies Readonly<Record<string, Variable>>;
 
