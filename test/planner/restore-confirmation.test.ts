@@ -8,6 +8,8 @@ import type { RestoreOfCluster } from '../../src/planner/restore/of-cluster.ts';
 import {
   aClaim,
   aCluster,
+  aMembership,
+  anIncarnation,
   anObservation,
   aPod,
   aRunningCluster,
@@ -174,6 +176,21 @@ describe('a restore over a cluster whose status was lost', () => {
     expect(admission(observation, RESTORE)).toMatchObject({ kind: 'waits', reason: 'IdentityUnknown' });
   });
 });
+
+it.each([
+  ['confirmed', CONFIRMED],
+  ['not confirmed', RESTORE],
+])(
+  'a restore that is %s waits while another one is in the middle: nobody can tell which cluster it will be',
+  (_, restore) => {
+    const { clusterID: _id, ...status } = aRunningStatus(1);
+    const under = { ...anIncarnation(1), restore: { name: 'other', uid: 'other-uid' } };
+    const cluster = aCluster({ status: { ...status, incarnation: under } });
+    const membership = { ...aMembership(['example-0']), clusterId: 'abcdef' };
+    const observation = anObservation({ cluster, membership });
+    expect(admission(observation, restore)).toMatchObject({ kind: 'waits', reason: 'AnotherRestore' });
+  },
+);
 
 it('a cluster that was never there is restored into without a word', () => {
   expect(admission(anObservation(), RESTORE)).toBeUndefined();

@@ -25,11 +25,13 @@ const LOG_BYTES = 256 * 1024 * 1024;
 
 /**
  * Why the restore may not begin; undefined when it may. What is refused once stays refused. Whether what is there may be overwritten
- * is looked at first: nothing that waits for something else comes to life unconfirmed later.
+ * is looked at before all that passes by itself: nothing comes to life unconfirmed later. Only in the middle of another restore
+ * nobody can say yet which cluster it will be.
  */
 export function admission(observation: Observation, restore: RestoreOfCluster): Judgement | undefined {
   return (
     restore.refusal ??
+    otherUnderWay(observation, restore) ??
     judgeConfirmation(observation, restore) ??
     identityIsRecorded(observation) ??
     (restore.source && sourceFits(observation, restore.source)) ??
@@ -44,17 +46,22 @@ export function candidates({ restores = [] }: Observation): readonly RestoreOfCl
   return inOrder(restores.filter(({ source, refusal }) => source !== undefined && refusal === undefined));
 }
 
-/** One restore of a cluster at a time; the older one first. */
-function otherFirst(observation: Observation, restore: RestoreOfCluster): Wait | undefined {
-  const { cluster } = observation;
+/** One restore of a cluster at a time. */
+function otherUnderWay({ cluster }: Observation, restore: RestoreOfCluster): Wait | undefined {
   const under = restoreUnderWay(cluster);
-  const first = under ?? candidates(observation)[0];
-  if (first === undefined || first.uid === restore.uid) return undefined;
-  if (under === undefined && restore.source === undefined) return undefined;
-  return waits(
-    'AnotherRestore',
-    `EtcdRestore ${first.name} restores the cluster ${cluster.name} first; delete one of the two`,
-  );
+  return under === undefined || under.uid === restore.uid ? undefined : waitsFor(under.name, cluster.name);
+}
+
+/** The older one first. */
+function otherFirst(observation: Observation, restore: RestoreOfCluster): Wait | undefined {
+  const [first] = candidates(observation);
+  if (first === undefined || first.uid === restore.uid || restore.source === undefined) return undefined;
+  return waitsFor(first.name, observation.cluster.name);
+}
+
+function waitsFor(other: string, cluster: string): Wait {
+  const message = `EtcdRestore ${other} restores the cluster ${cluster} first; delete one of the two`;
+  return waits('AnotherRestore', message);
 }
 
 function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfCluster[] {

@@ -9,7 +9,7 @@ import { memberNames } from '../members.ts';
 import { isProvedLost, isTotalLoss } from '../membership/total-loss.ts';
 import type { Observation } from '../observation.ts';
 import { type Judgement, refused, waits } from './judgement.ts';
-import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
+import type { RestoreOfCluster } from './of-cluster.ts';
 
 /**
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
@@ -58,7 +58,6 @@ function judgeRescue(observation: Observation): Judgement | undefined {
 /** A cluster that nobody has an id of is a new one, unless something is there that only one that lived can have. */
 function judgeUnidentified(observation: Observation): Judgement | undefined {
   const { cluster, clientService } = observation;
-  if (restoreUnderWay(cluster) !== undefined) return undefined;
   const isRecorded = cluster.status.incarnation !== undefined;
   // Clients are let in only after the id is recorded.
   const hasLived = isRecorded
