@@ -3,6 +3,7 @@ import { API_VERSION } from '../api/names.ts';
 import type { Dependencies } from '../activities/index.ts';
 import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts';
 import { FileCredentials, type CredentialsSource } from '../kube/credentials.ts';
+import { fairClient } from '../kube/fair-client.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -24,6 +25,9 @@ export interface Kubernetes {
 
 /** As many as renewals can be under way at once: none of them waits for another. */
 const LEASE_CONNECTIONS = Math.ceil(electionTiming.renewDeadlineMs / electionTiming.patienceMs) + 1;
+/** For all that passes and steps do; a namespace has half of them at most. */
+const CONNECTIONS = 24;
+const STATUS_CONNECTIONS = 4;
 /** Lists of a start, and conditions beside them. */
 const WATCHER_CONNECTIONS = 4;
 
@@ -34,7 +38,11 @@ export function connectKubernetes(
 ): Kubernetes {
   const credentials = new FileCredentials({ source: source(config), logger });
   const shared = { credentials, logger, report: metrics.kubeCall };
-  const client = createKubeClient(shared);
+  const client = fairClient({
+    calls: createKubeClient({ ...shared, connections: CONNECTIONS }),
+    connections: CONNECTIONS,
+    status: createKubeClient({ ...shared, connections: STATUS_CONNECTIONS }),
+  });
   const watcherClient = createKubeClient({
     ...shared,
     fieldManager: WATCHER_FIELD_MANAGER,

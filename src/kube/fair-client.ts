@@ -1,0 +1,104 @@
+/**
+ * A client for many who share its connections: each namespace has its fair share of them, so that one whose webhooks, quotas
+ * or objects make calls slow holds up nobody else, and status is written past all of them.
+ * Why: docs/decisions/0028-lanes-of-their-own.md.
+ */
+import type { ClosableKubeClient } from './client.ts';
+import { KubeError } from './errors.ts';
+import type { CallOptions, KubeClient, WritableObject } from './port.ts';
+import { Shares } from './shares.ts';
+
+export interface FairClientParts {
+  /** For all calls but those below. */
+  readonly calls: ClosableKubeClient;
+  /** How many connections that one has. */
+  readonly connections: number;
+  /** For what is written to the subresource status: people wait to read of an emergency. */
+  readonly status: ClosableKubeClient;
+}
+
+/** As a call without a deadline has it; see client.ts. */
+const TIMEOUT_MS = 20_000;
+/** Of a list. */
+const LIST_TIMEOUT_MS = 60_000;
+
+/** The client, over two of them. The wait for a share counts as part of a call's time. */
+export function fairClient({ calls, connections, status }: FairClientParts): ClosableKubeClient {
+  const shares = new Shares(connections);
+  const fairly = async <Options extends CallOptions, Result>(
+    namespace: string | undefined,
+    options: Options & { readonly defaultMs?: number },
+    call: (options: Options) => Promise<Result>,
+  ): Promise<Result> => {
+    const { timeoutMs = options.defaultMs ?? TIMEOUT_MS } = options;
+    const begun = performance.now();
+    const done = await turn(shares, { namespace: namespace ?? '', timeoutMs, signal: options.signal });
+    try {
+      return await call({ ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - begun)) });
+    } finally {
+      done();
+    }
+  };
+  const of = (object: WritableObject): string | undefined => object.metadata.namespace;
+  const isStatus = (options: { readonly subresource?: string | undefined }): boolean =>
+    options.subresource === 'status';
+  const client: KubeClient = {
+    get: (ref, options = {}) => fairly(ref.namespace, options, with_ => calls.get(ref, with_)),
+    list: (kind, options = {}) =>
+      fairly(options.namespace, { defaultMs: LIST_TIMEOUT_MS, ...options }, with_ => calls.list(kind, with_)),
+    create: (object, options = {}) => fairly(of(object), options, with_ => calls.create(object, with_)),
+    apply: (object, options = {}) =>
+      isStatus(options)
+        ? status.apply(object, options)
+        : fairly(of(object), options, with_ => calls.apply(object, with_)),
+    patch: (ref, patch, options) =>
+      isStatus(options)
+        ? status.patch(ref, patch, options)
+        : fairly(ref.namespace, options, with_ => calls.patch(ref, patch, with_)),
+    replace: (object, options = {}) =>
+      isStatus(options)
+        ? status.replace(object, options)
+        : fairly(of(object), options, with_ => calls.replace(object, with_)),
+    delete: (ref, options = {}) => fairly(ref.namespace, options, with_ => calls.delete(ref, with_)),
+    // A watch has a connection of its own.
+    watch: (kind, options) => calls.watch(kind, options),
+    raw: (method, path, options = {}) =>
+      fairly(namespaceIn(path), options, with_ => calls.raw(method, path, with_)),
+  };
+  return {
+    ...client,
+    async close() {
+      await Promise.all([calls.close(), status.close()]);
+    },
+  };
+}
+
+async function turn(
+  shares: Shares,
+  how: { readonly namespace: string; readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+): Promise<() => void> {
+  const { namespace, timeoutMs, signal } = how;
+  const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
+  try {
+    return await shares.take(
+      namespace,
+      signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+    );
+  } catch {
+    const isAborted = signal?.aborted === true;
+    const message = isAborted
+      ? 'aborted while it waited for a connection'
+      : `other calls for namespace "${namespace}" had all connections that it may have, for ${timeoutMs} ms`;
+    throw new KubeError({
+      code: 0,
+      reason: isAborted ? 'Aborted' : 'Timeout',
+      message,
+      retry: isAborted ? 'never' : 'later',
+      notProcessed: true,
+    });
+  }
+}
+
+function namespaceIn(path: string): string | undefined {
+  return /\/namespaces\/([^/?]+)/.exec(path)?.[1];
+}

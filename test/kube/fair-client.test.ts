@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fairClient } from '../../src/kube/fair-client.ts';
+import type { ClosableKubeClient } from '../../src/kube/client.ts';
+import { Shares } from '../../src/kube/shares.ts';
+import { API_VERSION } from '../../src/api/names.ts';
+import { FaultyApiserver } from '../support/faulty-apiserver.ts';
+import { poll } from '../support/poll.ts';
+import { clientOf, podRef } from './support.ts';
+
+const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+
+describe('shares', () => {
+  const never = new AbortController().signal;
+
+  test('leave something free as soon as calls have ended, however many ask for more without end', async () => {
+    const shares = new Shares(24);
+    const held: (() => void)[] = [];
+    for (let slow = 0; slow < 10; slow += 1) {
+      for (let call = 0; call < 24; call += 1)
+        void shares.take(`slow-${slow}`, never).then(done => held.push(done));
+    }
+    await settled();
+    for (const done of held.splice(0)) done();
+    await settled();
+    expect(shares.taken).toBeGreaterThan(10);
+    expect(shares.taken).toBeLessThan(24);
+    (await shares.take('other', never))();
+  });
+
+  test('are given in the order of asking, and those given back twice count once', async () => {
+    const shares = new Shares(2);
+    const first = await shares.take('a', never);
+    const order: string[] = [];
+    const second = shares.take('a', never).then(done => {
+      order.push('a');
+      return done;
+    });
+    const third = shares.take('b', never).then(done => {
+      order.push('b');
+      return done;
+    });
+    (await third)();
+    expect(order).toEqual(['b']);
+    first();
+    first();
+    (await second)();
+    expect(order).toEqual(['b', 'a']);
+    expect(shares.taken).toBe(0);
+  });
+
+  test('are waited for no longer than the signal says, and nothing is lost then', async () => {
+    const shares = new Shares(1);
+    const done = await shares.take('a', never);
+    const stop = new AbortController();
+    const waiting = shares.take('b', stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    done();
+    expect(shares.taken).toBe(0);
+    (await shares.take('b', never))();
+  });
+});
+
+describe('an apiserver that never answers for some namespaces', () => {
+  const connections = 12;
+  let server: FaultyApiserver;
+  let client: ClosableKubeClient;
+  let stop: AbortController;
+
+  beforeEach(async () => {
+    server = await FaultyApiserver.start();
+    stop = new AbortController();
+    server.fail('any', request => request.namespace?.startsWith('slow') === true, Number.POSITIVE_INFINITY);
+    const limits = { attemptTimeoutMs: 60_000, timeoutMs: 60_000 };
+    const calls = clientOf(server, { ...limits, connections });
+    client = fairClient({ calls, connections, status: clientOf(server, { ...limits, connections: 2 }) });
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await client.close();
+    await server.stop();
+  });
+
+  /** As many calls as there could be passes, none of which is ever answered. */
+  async function pressure(of: Pick<ClosableKubeClient, 'get'>): Promise<void> {
+    for (let call = 0; call < 100; call += 1)
+      of.get(
+        { ...podRef(`p-${call}`), namespace: `slow-${call % 3}` },
+        { signal: stop.signal, timeoutMs: 60_000 },
+      ).catch(() => undefined);
+    await poll(async () => server.count('get') >= 8);
+  }
+
+  const others = (of: Pick<ClosableKubeClient, 'get'>, timeoutMs: number): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        of.get({ ...podRef('p'), namespace: `team-${index}` }, { timeoutMs }),
+      ),
+    );
+
+  test('holds up no call of another namespace, and no status', async () => {
+    await pressure(client);
+    await others(client, 20_000);
+    const metadata = { namespace: 'team', name: 'example' };
+    const [cluster] = server.kube.seed({ apiVersion: API_VERSION, kind: 'EtcdCluster', metadata });
+    const status = { phase: 'Running' };
+    const ref = { apiVersion: API_VERSION, kind: 'EtcdCluster', ...metadata };
+    await client.patch(ref, { status }, { type: 'merge', subresource: 'status' });
+    expect(server.kube.peek(ref)).toMatchObject({ status, metadata: { uid: cluster?.metadata.uid } });
+  });
+
+  test('says why a call had no answer', async () => {
+    await pressure(client);
+    await expect(
+      client.get({ ...podRef('p'), namespace: 'slow-1' }, { timeoutMs: 50 }),
+    ).rejects.toMatchObject({
+      reason: 'Timeout',
+      retry: 'later',
+      notProcessed: true,
+      message: expect.stringContaining('slow-1'),
+    });
+  });
+});
