@@ -87,6 +87,17 @@ const fileRules: readonly { readonly file: string; readonly values: readonly str
   { file: 'src/api/**/*.schema.ts', values: ['zod'] },
 ];
 
+/**
+ * What judges the operator in the simulation shares no code with what it judges: by value nothing of these is reached, through whatever
+ * files. Types of steps and observations are fine.
+ */
+const judges: readonly string[] = [
+  'test/simulation/ground-truth.ts',
+  'test/simulation/invariants*.ts',
+  'test/simulation/oracle*.ts',
+];
+const judged: readonly string[] = ['src/planner/**', 'src/activities/**', 'src/workflows/**'];
+
 /** Folders that may not import a schema by value although the rest of src/api is open to them. */
 const schemaFreeFolders = new Set(['planner', 'objects', 'workflows', 'etcd', 'kube', 'store']);
 
@@ -183,6 +194,26 @@ export function checkImports(sources: ReadonlyMap<string, string>): Violation[] 
   return [...violations, ...checkReach(valueImports)];
 }
 
+/** Judges that reach what they judge. `sources`: of src/ and test/, by path. */
+export function checkJudges(sources: ReadonlyMap<string, string>): Violation[] {
+  const edges = new Map(
+    [...sources].map(([file, source]) => [
+      file,
+      importsOf(source)
+        .filter(({ typeOnly }) => !typeOnly)
+        .map(({ specifier, line }) => ({ target: resolve(file, specifier), line })),
+    ]),
+  );
+  return [...sources.keys()]
+    .filter(file => matches(file, judges))
+    .flatMap(file => {
+      const path = findPath(edges, file, judged);
+      if (path === undefined) return [];
+      const line = edges.get(file)?.find(({ target }) => target === path[1])?.line ?? 1;
+      return [{ file, line, message: `judges the operator, and reaches ${path.slice(1).join(' > ')}` }];
+    });
+}
+
 type Edges = ReadonlyMap<string, readonly { readonly target: string; readonly line: number }[]>;
 
 /** Indirect imports: a pure file may import another that drags in what it may not have itself. */
@@ -219,9 +250,9 @@ function findPath(edges: Edges, start: string, never: readonly string[]): string
   return undefined;
 }
 
-/** Reads src/ of a checkout. */
-export function readSources(root: string): Map<string, string> {
-  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+/** Reads a folder of a checkout. */
+export function readSources(root: string, folder = 'src'): Map<string, string> {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
     .map(entry => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .sort();
@@ -229,8 +260,12 @@ export function readSources(root: string): Map<string, string> {
 }
 
 if (import.meta.main) {
-  const sources = readSources(dirname(dirname(fileURLToPath(import.meta.url))));
-  const violations = checkImports(sources);
+  const root = dirname(dirname(fileURLToPath(import.meta.url)));
+  const sources = readSources(root);
+  const violations = [
+    ...checkImports(sources),
+    ...checkJudges(new Map([...sources, ...readSources(root, 'test')])),
+  ];
   for (const { file, line, message } of violations) console.error(`${file}:${line}: ${message}`);
   if (sources.size === 0) console.error('no sources found under src/');
   process.exitCode = violations.length > 0 || sources.size === 0 ? 1 : 0;

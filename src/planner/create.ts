@@ -20,6 +20,7 @@ import type { Decision, Step } from './decision.ts';
 import { firstIncarnation, rebuiltIdentity, rebuiltStorage, stampThem, unstampedClaims } from './identity.ts';
 import { lossOf } from './membership/evidence.ts';
 import { seatsOf } from './membership/seats.ts';
+import { hasEnded } from './members.ts';
 import type { Observation } from './observation.ts';
 import { membersWithoutPod } from './repair.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
@@ -214,7 +215,7 @@ function everythingMade(observation: Observation, members: readonly string[]): b
   return (
     peerService.exists &&
     disruptionBudget.exists &&
-    members.every(name => pods.some(pod => pod.owned && pod.name === name)) &&
+    members.every(name => pods.some(pod => pod.owned && pod.name === name && !hasEnded(pod))) &&
     (!needsClaims || members.every(name => claims.some(claim => claim.owned && claim.name === name)))
   );
 }

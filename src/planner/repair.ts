@@ -9,7 +9,7 @@ import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './ch
 import type { Decision, SharedObject, Step } from './decision.ts';
 import { stampThem, unstampedClaims } from './identity.ts';
 import { lossOfAll } from './membership/total-loss.ts';
-import { memberNames } from './members.ts';
+import { hasEnded, memberNames } from './members.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
 
@@ -104,9 +104,13 @@ export function versionsAreKnown(observation: Observation): Obstacle | undefined
   };
 }
 
-/** Members that have no pod at all, not even one that is being deleted. */
+/**
+ * Members that have no pod at all, not even one that is being deleted; one of ours that has ended counts for none: no kubelet
+ * starts it again, e.g. after it was evicted (Kubernetes, "Node-pressure Eviction").
+ */
 export function membersWithoutPod(observation: Observation): string[] {
-  return memberNames(observation).filter(name => !observation.pods.some(pod => pod.name === name));
+  const there = observation.pods.filter(pod => pod.deleting || !pod.owned || !hasEnded(pod));
+  return memberNames(observation).filter(name => !there.some(pod => pod.name === name));
 }
 
 /** The claim that a member can be started again on. */

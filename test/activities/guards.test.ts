@@ -248,6 +248,24 @@ describe('an object that stands under the name of ours', () => {
     );
   });
 
+  it('of a member, that was evicted, is deleted and made anew', async () => {
+    const world = await living();
+    const evicted = world.kube.peek(world.pod('example-1'));
+    if (evicted === undefined) throw new Error('no pod');
+    world.kube.seed({ ...evicted, status: { phase: 'Failed', reason: 'Evicted' } });
+    const token = world.cluster.status.incarnation?.token ?? '';
+    const claimUid = uidOf(world, 'claim', 'example-1');
+    const step = { kind: 'restartMember', token, member: 'example-1', claimUid } as const;
+    // Fails for as long as its kubelet takes.
+    await expect(world.perform(step)).rejects.toMatchObject({
+      type: 'PreconditionChanged',
+      message: 'Pod example-1 had ended and is being deleted',
+    });
+    world.kubelet.settle();
+    await world.perform(step);
+    expect(uidOf(world, 'pod', 'example-1')).not.toBe(evicted.metadata.uid);
+  });
+
   it('and is being deleted is waited for', async () => {
     const world = await living();
     world.kubelet.asleep = true;

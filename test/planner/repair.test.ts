@@ -53,6 +53,16 @@ describe('repair', () => {
     });
   });
 
+  it('starts a member again whose pod was evicted: no kubelet does', () => {
+    const pods = [...podsWithout('example-1'), aPod({ name: 'example-1', phase: 'Failed', ready: false })];
+    expect(planRepair(aRunningCluster({ pods }))).toMatchObject({
+      operation: 'repairCluster',
+      step: restart('example-1'),
+    });
+    const ending = pods.map(pod => (pod.phase === 'Failed' ? { ...pod, deleting: true } : pod));
+    expect(planRepair(aRunningCluster({ pods: ending }))).toBeUndefined();
+  });
+
   it('starts every member again when all pods are gone, also without a quorum', () => {
     const decision = planRepair(aRunningCluster({ pods: [], probes: {}, membership: UNKNOWN_MEMBERSHIP }));
     expect(decision).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkImports, importsOf } from '../../scripts/import-rules.ts';
+import { checkImports, checkJudges, importsOf } from '../../scripts/import-rules.ts';
 
 const check = (files: Record<string, string>): string[] =>
   checkImports(new Map(Object.entries(files))).map(
@@ -145,4 +145,23 @@ test('lines are counted and other exports are not imports', () => {
     { specifier: './b.ts', typeOnly: false, line: 8 },
     { specifier: './d.ts', typeOnly: false, line: 9 },
   ]);
+});
+
+describe('judges of the simulation', () => {
+  test('reach the planner neither directly nor through what they use, but for its types', () => {
+    const judge = 'test/simulation/oracle.ts';
+    const sources = (text: string) =>
+      new Map([
+        [judge, text],
+        ['test/simulation/helper.ts', "import { plan } from '../../src/planner/plan.ts';"],
+      ]);
+    expect(checkJudges(sources("import type { Step } from '../../src/planner/decision.ts';"))).toEqual([]);
+    expect(checkJudges(sources("import { help } from './helper.ts';"))).toEqual([
+      {
+        file: judge,
+        line: 1,
+        message: 'judges the operator, and reaches test/simulation/helper.ts > src/planner/plan.ts',
+      },
+    ]);
+  });
 });

@@ -12,13 +12,13 @@ import type { SimWorld } from './sim-world.ts';
 /** Whether this disk may be destroyed and the cluster still be expected to come through: a minority of disks is lost. */
 export function mayLose(world: SimWorld, disk: string): boolean {
   if (world.isHopeless) return true;
-  const members = world.invariants.truth();
+  const members = world.invariants.truth.members();
   const { memberId } = world.etcd.disk(disk);
   if (members === undefined || world.invariants.recordedAt === undefined || isSeeding(world)) return false;
   const voters = votersOf(members);
   if (voters.every(row => row.id !== memberId)) return true;
   const isGone = ({ id }: { id: string }) =>
-    world.invariants.diskOfMember(id)?.lost !== false || doomed.has(id);
+    world.invariants.truth.diskOfMember(id)?.lost !== false || doomed.has(id);
   const doomed = new Set(
     world.kube
       .all('PersistentVolumeClaim')
@@ -37,7 +37,7 @@ function pods(world: SimWorld): KubeObject[] {
 }
 
 function isVoter(world: SimWorld, name: string): boolean {
-  const { rows = [] } = world.invariants.truth() ?? {};
+  const { rows = [] } = world.invariants.truth.members() ?? {};
   return rows.some(row => !row.isLearner && row.peerUrl.includes(`//${name}.`));
 }
 

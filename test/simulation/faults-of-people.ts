@@ -40,7 +40,7 @@ const paused: Fault = world => {
 };
 
 const asked: Fault = (world, random) => {
-  const { rows = [] } = world.invariants.truth() ?? {};
+  const { rows = [] } = world.invariants.truth.members() ?? {};
   const names = rows.map(row => /^https?:\/\/([^.]+)/.exec(row.peerUrl)?.[1] ?? '');
   const kind = random.pick(['replaceMember', 'moveLeader', 'restart'] as const) ?? 'restart';
   const target = random.pick([...names, 'nobody', '']) ?? '';
@@ -54,7 +54,7 @@ const approved: Fault = world => {
   const { consent } = world.operator;
   if (consent === undefined) return undefined;
   world.operator.approve(consent);
-  for (const id of consent.ids) world.invariants.approved.add(id);
+  for (const id of consent.ids) world.invariants.truth.named.add(id);
   world.wake();
   return consent.ids.join();
 };

@@ -83,6 +83,8 @@ export function noteVersions({ kube, etcd }: SimWorld): void {
 
 /** Which members do not run what is asked for. */
 export function complaintAboutVersions({ kube, spec }: SimWorld): string | undefined {
+  // Nobody says which: then it is the one that they run.
+  if (spec.version === undefined) return undefined;
   const other = kube.all('Pod').find(pod => versionOf(pod) !== spec.version);
   return other && `${other.metadata.name} runs ${versionOf(other)}, and ${spec.version} is asked for`;
 }

@@ -1,5 +1,6 @@
 /** What may befall a cluster, by name, and how often. */
 import type { Fate, Fault } from './fault.ts';
+import { faultsOfApiserver } from './faults-of-apiserver.ts';
 import { faultsOfData } from './faults-of-data.ts';
 import { faultsOfDisks } from './faults-of-disks.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
@@ -7,6 +8,7 @@ import { faultsOfPeople } from './faults-of-people.ts';
 import { faultsOfRestores } from './faults-of-restores.ts';
 import { faultsOfSpecification } from './faults-of-specification.ts';
 import { faultsOfVersions } from './faults-of-versions.ts';
+import { faultsOfVolumes } from './faults-of-volumes.ts';
 import { faultsOfTls } from './sim-tls.ts';
 
 const temporalLost: Fault = (world, random) => {
@@ -51,9 +53,14 @@ export const FAULTS = {
   ...faultsOfTls,
   ...faultsOfVersions,
   ...faultsOfRestores,
+  ...faultsOfApiserver,
+  ...faultsOfVolumes,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;
+
+/** Faults that the operator does not survive yet: they wait for its mend, and happen in scenes only. */
+export const AWAITED: readonly FaultName[] = ['claimExchanged'];
 
 /** How many times as often as the others these happen: calls are many, and each may be the one that matters. */
 export const WEIGHTS: Partial<Record<FaultName, number>> = {
@@ -70,4 +77,7 @@ export const WEIGHTS: Partial<Record<FaultName, number>> = {
   restoreConfirmed: 2,
   restoreAborted: 5,
   restoreDeleted: 2,
+  hibernated: 2,
+  claimExchanged: 2,
+  nodesUnregistered: 2,
 };

@@ -22,6 +22,8 @@ export interface RestartWorld {
   readonly kube: SimKube;
   readonly etcd: SimEtcd;
   readonly cluster: string;
+  /** The operator's clock has jumped: it cannot tell how long something has been so. */
+  readonly hasJumped: boolean;
 }
 
 /** Why this member must not be restarted now; undefined when it may. */
@@ -80,7 +82,7 @@ function faultOf(
   const versions = new Set(pods.map(versionOf));
   const quietMs = versions.size > 1 ? Math.max(QUIET_MS, upgrade.soakSeconds * 1_000 - 1_000) : QUIET_MS;
   const pod = pods.find(({ metadata }) => metadata.name === name);
-  return pod !== undefined && readyFor(world, pod) < quietMs
+  return pod !== undefined && !world.hasJumped && readyFor(world, pod) < quietMs
     ? 'has been ready for too short a time'
     : undefined;
 }

@@ -40,6 +40,11 @@ export class RestoreInvariants {
       const isOpen = this.#kube.peek('Service', clientServiceName(this.#cluster)) !== undefined;
       return isOpen ? 'clients are let in already' : undefined;
     }
+    return this.faultOfSwitch(lookedAt);
+  }
+
+  /** Why the cluster must not become another one, by who last looked then; undefined when it may. */
+  faultOfSwitch(lookedAt: number): string | undefined {
     const proven = [...this.#provenAt].filter(([, at]) => at >= lookedAt).map(([uid]) => uid);
     return proven.length === 0 || !this.#overwriting.mayGo(lookedAt, proven)
       ? 'no proven backup is to be restored of which somebody said that it may take the place of what is there'

@@ -1,24 +1,18 @@
 /** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
 import { serialOf } from '../../src/api/names.ts';
-import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import { compareVersions } from '../../src/api/versions.ts';
+import type { EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
+import { GroundTruth } from './ground-truth.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart } from './invariants-of-restarts.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
 import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
 import type { SimNodes } from './sim-nodes.ts';
-import {
-  type Disk,
-  type Members,
-  newestMembers,
-  type Process,
-  quorumOf,
-  type Row,
-  votersOf,
-} from './sim-raft.ts';
-import { versionOf } from './sim-kubelet.ts';
+import { newestMembers, type Process, quorumOf, type Row, votersOf } from './sim-raft.ts';
+import { isEphemeral, isSeed, versionOf } from './sim-kubelet.ts';
 import { agreedOn, isBefore, minor } from './sim-versions.ts';
 
 /** An invariant is broken. */
@@ -38,18 +32,15 @@ export class Invariants implements EtcdAudit {
   recordedAt: number | undefined;
   /** Whether the status was ever wiped: what it alone knew is lost then. */
   forgot = false;
-  /** Ids of members that a person said may go. */
-  readonly approved = new Set<string>();
+  /** Every version that somebody has written. */
+  readonly asked: string[] = [];
   /** `[tick, size]` of each size that was asked for. */
   readonly sizes: [number, number][] = [];
   readonly #kube: SimKube;
   readonly #etcd: () => SimEtcd;
   readonly #tick: () => number;
-  readonly #world: () => { readonly nodes: SimNodes; readonly now: number };
   readonly #restores: RestoreInvariants;
-  /** The cluster that the status last told of. */
-  #current: string | undefined;
-  readonly #disks = new Map<string, Disk>();
+  readonly truth: GroundTruth;
   readonly #names = new Map<string, string>();
   /** At which tick each claim, by its uid, was first seen being deleted. */
   readonly #goingSince = new Map<string, number>();
@@ -63,33 +54,14 @@ export class Invariants implements EtcdAudit {
     this.#kube = world.kube;
     this.#etcd = world.etcd;
     this.#tick = world.tick;
-    this.#world = world.around;
+    this.truth = new GroundTruth({ ...world, cluster: CLUSTER });
     this.#restores = new RestoreInvariants({ ...world, cluster: CLUSTER });
-  }
-
-  /** The disk that this member's process last ran on. */
-  diskOfMember(id: string): Disk | undefined {
-    return this.#disks.get(id);
-  }
-
-  /** The membership as the most advanced log tells it. */
-  truth(): Members | undefined {
-    const processes = [...this.#etcd().processes.values()];
-    const leaders = processes.filter(({ isLeader }) => isLeader);
-    const disks = [...(leaders.length > 0 ? leaders.map(({ disk }) => disk) : this.#disks.values())];
-    const all = disks.filter(({ lost, log }) => !lost && log.length > 0);
-    // Restores keep the claims of the cluster before.
-    const ours = all.filter(({ clusterId }) => clusterId === this.#current);
-    const living = ours.length > 0 ? ours : all;
-    const [best] = living.sort(
-      (a, b) => (b.log.at(-1)?.term ?? 0) - (a.log.at(-1)?.term ?? 0) || b.log.length - a.log.length,
-    );
-    return best && newestMembers(best);
   }
 
   // etcd
 
   elected(leader: Process): void {
+    this.truth.elected(leader.clusterId);
     const acked = this.#etcd().acked.get(leader.clusterId);
     if (acked === undefined) return;
     if (leader.disk.log[acked.index - 1] !== acked.entry)
@@ -101,17 +73,20 @@ export class Invariants implements EtcdAudit {
     this.#meets(process);
     const besides = this.#restores.faultOfStart(process);
     if (besides !== undefined) throw new Breach(`${name} is started, and ${besides}`);
-    const before = this.#disks.get(memberId);
-    this.#disks.set(memberId, disk);
+    const before = this.truth.diskOfMember(memberId);
+    this.truth.ran(memberId, disk);
     const known = this.#names.get(name);
     if (known !== undefined && known !== memberId)
       throw new Breach(`the name ${name} is used again: it was member ${known}, now it is ${memberId}`);
     this.#names.set(name, memberId);
     // A learner that nobody ever promoted has no vote: what it lost others have.
-    const row = this.truth()?.rows.find(({ id }) => id === memberId);
-    if (row?.isLearner === true) return;
-    if (this.recordedAt !== undefined && empty && before !== undefined)
-      throw new Breach(`member ${name} (${memberId}) starts empty under the id that it had data under`);
+    const row = this.truth.members()?.rows.find(({ id }) => id === memberId);
+    if (row?.isLearner === true || before === undefined || before === disk) return;
+    if (before.clusterId !== disk.clusterId) return;
+    if (this.recordedAt !== undefined && disk.log.length < before.log.length)
+      throw new Breach(
+        `member ${name} (${memberId}) starts ${empty ? 'empty' : 'on older data'} under the id that it had data under`,
+      );
   }
 
   /**
@@ -153,7 +128,7 @@ export class Invariants implements EtcdAudit {
     const since = this.acting?.lookedBefore ?? 0;
     const reached = [leader, ...this.#etcd().peersOf(leader)];
     const process = [...this.#etcd().processes.values()].find(({ memberId }) => memberId === row.id);
-    const disk = this.#disks.get(row.id);
+    const disk = this.truth.diskOfMember(row.id);
     const changedAt = process?.changedAt ?? this.#etcd().endedAt.get(row.id) ?? 0;
     if (changedAt >= since) return;
     const lag = leader.disk.log.length - (disk?.commit ?? 0);
@@ -165,30 +140,14 @@ export class Invariants implements EtcdAudit {
 
   #removing(row: Row): void {
     const since = this.acting?.lookedAt ?? 0;
-    const disk = this.#disks.get(row.id);
-    // Lost, or it never had any.
-    if (disk === undefined || disk.lost || this.#homeIsGone(row.name) || this.approved.has(row.id)) return;
-    const voters = votersOf(this.truth() ?? { rows: [], removed: new Set() }).length;
-    if (voters > Math.min(...this.#sizesSince(since))) return;
-    throw new Breach(
-      `voter ${row.name} (${row.id}) is removed: its data is there and ${voters} are asked for`,
-    );
+    const fault = this.truth.faultOfRemoval(row, since, this.#sizesSince(since));
+    if (fault !== undefined) throw new Breach(`voter ${row.name} (${row.id}) is removed: ${fault}`);
   }
 
   /** Which sizes somebody may go by who looked then: an edit that came later cannot be known. */
   #sizesSince(tick: number): readonly number[] {
     const at = this.sizes.findLastIndex(([asked]) => asked < tick);
     return this.sizes.slice(Math.max(0, at)).map(([, size]) => size);
-  }
-
-  /** Its node was gone for as long as it was to be waited for. */
-  #homeIsGone(member: string): boolean {
-    const { nodes, now } = this.#world();
-    const home = nodes.homeOf(this.#kube.peek('PersistentVolumeClaim', member));
-    const since = nodes.goneSince.get(home ?? '');
-    const spec = this.#kube.peek('EtcdCluster', CLUSTER)?.['spec'] as EtcdClusterSpec | undefined;
-    const { replaceAfterSeconds = 600 } = spec?.repair ?? {};
-    return since !== undefined && now - since >= replaceAfterSeconds * 1_000;
   }
 
   /** Who was unwell before the operator's last look counts as down, who became so since as up. */
@@ -226,32 +185,54 @@ export class Invariants implements EtcdAudit {
       created: object => this.#created(object, attempt),
       deleted: object => this.#deleted(object, attempt),
       patched: (before, after) => {
-        if (before.kind === 'Pod' && versionOf(before) !== versionOf(after))
-          this.#restarting(before, attempt);
+        if (before.kind !== 'Pod' || versionOf(before) === versionOf(after)) return;
+        this.#isAsked(after);
+        this.#restarting(before, attempt);
       },
       told: kind => {
+        if (kind === 'EtcdCluster' && attempt.activity === 'switchIncarnation') this.#switching(attempt);
         if (kind === 'EtcdCluster' && attempt.activity === 'concludeRestore')
           this.#restores.concluding(this.#sizesSince(attempt.lookedAt));
       },
     };
   }
 
+  #switching(attempt: Attempt): void {
+    const fault = this.#restores.faultOfSwitch(attempt.lookedAt);
+    if (fault !== undefined) throw new Breach(`the cluster is switched to a backup, and ${fault}`);
+  }
+
   #created(object: KubeObject, attempt: Attempt): void {
+    if (object.kind === 'Pod' && !isSeed(object)) this.#isAsked(object);
     if (object.kind !== 'Pod' || this.recordedAt === undefined) return;
     if (startArguments(object).includes('--initial-cluster-state=new') && attempt.lookedAt > this.recordedAt)
       throw new Breach(`${object.metadata.name} is bootstrapped after the cluster id was recorded`);
   }
 
+  /** No member is brought to a version that is newer than every one that somebody wrote. */
+  #isAsked(pod: KubeObject): void {
+    const version = versionOf(pod);
+    if (this.asked.some(asked => compareVersions(asked, version) >= 0)) return;
+    throw new Breach(
+      `${pod.metadata.name} is brought to ${version}, and nobody has asked for more than ${this.asked.join()}`,
+    );
+  }
+
   #deleted(object: KubeObject, attempt: Attempt): void {
     const resource = this.#kube.peek('EtcdCluster', CLUSTER);
-    const rows = this.truth()?.rows ?? [];
+    const rows = this.truth.members()?.rows ?? [];
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
     const { name, uid = '' } = object.metadata;
     if (object.kind === 'Pod') this.#restarting(object, attempt);
     const row = rows.find(candidate => candidate.peerUrl.includes(`//${name}.`));
-    const { memberId } = this.#etcd().disk(uid);
-    if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId)
+    const { memberId, clusterId = '' } = this.#etcd().disk(uid);
+    const isUndone = this.#etcd().restored.has(clusterId) && !this.#etcd().written.has(clusterId);
+    if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId && !isUndone)
       throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
+    const isVolume =
+      object.kind === 'PersistentVolumeClaim' || (object.kind === 'Pod' && isEphemeral(object));
+    const loss = isVolume ? this.truth.faultOfDeletion(uid, attempt.lookedAt) : undefined;
+    if (loss !== undefined) throw new Breach(`${object.kind} ${name} is deleted: ${loss}`);
     if (attempt.activity === 'fenceMembers') {
       const fault = this.#restores.faultOfFence(attempt.lookedAt);
       if (fault !== undefined) throw new Breach(`${name} is stopped, and ${fault}`);
@@ -270,7 +251,11 @@ export class Invariants implements EtcdAudit {
   }
 
   #restarting({ metadata: { name } }: KubeObject, attempt: Attempt): void {
-    const fault = faultOfRestart({ kube: this.#kube, etcd: this.#etcd(), cluster: CLUSTER }, name, attempt);
+    const fault = faultOfRestart(
+      { kube: this.#kube, etcd: this.#etcd(), cluster: CLUSTER, hasJumped: this.truth.hasJumped },
+      name,
+      attempt,
+    );
     if (fault !== undefined) throw new Breach(`${name} is restarted: ${fault}`);
   }
 
@@ -296,7 +281,7 @@ export class Invariants implements EtcdAudit {
     this.acting = before;
     const isUp = up.some(({ id }) => id === row.id);
     const voters = votersOf(members).length;
-    const rotten = up.find(({ id }) => (this.#disks.get(id)?.rottenSince ?? since) < since);
+    const rotten = up.find(({ id }) => (this.truth.diskOfMember(id)?.rottenSince ?? since) < since);
     if (isUp && voters > 1 && rotten !== undefined && attempt.purpose !== 'removal')
       throw new Breach(
         `the pod of ${row.name} is stopped, and ${rotten.name} holds other keys than the others`,
@@ -311,7 +296,6 @@ export class Invariants implements EtcdAudit {
   check(): void {
     const status = this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] as EtcdClusterStatus | undefined;
     if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();
-    this.#current = status?.clusterID ?? this.#current;
     const early = this.#restores.check(this.#tick());
     if (early !== undefined) throw new Breach(early);
     for (const { metadata } of this.#kube.all('PersistentVolumeClaim')) {

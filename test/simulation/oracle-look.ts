@@ -85,6 +85,11 @@ export function claimOf(look: Look, name: string): ClaimFacts | undefined {
   return claim === undefined || claim.phase === 'Lost' ? undefined : claim;
 }
 
+/** No container of it runs, and none will (Kubernetes, "Pod phase"). */
+export function isOver({ phase }: PodFacts): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
+}
+
 /** etcd's last words when it looked for its log and found none (server/etcdserver/bootstrap.go, 3.5 to 3.7). */
 const EMPTY = /could not retrieve cluster information|has already been bootstrapped|member count is unequal/;
 
@@ -97,7 +102,7 @@ export function isLost(look: Look, name: string): boolean {
   // A pod that runs has its data.
   if (pod !== undefined && !pod.deleting && pod.phase === 'Running' && pod.trouble === undefined)
     return false;
-  if (cluster.status.storage?.kind === 'EmptyDir') return pod === undefined;
+  if (cluster.status.storage?.kind === 'EmptyDir') return pod === undefined || isOver(pod);
   const claim = look.claim(name);
   if (claim === undefined || claim.phase === 'Lost') return true;
   if (claim.home?.exists !== false) return false;

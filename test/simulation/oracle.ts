@@ -7,7 +7,7 @@ import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/nam
 import type { Decision, Step } from '../../src/planner/decision.ts';
 import type { Actor, Observation } from '../../src/planner/observation.ts';
 import { faultOfRestart } from './oracle-of-restarts.ts';
-import { claimOf, isLost, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
+import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
@@ -149,7 +149,9 @@ function faultOfStart(
   const claim = look.claim(member);
   if (status.incarnation?.token !== token) return 'it is of another incarnation than is recorded';
   // Kubernetes keeps two pods of one name apart; one that ends is not gone.
-  if (look.pod(member)?.owned === true) return 'its pod is there: two processes with one id';
+  const pod = look.pod(member);
+  if (pod?.owned === true && (pod.deleting || !isOver(pod)))
+    return 'its pod is there: two processes with one id';
   if (step.kind === 'startSeed') {
     const old = look.observation.pods.find(pod => pod.owned && pod.token !== token);
     if (old !== undefined) return `${old.name} of the cluster before is still there`;

@@ -193,7 +193,7 @@ export const peopleScenes = {
     stage.takePod(name);
     nodes.leave(node, stage.world.now);
     await stage.blockedBy('WaitingForMember');
-    stage.world.invariants.approved.add(memberId);
+    stage.world.invariants.truth.named.add(memberId);
     await stage.ask('replaceMember', name);
     await stage.answered();
     await stage.rest();

@@ -16,6 +16,7 @@ import { stepScenes } from './scenes-of-steps.ts';
 import { tlsScenes } from './scenes-of-tls.ts';
 import { upgradeScenes } from './scenes-of-upgrades.ts';
 import { volumeScenes } from './scenes-of-volumes.ts';
+import { widerScenes } from './scenes-of-the-wider-world.ts';
 import { prepareTls } from './sim-tls.ts';
 import { Stage } from './stage.ts';
 
@@ -34,6 +35,7 @@ const SCENES = {
   ...restoreScenes,
   ...deathScenes,
   ...refusalScenes,
+  ...widerScenes,
 };
 export type SceneName = keyof typeof SCENES;
 export const SCENE_NAMES = Object.keys(SCENES) as SceneName[];

@@ -40,6 +40,8 @@ export interface Ports {
   readonly etcd: (attempt: Attempt) => EtcdPort;
   readonly rest: Omit<Dependencies, 'kube' | 'etcd'>;
   readonly tick: () => number;
+  /** Throws when the apiserver refuses calls of this kind, such as `create Pod`. */
+  readonly admit: (what: string) => void;
 }
 
 export class Calls {
@@ -99,11 +101,12 @@ export class Calls {
 
   #gate(attempt: Attempt, kube: KubeClient): KubeClient {
     const gated: Record<string, unknown> = {};
-    for (const verb of ['get', 'list', 'create', 'apply', 'patch', 'delete'] as const) {
+    for (const verb of ['get', 'list', 'create', 'apply', 'patch', 'replace', 'delete'] as const) {
       const method = kube[verb] as (...args: unknown[]) => Promise<unknown>;
       gated[verb] = (...args: unknown[]) => {
         const { kind } = args[0] as { kind: string };
-        const run = () => {
+        const run = async () => {
+          this.#ports.admit(`${verb} ${kind}`);
           if (verb === 'get' && kind === 'EtcdCluster')
             Object.assign(attempt, { lookedBefore: attempt.lookedAt, lookedAt: this.#ports.tick() });
           return method(...args);

@@ -58,7 +58,10 @@ export class SimEtcd {
   readonly disks = new Map<string, Disk>();
   /** The newest write of each cluster that a client was told of as done, and where. */
   readonly acked = new Map<string, { readonly entry: Entry; readonly index: number }>();
-  /** Clusters that were made of a snapshot. */
+  /** Disks that held something when they were destroyed. */
+  readonly destroyed: Disk[] = [];
+  /** Clusters that clients have written to, and such as were made of a snapshot. */
+  readonly written = new Set<string>();
   readonly restored = new Set<string>();
   /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
   strict = true;
@@ -89,7 +92,7 @@ export class SimEtcd {
   /** Empties a disk for good; a process on it goes on until it is stopped, as one with open files does. */
   destroy(name: string): void {
     const old = this.disk(name);
-    old.lost = true;
+    this.destroyed.push(Object.assign(old, { lost: true, lostAt: this.#clock.tick() }));
     this.disks.set(name, emptyDisk(name));
   }
 
@@ -317,8 +320,9 @@ export class SimEtcd {
     if (leader === undefined || !this.hasQuorum(leader)) return;
     this.#values += 1;
     const done = this.propose(leader, { value: this.#values });
-    const entry = leader.disk.log.at(-1) as Entry;
-    if (done) this.acked.set(leader.clusterId, { entry, index: leader.disk.log.length });
+    const index = leader.disk.log.length;
+    if (done) this.acked.set(leader.clusterId, { entry: leader.disk.log[index - 1] as Entry, index });
+    if (done) this.written.add(leader.clusterId);
   }
 
   #isRemoved(process: Process): boolean {

@@ -1,9 +1,10 @@
 /**
  * An apiserver in memory that is quick enough for a simulation: what is stored is never changed in place and handed out
- * without a copy. Preconditions, conflicts, generations, finalizers, graceful deletion of pods, the protection of claims
+ * without a copy. Defaults of our kinds, preconditions, conflicts, generations, finalizers, graceful deletion of pods, the protection of claims
  * in use and the collection of what a resource owned are as in Kubernetes; field ownership is not kept. One namespace.
  */
 import { KubeError } from '../../src/kube/errors.ts';
+import { withCrdDefaults } from './crd-defaults.ts';
 import type { KindRef, KubeClient, KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 
 export const NAMESPACE = 'shop';
@@ -34,6 +35,12 @@ export class SimKube {
   #uids = 0;
   /** Counts writes: whoever watches has news when it moved. */
   writes = 0;
+  /** Calls that are refused, such as `create Pod`, and in which words: a quota, or a role that somebody edited. */
+  readonly refuses = new Map<string, string>();
+  /** Somebody who left no subresource is listed as an owner of the status beside its only writer. */
+  isStatusCoOwned = false;
+  /** Lists of these kinds are answered from a cache that has heard of nothing since. */
+  readonly #frozen = new Map<string, readonly KubeObject[]>();
 
   constructor(now: () => number) {
     this.now = now;
@@ -49,7 +56,7 @@ export class SimKube {
   }
 
   create(given: WritableObject): KubeObject {
-    const object = plain(given) as KubeObject;
+    const object = withCrdDefaults(plain(given) as KubeObject);
     const { kind, metadata } = object;
     if (this.peek(kind, metadata.name) !== undefined) throw fault(409, 'AlreadyExists', metadata.name);
     this.#uids += 1;
@@ -72,10 +79,43 @@ export class SimKube {
     const { uid: _, resourceVersion: __, ...named } = metadata ?? {};
     const after = mergePatch(before, { ...rest, metadata: named }) as KubeObject;
     if (before['status'] !== undefined) after['status'] = before['status'];
-    return this.#replace(before, after);
+    return this.#replace(before, withCrdDefaults(after));
   }
 
-  /** Replaces the status, as server-side apply by its only owner does. */
+  /**
+   * Replaces an object as a client does that read it, and writes back what it knows of it: fields that are left out are gone, the
+   * status is not touched, and neither is what only the apiserver sets.
+   */
+  put(given: KubeObject): KubeObject {
+    const before = this.peek(given.kind, given.metadata.name);
+    if (before === undefined) throw fault(404, 'NotFound', given.metadata.name);
+    const { resourceVersion } = given.metadata;
+    checkPreconditions(before, { resourceVersion });
+    const after = plain(given) as KubeObject;
+    const { uid, creationTimestamp, generation, deletionTimestamp } = before.metadata;
+    const kept = {
+      uid,
+      creationTimestamp,
+      generation,
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    };
+    const metadata = { ...after.metadata, ...kept } as KubeObject['metadata'];
+    return this.#replace(before, withCrdDefaults({ ...after, metadata, status: before['status'] }));
+  }
+
+  /**
+   * From now on lists of these kinds are as they are now. A list without a resource version is the most recent one (Kubernetes, "Resource
+   * versions"): what answers so is an apiserver that lost its etcd, or an old one behind a load balancer (kubernetes 59848).
+   */
+  freezeLists(kinds: readonly string[]): void {
+    for (const kind of kinds) this.#frozen.set(kind, this.all(kind));
+  }
+
+  thawLists(): void {
+    this.#frozen.clear();
+  }
+
+  /** Replaces the status, as an update of it does, and server-side apply by its only owner. */
   applyStatus(kind: string, given: WritableObject): KubeObject {
     const before = this.peek(kind, given.metadata.name ?? '');
     if (before === undefined) throw fault(404, 'NotFound', given.metadata.name ?? '');
@@ -114,6 +154,16 @@ export class SimKube {
       if (child.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true)
         this.delete(child.kind, child.metadata.name);
     }
+  }
+
+  /**
+   * What an apply leaves out stays where somebody else owns it, too (Kubernetes, "Server-Side Apply"); a member without the health
+   * that its schema requires is then refused.
+   */
+  #withoutRemovals(given: WritableObject): WritableObject {
+    const before = this.peek(given.kind, given.metadata.name ?? '');
+    const status = mergePatch(before?.['status'], plain((given as { status?: unknown }).status));
+    return { ...given, status } as WritableObject;
   }
 
   #replace(before: KubeObject, after: KubeObject): KubeObject {
@@ -176,7 +226,7 @@ export class SimKube {
       list: async (kind: KindRef, { labelSelector, slim = (object: KubeObject) => object } = {}) => {
         if (kind.kind === 'Certificate' && !this.isServed.has(kind.kind)) throw fault(404, 'NotFound');
         const [key = '', value] = labelSelector?.split('=') ?? [];
-        const items = this.all(kind.kind).filter(
+        const items = (this.#frozen.get(kind.kind) ?? this.all(kind.kind)).filter(
           ({ metadata }) => labelSelector === undefined || metadata.labels?.[key] === value,
         );
         return { items: items.map(slim), resourceVersion: String(this.#revision) };
@@ -187,7 +237,8 @@ export class SimKube {
         return this.create(object);
       },
       apply: async (object, options = {}) => {
-        if (options.subresource === 'status') return this.applyStatus(object.kind, object);
+        if (options.subresource === 'status')
+          return this.applyStatus(object.kind, this.isStatusCoOwned ? this.#withoutRemovals(object) : object);
         if (this.peek(object.kind, object.metadata.name ?? '') === undefined)
           throw fault(409, 'Conflict', 'uid mismatch: no existing object was found');
         return this.merge(object.kind, object.metadata.name ?? '', object);
@@ -202,7 +253,11 @@ export class SimKube {
           subresource === 'status' ? 'status' : undefined,
         );
       },
-      replace: unused,
+      replace: async (object, { subresource } = {}) => {
+        if (subresource !== 'status') return unused();
+        audit.told(object.kind);
+        return this.applyStatus(object.kind, object);
+      },
       delete: async (ref, { uid } = {}) => {
         const found = this.peek(ref.kind, ref.name);
         if (found !== undefined && (uid === undefined || uid === found.metadata.uid)) audit.deleted(found);

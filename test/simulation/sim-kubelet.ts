@@ -85,6 +85,8 @@ export class SimKubelet {
       if (isEphemeral(pod)) this.#etcd.destroy(pod.metadata.uid ?? '');
       return;
     }
+    // A pod that has failed is never started again, whatever its restart policy (Kubernetes, "Pod phase").
+    if (status.phase === 'Failed') return;
     if (this.stuck.has(pod.metadata.name)) return this.#hold(pod, status);
     if (isSeed(pod)) return this.#unpack(pod, status);
     const process = this.#etcd.processes.get(podIP ?? '');

@@ -15,6 +15,12 @@ export class SimNodes {
   readonly buried = new Set<string>();
   /** At which time (milliseconds) each node that is gone went. */
   readonly goneSince = new Map<string, number>();
+  /** Nodes that Kubernetes has forgotten, and whose machines go on. */
+  readonly unregistered = new Set<string>();
+  /** How Nodes are labelled: with their own names, with those of others, or with names that no Node has (several clouds; --hostname-override). */
+  readonly #style: 'own' | 'others' | 'strange';
+  /** Some volumes follow their pods also where most are local. */
+  readonly #isMixed: boolean;
   /** Volumes are local: each is pinned to the node that it was first used on. */
   hasLocalVolumes: boolean;
   readonly #kube: SimKube;
@@ -24,6 +30,8 @@ export class SimNodes {
     this.#kube = kube;
     this.#random = random;
     this.hasLocalVolumes = random.chance(0.5);
+    this.#style = random.pick(['own', 'others', 'strange'] as const) ?? 'own';
+    this.#isMixed = random.chance(0.3);
     for (let node = 0; node < NODES; node += 1) this.#register(`node-${node}`);
   }
 
@@ -41,7 +49,7 @@ export class SimNodes {
     const home = this.homeOf(claim);
     if (home !== undefined) {
       const { labels } = this.#kube.peek('Node', home)?.metadata ?? {};
-      return labels?.[HOSTNAME] === hostnameOf(home) ? home : undefined;
+      return labels?.[HOSTNAME] === this.#hostnameOf(home) ? home : undefined;
     }
     return this.#random.pick(this.all().filter(node => !this.down.has(node)));
   }
@@ -50,14 +58,14 @@ export class SimNodes {
   bind(claim: KubeObject, node: string): void {
     const volumeName = `pv-${claim.metadata.uid}`;
     const spec = { ...(claim['spec'] as object), volumeName };
-    if (!this.hasLocalVolumes) {
+    if (!this.hasLocalVolumes || (this.#isMixed && this.#random.chance(0.5))) {
       this.#kube.change(claim, { spec, status: { phase: 'Bound' } });
       return;
     }
     const annotations = { ...claim.metadata.annotations, [SELECTED_NODE]: node };
     const metadata = { ...claim.metadata, annotations };
     this.#kube.change(claim, { metadata, spec, status: { phase: 'Bound' } });
-    const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [hostnameOf(node)] }];
+    const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [this.#hostnameOf(node)] }];
     this.#kube.create({
       apiVersion: 'v1',
       kind: 'PersistentVolume',
@@ -89,21 +97,43 @@ export class SimNodes {
   }
 
   /** Somebody changes what the Node is labelled as, or puts that right. */
-  relabel(node: string, hostname = hostnameOf(node)): void {
+  relabel(node: string, hostname = this.#hostnameOf(node)): void {
     const found = this.#kube.peek('Node', node);
     if (found === undefined) return;
     this.#kube.change(found, { metadata: { ...found.metadata, labels: { [HOSTNAME]: hostname } } });
   }
 
+  /** The Node object is gone, and everything else as it was. */
+  unregister(node: string, now: number): void {
+    const found = this.#kube.peek('Node', node);
+    if (found === undefined) return;
+    this.unregistered.add(node);
+    this.goneSince.set(node, now);
+    this.#kube.remove(found);
+  }
+
+  /** Kubelets register again, under other uids. */
+  registerAgain(): void {
+    for (const node of this.unregistered) {
+      this.goneSince.delete(node);
+      this.#register(node);
+    }
+    this.unregistered.clear();
+  }
+
+  /** What a Node is labelled as (`kubernetes.io/hostname` need not be its name: Kubernetes, "Well-Known Labels"). */
+  #hostnameOf(node: string): string {
+    if (this.#style === 'own') return node;
+    return this.#style === 'strange'
+      ? `ip-10-0-0-${node.replace('node-', '')}`
+      : `node-${Number(node.replace('node-', '')) + 1}`;
+  }
+
   #register(name: string): void {
-    const labels = { [HOSTNAME]: hostnameOf(name) };
+    if (this.#kube.peek('Node', name) !== undefined) return;
+    const labels = { [HOSTNAME]: this.#hostnameOf(name) };
     this.#kube.create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels } } as WritableObject);
   }
-}
-
-/** What a Node is labelled as: the name of another one, so that nobody can take the one for the other unnoticed. */
-function hostnameOf(node: string): string {
-  return `node-${Number(node.replace('node-', '')) + 1}`;
 }
 
 /** The node that a pod was placed on. */

@@ -59,6 +59,8 @@ export interface Disk {
   ran: string;
   /** Destroyed: what it held is gone for good. */
   lost: boolean;
+  /** At which tick that was. */
+  lostAt?: number;
   /** Bytes of the database, when they are more than a few. */
   bytes: number | undefined;
   /** At which tick its keys ceased to be those of the others. */

@@ -1,4 +1,5 @@
 /** Certificates of simulated clusters with TLS.static: made once, good and bad ones, and brought to Secrets by people. */
+import { createSecureContext } from 'node:tls';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { coreosSecrets, DAY_MS, staticTls, TestAuthority } from '../support/certificates.ts';
 import type { Fault } from './fault.ts';
@@ -55,6 +56,24 @@ function put({ kube }: SimWorld, object: KubeObject): void {
   const found = kube.peek('Secret', object.metadata.name);
   if (found === undefined) kube.create(object as WritableObject);
   else kube.change(found, { data: object['data'] });
+}
+
+const pairs = new Map<string, boolean>();
+
+/** Whether OpenSSL takes the two for a pair; remembered, for it takes its time. */
+export function belongTogether({ cert, key }: { readonly cert: string; readonly key: string }): boolean {
+  const pair = `${cert}${key}`;
+  let isPair = pairs.get(pair);
+  if (isPair === undefined) {
+    try {
+      createSecureContext({ cert, key });
+      isPair = true;
+    } catch {
+      isPair = false;
+    }
+    pairs.set(pair, isPair);
+  }
+  return isPair;
 }
 
 const KINDS = [

@@ -3,7 +3,7 @@ import { FakeStore } from '../support/fake-store.ts';
 import { time } from '../../src/activities/poll.ts';
 import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
-import { EtcdError } from '../../src/etcd/port.ts';
+import { type EtcdMember, EtcdError, type MemberTarget } from '../../src/etcd/port.ts';
 import { StoreError } from '../../src/store/port.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { Chaos } from './chaos.ts';
@@ -19,7 +19,7 @@ import { fault, NAMESPACE, SimKube } from './sim-kube.ts';
 import { SimKubelet } from './sim-kubelet.ts';
 import { SimRestore } from './sim-restore.ts';
 import { SimOperator } from './sim-operator.ts';
-import { BEGINNING, putCertificates, STATIC_TLS } from './sim-tls.ts';
+import { BEGINNING, belongTogether, putCertificates, STATIC_TLS } from './sim-tls.ts';
 import type { Coverage } from './coverage.ts';
 
 export interface WorldOptions {
@@ -52,6 +52,10 @@ export class SimWorld {
   readonly happened: number[] = [];
   /** What claims said before somebody took it off them, by uid. */
   readonly taken = new Map<string, Pick<KubeObject['metadata'], 'labels' | 'annotations'>>();
+  /** What the specification was before a client dropped parts of it. */
+  dropped: EtcdClusterSpec | undefined;
+  /** Claims, by uid, that were made of an older snapshot under the name of a member's. */
+  readonly exchanged = new Set<string>();
   /** What befalls the next call that is delivered. */
   fate: Fate | undefined;
   /** More disks may be destroyed than the cluster can bear. */
@@ -67,6 +71,12 @@ export class SimWorld {
   ticks = 0;
   passes = 0;
   stormy = true;
+  /** How far the operator's clock is ahead of everybody else's, in milliseconds. */
+  skewMs = 0;
+  /** How long a member takes to tell what its keys come to, in milliseconds. */
+  hashesTakeMs = 0;
+  /** Another operator that does the same at the same time; undefined: none. */
+  rival: SimOperator | undefined;
   /** Clients write nothing. */
   isQuiet = false;
   decision: { kind: string; reason?: string; message?: string } = { kind: 'none' };
@@ -130,18 +140,38 @@ export class SimWorld {
 
   /** Runs the operator until `end`. The time of activities is this world's until then: one world at a time. */
   begin(): void {
-    time.now = () => this.now;
+    time.now = () => this.now + this.skewMs;
     time.pause = (ms, signal) => this.#pause(ms, signal);
     this.operator.begin();
   }
 
   end(): void {
     this.operator.end();
+    this.rival?.end();
     for (const restore of this.restores.values()) restore.end();
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
     this.#sleeper?.wake();
     Object.assign(time, realTime);
+  }
+
+  /** Another operator looks after the cluster, too: an older release, or one in a namespace of Temporal of its own. It has heard of nobody's word. */
+  beginRival(): void {
+    const ref = { namespace: NAMESPACE, name: CLUSTER, uid: this.resource?.metadata.uid ?? '' };
+    this.rival = new SimOperator(this.calls, ref, {
+      now: () => this.now,
+      wait: ms => this.#pause(ms),
+      moment: () => this.#pause(200),
+      saw: ({ decision }) =>
+        this.tell(`the other plans ${decision.kind === 'operate' ? decision.step.kind : decision.kind}`),
+      did: (step, outcome) => this.tell(`the other did ${step.kind}: ${outcome}`),
+    });
+    this.rival.begin();
+  }
+
+  endRival(): void {
+    this.rival?.end();
+    this.rival = undefined;
   }
 
   /** One thing happens. Throws a Breach when an invariant does not hold. */
@@ -309,10 +339,12 @@ export class SimWorld {
   edit(spec: EtcdClusterSpec): void {
     if (this.resource === undefined) return;
     this.kube.merge('EtcdCluster', CLUSTER, { spec });
-    this.#noteSize();
+    if (spec.version !== undefined) this.invariants.asked.push(spec.version);
+    this.noteSize();
   }
 
-  #noteSize(): void {
+  /** Somebody has written a size. */
+  noteSize(): void {
     this.invariants.sizes.push([this.ticks, this.spec.size]);
   }
 
@@ -323,7 +355,7 @@ export class SimWorld {
     if (this.tls?.static !== undefined) putCertificates(this);
     const retain = random.chance(0.3) ? 'Retain' : 'Delete';
     const spec = {
-      size: 1 + random.below(5),
+      size: random.chance(0.2) ? 1 : 1 + random.below(5),
       version: firstVersion(random),
       repair: { maxReplacementsPerHour: 3 + random.below(20), replaceAfterSeconds: random.below(120) },
       ...(this.tls && { TLS: this.tls }),
@@ -341,14 +373,31 @@ export class SimWorld {
       metadata: { name: CLUSTER, namespace: NAMESPACE },
       spec,
     } as WritableObject);
-    this.#noteSize();
+    this.noteSize();
+    this.invariants.asked.push(spec.version);
     return resource;
+  }
+
+  /** As the real port does, which looks at the certificate before anything is sent. */
+  #dial({ host, tls }: MemberTarget): EtcdMember {
+    if (tls !== undefined && !belongTogether(tls))
+      throw new EtcdError(
+        'other',
+        'the client certificate cannot be used: certificate and key do not belong together',
+      );
+    const member = this.etcd.member(host);
+    const hashKv: EtcdMember['hashKv'] = async at => {
+      // Every key is read for it (etcd, "Maintenance": HashKV), and clocks of people run meanwhile.
+      if (this.hashesTakeMs > 0) await this.#pause(this.hashesTakeMs);
+      return member.hashKv(at);
+    };
+    return { ...member, hashKv, close: () => {} };
   }
 
   #wire(): Calls {
     return new Calls({
       kube: attempt => this.kube.client(this.invariants.audit(attempt)),
-      etcd: () => ({ member: ({ host }) => ({ ...this.etcd.member(host), close: () => {} }) }),
+      etcd: () => ({ member: target => this.#dial(target) }),
       rest: {
         openStore: async () => this.backups.store,
         openServed: () => new FakeStore(),
@@ -362,9 +411,13 @@ export class SimWorld {
         logger: { info: () => {}, warn: () => {} },
         onPass: () => {},
         onBackup: () => {},
-        now: () => this.now,
+        now: () => this.now + this.skewMs,
       },
       tick: () => this.ticks,
+      admit: what => {
+        const words = this.kube.refuses.get(what);
+        if (words !== undefined) throw fault(403, 'Forbidden', words);
+      },
     });
   }
 }

@@ -2,9 +2,11 @@
 import { podFacts } from '../../src/activities/pod-facts.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
+import { mendApiserver } from './faults-of-apiserver.ts';
 import { mendData } from './faults-of-data.ts';
 import { answerBackups, backUp, complaintAboutRestores, obeyAboutRestores } from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';
+import { mendVolumes, removeExchanged } from './faults-of-volumes.ts';
 import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { newestMembers, votersOf } from './sim-raft.ts';
@@ -106,19 +108,21 @@ function calm(world: SimWorld): void {
   for (const process of world.etcd.processes.values())
     world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
   world.kubelet.stuck.clear();
-  for (const claim of world.kube.all('PersistentVolumeClaim')) {
-    const { labels = {}, annotations = {} } = world.taken.get(claim.metadata.uid ?? '') ?? {};
+  for (const found of [...world.kube.all('PersistentVolumeClaim'), ...world.kube.all('Pod')]) {
+    const { labels = {}, annotations = {} } = world.taken.get(found.metadata.uid ?? '') ?? {};
     const metadata = {
-      ...claim.metadata,
-      labels: { ...labels, ...claim.metadata.labels },
-      annotations: { ...annotations, ...claim.metadata.annotations },
+      ...found.metadata,
+      labels: { ...labels, ...found.metadata.labels },
+      annotations: { ...annotations, ...found.metadata.annotations },
     };
-    world.kube.change(claim, { metadata });
+    world.kube.change(found, { metadata });
   }
   world.taken.clear();
   mendData(world);
+  mendApiserver(world);
   mendSpecification(world);
   mendVersions(world);
+  mendVolumes(world);
   if (world.tls?.static !== undefined) putCertificates(world);
   const { nodes } = world.kubelet;
   for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
@@ -161,6 +165,8 @@ function obey(world: SimWorld): void {
   const [ran] = [...world.etcd.disks.values()].map(disk => disk.ran).filter(version => version !== '');
   if (invariants.recordedAt === undefined && ran !== undefined) world.edit({ version: ran });
   if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
+  if (['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))
+    removeExchanged(world);
   if (decision.reason !== 'IdentityUnknown') return;
   if (invariants.recordedAt !== undefined || world.hasClients) return;
   for (const kind of ['Pod', 'PersistentVolumeClaim'])

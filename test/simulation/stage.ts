@@ -73,7 +73,7 @@ export class Stage {
     await this.until('an approval is asked for', () => operator.consent !== undefined);
     if (operator.consent === undefined) return;
     operator.approve(operator.consent);
-    for (const id of operator.consent.ids) invariants.approved.add(id);
+    for (const id of operator.consent.ids) invariants.truth.named.add(id);
     this.world.wake();
   }
 
@@ -179,11 +179,11 @@ export class Stage {
   }
 
   voters(): Row[] {
-    return (this.world.invariants.truth()?.rows ?? []).filter(({ isLearner }) => !isLearner);
+    return (this.world.invariants.truth.members()?.rows ?? []).filter(({ isLearner }) => !isLearner);
   }
 
   learner(): Row | undefined {
-    return this.world.invariants.truth()?.rows.find(({ isLearner }) => isLearner);
+    return this.world.invariants.truth.members()?.rows.find(({ isLearner }) => isLearner);
   }
 
   process(name: string): Process | undefined {

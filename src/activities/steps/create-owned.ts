@@ -3,12 +3,14 @@ import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { preconditionChanged } from '../failures.ts';
-import { CLAIM } from '../observe.ts';
+import { hasEnded } from '../../planner/members.ts';
+import { CLAIM, POD } from '../observe.ts';
 import { isControlledBy } from '../pod-facts.ts';
 
 /**
  * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never
- * touched: fails with PreconditionChanged. Claims, which have no owner reference, are told by their token.
+ * touched: fails with PreconditionChanged. Claims, which have no owner reference, are told by their token. A pod of ours that
+ * has ended, which no kubelet starts again, is deleted and made anew.
  */
 export async function createOwned(
   kube: KubeClient,
@@ -27,11 +29,29 @@ export async function createOwned(
     throw preconditionChanged(`${kind} ${metadata.name} went away while it was looked at`);
   if (found.metadata.deletionTimestamp !== undefined)
     throw preconditionChanged(`${kind} ${metadata.name} is being deleted`);
+  if (isControlledBy(found, ownerUid) && isEndedPod(found)) return recreate(kube, object, found);
   if (isControlledBy(found, ownerUid) || hasToken(found, metadata.annotations?.[ANNOTATION_INCARNATION]))
     return 'found';
   throw preconditionChanged(
     `${kind} ${metadata.namespace}/${metadata.name} exists and belongs to something else; remove or rename it`,
   );
+}
+
+function isEndedPod({ kind, status }: KubeObject): boolean {
+  const { phase = '' } = (status ?? {}) as { phase?: string };
+  return kind === POD.kind && hasEnded({ phase });
+}
+
+async function recreate(kube: KubeClient, object: ManifestObject, ended: KubeObject): Promise<'created'> {
+  const { name, namespace, uid } = ended.metadata;
+  await kube.delete({ ...POD, namespace: namespace ?? '', name }, { uid: uid ?? '' });
+  try {
+    await kube.create(object);
+    return 'created';
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    throw preconditionChanged(`Pod ${name} had ended and is being deleted`);
+  }
 }
 
 /** A copy that somebody made of a pod or Service of ours has the token too, and is not ours. */

@@ -4,6 +4,7 @@
  * under its old id can outvote the members that hold the data).
  */
 import { parseTimestamp } from '../../api/time.ts';
+import { hasEnded } from '../members.ts';
 import type { Observation } from '../observation.ts';
 import type { Seat } from './seats.ts';
 
@@ -22,8 +23,10 @@ const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal
 export function lossOf(observation: Observation, seat: Seat): string | undefined {
   if (seat.probe !== undefined || !seat.ours) return undefined;
   if (observation.cluster.status.storage?.kind === 'EmptyDir') {
-    if (seat.pod !== undefined) return emptinessOf(seat);
-    return isPodGone(observation, seat) ? 'its pod is gone, and its data was in the pod' : undefined;
+    if (seat.pod === undefined)
+      return isPodGone(observation, seat) ? 'its pod is gone, and its data was in the pod' : undefined;
+    // What was in an emptyDir goes when a pod has ended, e.g. was evicted.
+    return hasEnded(seat.pod) ? 'its pod has ended, and its data was in the pod' : emptinessOf(seat);
   }
   if (seat.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.

@@ -1,0 +1,131 @@
+/** What an apiserver, its cache, its quotas and its other clients do to whoever relies on it; and a clock that jumps. */
+import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
+import { refusesChangeOf } from './crd-defaults.ts';
+import type { Fault } from './fault.ts';
+import type { SimWorld } from './sim-world.ts';
+
+const FROZEN = [
+  ['Pod'],
+  ['PersistentVolumeClaim'],
+  ['Pod', 'PersistentVolumeClaim'],
+  ['EtcdRestore'],
+  ['Node'],
+];
+
+/** Lists are answered from a cache that hears of nothing, until somebody notices. */
+const listsFrozen: Fault = ({ kube }, random) => {
+  kube.thawLists();
+  if (random.chance(0.5)) return 'no more';
+  const kinds = random.pick(FROZEN) ?? [];
+  kube.freezeLists(kinds);
+  return kinds.join();
+};
+
+/** `exceeded quota` as the admission plugin says it, or what a role does not allow. */
+const REFUSED = [
+  ['create Pod', 'exceeded quota: pods, requested: pods=1, used: pods=9, limited: pods=9'],
+  ['create PersistentVolumeClaim', 'exceeded quota: storage, requested: requests.storage=1Gi'],
+  ['create Service', 'exceeded quota: services'],
+  ['delete Pod', 'User "operator" cannot delete resource "pods"'],
+  ['patch Pod', 'User "operator" cannot patch resource "pods"'],
+  ['list Node', 'User "operator" cannot list resource "nodes"'],
+  ['get PersistentVolume', 'User "operator" cannot get resource "persistentvolumes"'],
+  ['list PersistentVolumeClaim', 'User "operator" cannot list resource "persistentvolumeclaims"'],
+] as const;
+
+const callsRefused: Fault = ({ kube }, random) => {
+  const [what, words] = random.pick(REFUSED) ?? REFUSED[0];
+  if (!kube.refuses.delete(what)) kube.refuses.set(what, words);
+  return `${what} ${kube.refuses.has(what) ? 'from now on' : 'no more'}`;
+};
+
+/** The fields that a client knows which was built on the types of the CoreOS operator. */
+const KNOWN = ['size', 'repository', 'version', 'paused', 'pod', 'TLS'];
+
+/** A client reads the object, changes its size and writes back what its own types know of it. */
+const putByOldClient: Fault = (world, random) => {
+  const { resource, kube } = world;
+  if (resource === undefined) return undefined;
+  const before = resource['spec'] as Record<string, unknown>;
+  const isOld = random.chance(0.5);
+  const kept = Object.entries(before).filter(([field]) =>
+    isOld ? KNOWN.includes(field) : random.chance(0.8),
+  );
+  const { version, ...spec } = Object.fromEntries(kept);
+  const keepsVersion = random.chance(0.5) && version !== undefined;
+  world.dropped ??= before as EtcdClusterSpec;
+  kube.put({ ...resource, spec: { ...spec, ...(keepsVersion && { version }), size: 1 + random.below(5) } });
+  world.noteSize();
+  return `${isOld ? 'of 2019' : 'of another release'}${keepsVersion ? '' : ' without a version'}`;
+};
+
+/** Somebody else is listed as an owner of the status, too: from now on an apply takes nothing away there. */
+const statusCoOwned: Fault = ({ kube }, random) => {
+  kube.isStatusCoOwned = random.chance(0.7);
+  return String(kube.isStatusCoOwned);
+};
+
+const clockJumped: Fault = (world, random) => {
+  const jumps = [0, 0, 90_000, 3_600_000, -30_000, -3_600_000];
+  world.skewMs = random.pick(jumps) ?? 0;
+  if (world.skewMs !== 0) world.invariants.truth.hasJumped = true;
+  return `${world.skewMs / 1_000} s`;
+};
+
+/** Another cluster domain for a cluster that lives; where admission refuses that, nobody can. */
+const domainChanged: Fault = (world, random) => {
+  if (refusesChangeOf('EtcdCluster', 'ClusterDomain')) return undefined;
+  const ClusterDomain = random.chance(0.5) ? '.other.example' : null;
+  world.edit({ pod: { ClusterDomain } } as EtcdClusterSpec);
+  return String(ClusterDomain);
+};
+
+/** It takes a member half a minute to tell what its keys come to. */
+const hashesSlow: Fault = (world, random) => {
+  world.hashesTakeMs = random.chance(0.5) ? 30_000 : 0;
+  return `${world.hashesTakeMs / 1_000} s`;
+};
+
+const rivalBegun: Fault = world => {
+  if (world.rival === undefined) world.beginRival();
+  else world.endRival();
+  return world.rival === undefined ? 'ends' : 'begins';
+};
+
+/** Everything is as it should be again, and people write again what their clients have dropped. */
+export function mendApiserver(world: SimWorld): void {
+  const { kube, dropped } = world;
+  kube.thawLists();
+  kube.refuses.clear();
+  kube.isStatusCoOwned = false;
+  world.skewMs = 0;
+  world.hashesTakeMs = 0;
+  world.endRival();
+  world.dropped = undefined;
+  if (!refusesChangeOf('EtcdCluster', 'ClusterDomain'))
+    world.edit({ pod: { ClusterDomain: null } } as unknown as EtcdClusterSpec);
+  if (dropped === undefined) return;
+  const { storage } = dropped;
+  const { version = worldVersion(world) } = world.spec as { version?: string };
+  world.edit({ ...(storage && { storage }), ...(version !== undefined && { version }) });
+}
+
+/** What the members run, when the specification does not say what they should. */
+function worldVersion({ resource }: SimWorld): string | undefined {
+  const { currentVersion } = ((resource as KubeObject | undefined)?.['status'] ?? {}) as {
+    currentVersion?: string;
+  };
+  return currentVersion;
+}
+
+export const faultsOfApiserver = {
+  listsFrozen,
+  callsRefused,
+  putByOldClient,
+  statusCoOwned,
+  clockJumped,
+  domainChanged,
+  hashesSlow,
+  rivalBegun,
+} satisfies Record<string, Fault>;
