@@ -43,6 +43,11 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     ),
   ),
   without(
+    'nodes that are off while a cluster sleeps are taken for lost when it wakes',
+    'nodesAreOffWhileTheClusterSleeps',
+    at('planner/report/members.ts', 'goesToSleep(observation)', 'false'),
+  ),
+  without(
     'members are restored beside those that run',
     'restoreIsConfirmedLate',
     at(PLAN, 'owned.length === 0 && !isOpen', 'true'),

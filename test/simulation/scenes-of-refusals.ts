@@ -181,6 +181,29 @@ export const refusalScenes = {
     nothingRestored(stage);
   },
 
+  /** Machines are off while the cluster sleeps, and on again some time after it is woken. */
+  async nodesAreOffWhileTheClusterSleeps(stage: Stage) {
+    const { world } = stage;
+    world.kubelet.nodes.hasLocalVolumes = true;
+    await backedUp(stage);
+    world.edit({ recovery: RESCUE });
+    await stage.rest();
+    const nodes = everyNode(stage);
+    world.edit({ hibernated: true });
+    await stage.until('it sleeps', () => world.kube.all('Pod').length === 0);
+    for (const node of nodes) world.kubelet.nodes.leave(node, world.now);
+    await stage.pass(A_WHILE);
+    stage.skip(600);
+    await stage.pass(A_WHILE);
+    world.edit({ hibernated: false });
+    await stage.blockedBy('WaitingForMember');
+    await stage.pass(A_WHILE);
+    if (world.kube.all('EtcdRestore').length > 0) throw new Breach('what slept was taken for lost');
+    for (const node of nodes) world.kubelet.nodes.restore(node);
+    await stage.rest();
+    nothingRestored(stage);
+  },
+
   async nodesDoNotComeBack(stage: Stage) {
     const nodes = await loseNodes(stage);
     await stage.blockedBy('WaitingForMember');
