@@ -165,7 +165,7 @@ export const restoreScenes = {
     const before = stage.leader().clusterId;
     const confirmed = { confirmClusterID: clusterID(stage) };
     const newer = stage.world.backups.take(CLUSTER, { ...stage.leader(), version: '3.7.3' });
-    const none = { s3: undefined, backupStorageType: undefined };
+    const none = { s3: undefined, backupStorageType: undefined, ...confirmed };
     for (const spec of [
       { etcdCluster: { name: 'nobody' } },
       { clusterTemplate: { size: 1 } },
@@ -174,7 +174,7 @@ export const restoreScenes = {
       { ...none, backupRef: { name: BACKUP, at: 1 } },
       { ...none, backupRef: { name: BACKUP, at: '2020-01-01T00:00:00Z' } },
       { ...none },
-      { s3: { path: 'nowhere', awsSecret: '' } },
+      { s3: { path: 'nowhere', awsSecret: '' }, ...confirmed },
     ]) {
       stage.restore(path, spec);
       await stage.pass(150);
