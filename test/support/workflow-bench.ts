@@ -23,9 +23,9 @@ interface WorkflowMetadata {
   readonly definition?: { readonly signalDefinitions?: readonly { readonly name: string }[] };
 }
 
-/** Waits until the condition holds, or fails after twenty seconds. */
+/** Waits until the condition holds. The limit is for what hangs: a machine that is busy is no failure. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await poll(async () => condition(), { timeoutMs: 20_000, intervalMs: 25 });
+  await poll(async () => condition(), { timeoutMs: 110_000, intervalMs: 25 });
 }
 
 /** Keeps the SDK from writing to the terminal; once a process, before anything else of it. */
