@@ -1,6 +1,5 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
 import { isDeepStrictEqual } from 'node:util';
-import { WATCHER_CONDITIONS } from '../api/conditions.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import { isConflict } from '../kube/errors.ts';
 import type { Decision } from '../planner/decision.ts';
@@ -14,7 +13,8 @@ import { statusOf } from '../planner/report/status.ts';
 import type { Dependencies } from './dependencies.ts';
 import { observe } from './observe.ts';
 import { endedOperation, figuresOf, upgradedMembers } from './pass-report.ts';
-import { applyStatus, type ClusterRef } from './resource.ts';
+import type { ClusterRef } from './resource.ts';
+import { replaceStatus, withoutWatchers } from './status-writing.ts';
 import { timestamp } from '../api/time.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -104,19 +104,13 @@ function logStep(deps: Dependencies, cluster: EtcdCluster, { operation }: EtcdCl
 
 async function report(deps: Dependencies, cluster: EtcdCluster, status: EtcdClusterStatus): Promise<void> {
   const before = cluster.status ?? {};
-  if (isDeepStrictEqual(ours(before), status)) return;
-  await applyStatus(deps.kube, cluster, status);
+  if (isDeepStrictEqual(withoutWatchers(before), status)) return;
+  await replaceStatus(deps.kube, cluster, status);
   const { namespace, name, uid } = cluster.metadata;
   for (const event of transitions(before, status)) {
     deps.recordEvent({ kind: 'EtcdCluster', namespace, name, uid }, event);
     deps.logger.info('cluster changed', { namespace, name, reason: event.reason, detail: event.message });
   }
-}
-
-/** The status without the conditions that the watcher keeps under a field manager of its own. */
-function ours(status: EtcdClusterStatus): EtcdClusterStatus {
-  const conditions = status.conditions?.filter(({ type }) => !WATCHER_CONDITIONS.includes(type));
-  return conditions === undefined ? status : { ...status, conditions };
 }
 
 function summaryOf({ cluster }: Observation, status: EtcdClusterStatus): ClusterSummary {

@@ -9,8 +9,8 @@ import {
 import { securityStamp } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import type { KubeClient, KubeObject, ObjectRef } from '../kube/port.ts';
-
 import { preconditionChanged } from './failures.ts';
+import { replaceStatus } from './status-writing.ts';
 
 /** Which EtcdCluster. The uid tells it from a later one of the same name. */
 export interface ClusterRef {
@@ -35,59 +35,17 @@ export async function readLivingCluster(kube: KubeClient, ref: ClusterRef): Prom
   return cluster;
 }
 
-/**
- * Replaces the status that the operator owns. Fails with a Conflict when the resource changed since it was read:
- * status is computed from the whole of it, so a stale one would undo what another pass recorded.
- */
-export async function applyStatus(
-  kube: KubeClient,
-  cluster: EtcdCluster,
-  status: EtcdClusterStatus,
-): Promise<void> {
-  const { name, namespace, uid, resourceVersion } = cluster.metadata;
-  await kube.apply(
-    {
-      apiVersion: API_VERSION,
-      kind: 'EtcdCluster',
-      metadata: { name, namespace, uid, resourceVersion },
-      status,
-    },
-    { subresource: 'status' },
-  );
-}
-
-/** Writes some fields of the status wholly, takes those away that are null, and leaves the others. Fails with a Conflict as {@link applyStatus} does. */
+/** Writes some fields of the status wholly, takes those away that are null, and leaves the others. Fails with a Conflict as {@link replaceStatus} does. */
 export async function recordStatus(
   kube: KubeClient,
   cluster: EtcdCluster,
   fields: { readonly [Key in keyof EtcdClusterStatus]: EtcdClusterStatus[Key] | null },
 ): Promise<EtcdCluster> {
-  const { uid, resourceVersion } = cluster.metadata;
-  const before = (cluster.status ?? {}) as Readonly<Record<string, unknown>>;
-  const status = Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [key, replacing(before[key], value)]),
-  );
-  const patch = { metadata: { uid, resourceVersion }, status };
-  return asCluster(
-    await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge', subresource: 'status' }),
-  );
+  const status = Object.entries({ ...cluster.status, ...fields }).filter(([, value]) => value !== null);
+  return asCluster(await replaceStatus(kube, cluster, Object.fromEntries(status)));
 }
 
-/** The merge patch that makes `after` of `before`: without it what is in the one and not in the other would stay (RFC 7386). */
-function replacing(before: unknown, after: unknown): unknown {
-  if (!isRecord(before) || !isRecord(after)) return after;
-  const gone = Object.keys(before).filter(key => !(key in after));
-  return Object.fromEntries([
-    ...gone.map(key => [key, null]),
-    ...Object.entries(after).map(([key, value]) => [key, replacing(before[key], value)]),
-  ]);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Writes the whole list of finalizers, or some annotations. Fails with a Conflict as {@link applyStatus} does. */
+/** Writes the whole list of finalizers, or some annotations. Fails with a Conflict as {@link replaceStatus} does. */
 export async function writeMetadata(
   kube: KubeClient,
   cluster: EtcdCluster,
@@ -103,7 +61,7 @@ export async function writeMetadata(
 
 /**
  * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, and how its
- * traffic is secured, as far as the status tells it. Fails with a Conflict as {@link applyStatus} does.
+ * traffic is secured, as far as the status tells it. Fails with a Conflict as {@link replaceStatus} does.
  */
 export function stampIdentity(
   kube: KubeClient,

@@ -16,7 +16,7 @@ async function living(): Promise<OperatorWorld> {
 function before(world: OperatorWorld, times: number, change: (attempt: number) => void): void {
   let attempt = 0;
   world.kube.intercept(call => {
-    if (call.verb !== 'apply' || call.subresource !== 'status' || attempt >= times) return;
+    if (call.verb !== 'replace' || call.subresource !== 'status' || attempt >= times) return;
     attempt += 1;
     change(attempt);
   });
@@ -31,7 +31,7 @@ const setStatus = (world: OperatorWorld, fields: EtcdClusterStatus): void => {
 describe('a pass', () => {
   it('writes the status once, and not again while nothing changed', async () => {
     const world = await living();
-    const writes = () => world.kube.calls.filter(call => call.verb === 'apply').length;
+    const writes = () => world.kube.calls.filter(call => call.verb === 'replace').length;
     await world.look();
     const { length } = world.events;
     const written = writes();
@@ -125,6 +125,27 @@ describe('a pass', () => {
     await world.look({ paused: {} });
     const types = world.cluster.status.conditions?.map(condition => condition.type);
     expect(types).toEqual(expect.arrayContaining(['TemporalUnavailable', 'Paused', 'Available']));
+  });
+
+  it('takes away what it no longer says, also from a status that another manager co-owns', async () => {
+    const world = await living();
+    const edit = (size: number) =>
+      world.kube.as('kubectl').patch(world.resource, { spec: { size } }, { type: 'merge' });
+    await edit(5);
+    await world.look();
+    const { namespace = '', name, apiVersion, kind } = world.resource;
+    const { status } = world.cluster;
+    expect(status.operation?.type).toBe('scaleCluster');
+    await world.kube
+      .as('old-client')
+      .apply({ apiVersion, kind, metadata: { namespace, name }, status }, { subresource: 'status' });
+    await world.run();
+    expect(world.cluster.status.operation).toBeUndefined();
+    await edit(3);
+    await world.run();
+    const { members, operation } = world.cluster.status;
+    expect(members?.details?.map(member => member.name)).toEqual(['example-0', 'example-1', 'example-2']);
+    expect(operation).toBeUndefined();
   });
 
   it('writes one line for each step that is decided on, also when it is looked at again', async () => {

@@ -123,7 +123,7 @@ describe('scaling', LONG, () => {
     const lost = etcd?.rows.find(row => row.id !== etcd.leaderId)?.name ?? '';
     // The last thing that is written before etcd is asked.
     world.kube.intercept(async ({ verb, subresource }) => {
-      if (verb === 'patch' && subresource === 'status' && world.names('Pod').includes(lost))
+      if (verb === 'replace' && subresource === 'status' && world.names('Pod').includes(lost))
         await lose(world, lost);
     });
     const begun = world.now;

@@ -148,7 +148,7 @@ describe('a refused restore', () => {
     // Another process refuses it between this one's look and its write.
     let isFirst = true;
     world.kube.intercept(({ verb, kind }) => {
-      if (!['apply', 'update', 'patch'].includes(verb) || kind !== 'EtcdRestore' || !isFirst) return;
+      if (!['apply', 'replace', 'patch'].includes(verb) || kind !== 'EtcdRestore' || !isFirst) return;
       isFirst = false;
       world.kube.mutate(world.restoreRef, object => {
         const refusal = { generation: 1, reason: 'VolumeTooSmall', message: 'the volumes are too small' };

@@ -20,7 +20,12 @@ export const clusterPermissions: readonly Permission[] = [
       verbs: ['get', 'list', 'watch', 'patch'],
       because: 'the watcher follows them, a pass reads one, the finalizer is put on and taken off',
     },
-    { group: own, resource: `${resource}/status`, verbs: ['patch'], because: 'status is applied' },
+    {
+      group: own,
+      resource: `${resource}/status`,
+      verbs: ['update', 'patch'],
+      because: 'a pass replaces the status, the watcher applies its own conditions',
+    },
     {
       group: own,
       resource: `${resource}/finalizers`,

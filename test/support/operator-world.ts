@@ -38,7 +38,7 @@ export interface WorldOptions {
 }
 
 const NAMESPACE = 'shop';
-const WRITES = ['create', 'apply', 'patch', 'update', 'delete'];
+const WRITES = ['create', 'apply', 'patch', 'replace', 'delete'];
 /** A loop that makes this many passes without coming to rest does not converge. */
 const PASSES = 60;
 

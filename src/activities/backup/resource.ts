@@ -12,7 +12,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { endedRun } from './figures.ts';
 import { preconditionChanged } from '../failures.ts';
 import type { ClusterRef } from '../resource.ts';
-import { WATCHER_CONDITIONS } from '../../api/conditions.ts';
+import { replaceStatus, withoutWatchers } from '../status-writing.ts';
 
 /** Which EtcdBackup; the uid tells it from a later one of the same name. */
 export type BackupRef = ClusterRef;
@@ -67,12 +67,9 @@ export async function reportBackup(
   status: EtcdBackupStatus,
 ): Promise<void> {
   const before = withoutWatchers(backup.status ?? {});
-  const { name, namespace, uid, resourceVersion = '' } = backup.metadata;
+  const { name, namespace, uid } = backup.metadata;
   if (isDeepStrictEqual(before, status)) return;
-  await deps.kube.apply(
-    { ...KIND, metadata: { name, namespace, uid, resourceVersion }, status },
-    { subresource: 'status' },
-  );
+  await replaceStatus(deps.kube, backup, status);
   const ended = endedRun(before, status);
   if (ended !== undefined) deps.onBackup(ended);
   for (const event of backupTransitions(before, status)) {
@@ -111,11 +108,6 @@ export async function setFinalizer(
   const finalizers = wanted ? [...present, FINALIZER] : present.filter(entry => entry !== FINALIZER);
   const patch = { metadata: { uid, resourceVersion, finalizers } };
   return asBackup(await kube.patch({ ...KIND, namespace, name }, patch, { type: 'merge' }));
-}
-
-function withoutWatchers(status: EtcdBackupStatus): EtcdBackupStatus {
-  const conditions = status.conditions?.filter(({ type }) => !WATCHER_CONDITIONS.includes(type));
-  return conditions === undefined ? status : { ...status, conditions };
 }
 
 /** The API server validated it against our own schema, so its shape is known. */

@@ -11,7 +11,8 @@ import { restoreStatus } from '../../planner/restore/report.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { observe } from '../observe.ts';
 import type { ClusterRef } from '../resource.ts';
-import { readBackupOf, readRestore, reportRestore, type RestoreRef, withoutWatchers } from './resource.ts';
+import { withoutWatchers } from '../status-writing.ts';
+import { readBackupOf, readRestore, reportRestore, type RestoreRef } from './resource.ts';
 
 /** What a workflow needs to know of a pass. */
 export interface RestoreAssessment {

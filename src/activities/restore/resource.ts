@@ -1,6 +1,5 @@
 /** Reading and writing an EtcdRestore, always guarded by its uid and resource version. */
 import { isDeepStrictEqual } from 'node:util';
-import { WATCHER_CONDITIONS } from '../../api/conditions.ts';
 import { API_VERSION } from '../../api/names.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
 import { isConflict } from '../../kube/errors.ts';
@@ -10,6 +9,7 @@ import { hasEnded, restoreOfCluster } from '../../planner/restore/of-cluster.ts'
 import type { ClusterFacts, Observation } from '../../planner/observation.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ClusterRef } from '../resource.ts';
+import { replaceStatus, withoutWatchers } from '../status-writing.ts';
 
 /** Which EtcdRestore; the uid tells it from a later one of the same name. */
 export type RestoreRef = ClusterRef;
@@ -57,11 +57,8 @@ export async function reportRestore(
 ): Promise<void> {
   const before = withoutWatchers(restore.status ?? {});
   if (isDeepStrictEqual(before, status)) return;
-  const { name, namespace, uid, resourceVersion = '' } = restore.metadata;
-  await deps.kube.apply(
-    { ...KIND, metadata: { name, namespace, uid, resourceVersion }, status },
-    { subresource: 'status' },
-  );
+  const { name, namespace, uid } = restore.metadata;
+  await replaceStatus(deps.kube, restore, status);
   const isSame = before.phase === status.phase && before.refusal?.message === status.refusal?.message;
   if (isSame) return;
   const { phase = 'Pending', reason } = status;
@@ -97,12 +94,6 @@ export async function recordFailure(deps: Dependencies, ref: RestoreRef, message
   await recordRestore(deps, ref, restore =>
     hasEnded(restore.status ?? {}) ? (restore.status ?? {}) : failedRestore(restore, message, deps.now()),
   );
-}
-
-/** The status without what the watcher writes. */
-export function withoutWatchers(status: EtcdRestoreStatus): EtcdRestoreStatus {
-  const conditions = status.conditions?.filter(({ type }) => !WATCHER_CONDITIONS.includes(type));
-  return conditions === undefined ? status : { ...status, conditions };
 }
 
 /** The API server validated it against our own schema, so its shape is known. */
