@@ -19,6 +19,7 @@ import { DEFAULT_VERSION } from './version-table.ts';
 import { trimVersion } from './versions.ts';
 
 export const DEFAULT_SIZE = 3;
+export const MAX_SIZE = 7;
 export const DEFAULT_REPOSITORY = 'gcr.io/etcd-development/etcd';
 export const DEFAULT_GRACE_SECONDS = 60;
 export const DEFAULT_RETAIN_DEAD_MEMBER = '24h';
@@ -111,7 +112,8 @@ export function withDefaults(
   const repository = orElse(spec.repository, DEFAULT_REPOSITORY);
   const profile = orElse<Profile>(spec.profile, 'Default');
   return {
-    size: orElse(spec.size, DEFAULT_SIZE),
+    // Another size is refused (spec-faults.ts). What people are shown of the plan all the same is of a size that can be.
+    size: Math.min(Math.max(orElse(spec.size, DEFAULT_SIZE), 1), MAX_SIZE),
     version,
     repository,
     image: `${repository}:v${version}`,

@@ -11,7 +11,7 @@ import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec, VolumeClaimTempl
 export function clusterFaults(name: string, spec: EtcdClusterSpec, config: ClusterConfig): readonly string[] {
   return [
     ...nameFaults('metadata.name', name),
-    ...sizeFaults(config.size),
+    ...sizeFaults(spec.size || config.size),
     ...podFaults(spec),
     ...storageFaults(spec),
     ...etcdFaults(spec, config),

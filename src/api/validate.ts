@@ -53,9 +53,14 @@ export function validateBackup(backup: Pick<EtcdBackup, 'spec'>): Validation {
       : blocks(finding('ScheduleValid', 'Malformed', faults.join('; ')));
   return validationOf([
     judgeFaults(backupFaults(backup.spec)),
-    ...(backup.spec.backupPolicy?.schedule === undefined ? [] : [schedule]),
+    ...(hasSchedule(backup.spec) ? [schedule] : []),
     judgeIgnored(ignoredBackupFields(backup.spec)),
   ]);
+}
+
+/** A time zone alone is no schedule, and is judged as one: days of retention begin in it. */
+function hasSchedule({ backupPolicy = {} }: EtcdBackup['spec']): boolean {
+  return backupPolicy.schedule !== undefined || backupPolicy.timeZone !== undefined;
 }
 
 /** Judges a restore's specification. */

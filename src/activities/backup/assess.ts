@@ -37,10 +37,12 @@ export async function assessBackup(
     if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
     const observation = { now: deps.now(), backup: backupFacts(object) };
     const decision = planBackup(observation, actor);
+    // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
+    if (observation.backup.deleting)
+      return { decision, summary: summaryOf(observation.backup.status, actor) };
     const status = backupStatus(observation, actor, workflowId);
     try {
-      // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
-      if (!observation.backup.deleting) await reportBackup(deps, object, status);
+      await reportBackup(deps, object, status);
       return { decision, summary: summaryOf(status, actor) };
     } catch (error) {
       if (!isConflict(error) || attempt >= TRIES) throw error;

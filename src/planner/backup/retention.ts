@@ -3,6 +3,7 @@
  * because of one that is not to be trusted. Pure.
  */
 import type { BackupVerification, RetentionPolicy } from '../../api/backup-defaults.ts';
+import { timeZoneFault } from '../../api/cron.ts';
 import { DAY, dateOf, HOUR, wallClock } from './calendar.ts';
 
 /** One backup, as far as it matters here. */
@@ -16,7 +17,7 @@ export interface KeptBackup {
 
 /**
  * The backups to delete, oldest first. `backups` are those of one EtcdBackup and of nobody else. Periods without a backup do not
- * count: after a long time down, what is there stays.
+ * count: after a long time down, what is there stays. Nothing goes while nobody knows when a day begins.
  * @param timeZone where days, weeks and months begin
  */
 export function toDelete<Backup extends KeptBackup>(
@@ -24,7 +25,7 @@ export function toDelete<Backup extends KeptBackup>(
   policy: RetentionPolicy,
   timeZone: string,
 ): readonly Backup[] {
-  if (policy.kind === 'all') return [];
+  if (policy.kind === 'all' || timeZoneFault(timeZone) !== undefined) return [];
   const newestFirst = backups.toSorted((a, b) => b.time - a.time || (a.location < b.location ? 1 : -1));
   const isTrusted = ({ verified }: Backup): boolean => verified !== '';
   // Each for itself: a bad backup takes no good one's place, nor do good ones drive out all that is left should a verification err.

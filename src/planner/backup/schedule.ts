@@ -1,5 +1,5 @@
 /** When a backup is due. Pure: what was missed is made up for by exactly one backup, whatever time has passed. */
-import { parseCron } from '../../api/cron.ts';
+import { parseCron, timeZoneFault } from '../../api/cron.ts';
 import type { BackupSchedule } from '../../api/backup-defaults.ts';
 import { firstAfter, lastUntil } from './cron-times.ts';
 
@@ -44,7 +44,8 @@ function nextOfCron(
   { now, last, since }: ScheduleState,
 ): NextBackup {
   const fields = parseCron(expression);
-  if (fields === undefined) return { kind: 'later', at: undefined };
+  // What is wrong is said in ScheduleValid; until it is put right the schedule asks for nothing.
+  if (fields === undefined || timeZoneFault(timeZone) !== undefined) return { kind: 'later', at: undefined };
   const schedule = { fields, timeZone };
   const missed = lastUntil(schedule, now);
   const done = Math.min(now, Math.max(last ?? since, since));
