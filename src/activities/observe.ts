@@ -8,9 +8,12 @@ import {
   peerServiceName,
   serialOf,
 } from '../api/names.ts';
-import type { EtcdCluster } from '../api/types.ts';
+import { inForce } from '../api/settings-in-force.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../api/types.ts';
+import { compareVersions } from '../api/versions.ts';
 import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
+import { specificationNoted } from '../objects/made-from.ts';
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
 import { isToCompareKeys } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
@@ -49,22 +52,24 @@ export async function observe(deps: Ports, ref: ClusterRef, actor: Actor = {}): 
 
 /** Objects of these names are looked for besides those of members that are recorded. */
 async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Promise<Looked | undefined> {
-  const cluster = await readCluster(deps.kube, ref);
-  if (cluster === undefined) return undefined;
-  const facts = clusterFacts(cluster);
-  const { incarnation } = facts.status;
-  const undecided = incarnation === undefined && !facts.deleting;
+  const read = await readCluster(deps.kube, ref);
+  if (read === undefined) return undefined;
+  const known = clusterFacts(read);
+  const { incarnation } = known.status;
+  const undecided = incarnation === undefined && !known.deleting;
   // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
   const names =
-    undecided || incarnation?.rebuilt === true ? findNames(deps.kube, facts) : Promise.resolve([]);
+    undecided || incarnation?.rebuilt === true ? findNames(deps.kube, known) : Promise.resolve([]);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
-    names.then(found => ownedObjects(deps.kube, facts, [...found, ...more])),
-    facts.deleting ? undefined : observeTls(deps.kube, cluster, deps.now()),
+    names.then(found => ownedObjects(deps.kube, known, [...found, ...more])),
+    known.deleting ? undefined : observeTls(deps.kube, read, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     names,
-    backupsOfCluster(deps.kube, facts),
-    restoresOfCluster(deps.kube, facts),
+    backupsOfCluster(deps.kube, known),
+    restoresOfCluster(deps.kube, known),
   ]);
+  const cluster = withoutSettings(read) ? inForce(read, specificationOf(owned)) : read;
+  const facts = cluster === read ? known : clusterFacts(cluster);
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
   // A cluster that is being deleted has nothing left to say that would change what is done.
@@ -97,6 +102,27 @@ async function withKeys(deps: Ports, { cluster, observation, address }: Looked, 
   if (!isToCompareKeys(observation, actor)) return { cluster, observation };
   const hashes = await hashMembers(deps.etcd, address, observation);
   return { cluster, observation: { ...observation, hashes } };
+}
+
+/** Nothing is recorded of what its fields were: a new cluster, one of another release, or one whose status was lost. */
+function withoutSettings({ status = {} }: EtcdCluster): boolean {
+  return status.settings === undefined;
+}
+
+/** The specification that the newest pod was made from, with the version and the number of members that there are; undefined without one. */
+function specificationOf({ pods, claims }: Owned): EtcdClusterSpec | undefined {
+  const notes = pods.filter(({ owned, madeFrom }) => owned && madeFrom !== undefined);
+  const newest = notes.toSorted((a, b) => b.createdAt - a.createdAt)[0];
+  const spec = specificationNoted(newest?.madeFrom);
+  if (spec === undefined) return undefined;
+  const members = [
+    ...pods.filter(({ owned, deleting }) => owned && !deleting),
+    ...claims.filter(({ owned, deleting, keptUntil }) => owned && !deleting && keptUntil === undefined),
+  ];
+  const versions = pods.flatMap(({ owned, version }) => (owned && version !== undefined ? [version] : []));
+  const version = versions.toSorted(compareVersions).at(-1);
+  const size = new Set(members.map(({ name }) => name)).size;
+  return { ...spec, size, ...(version !== undefined && { version }) };
 }
 
 /** Only then it matters what the cluster has agreed on. */

@@ -6,6 +6,7 @@ import {
   ANNOTATION_SECURITY,
   API_VERSION,
 } from '../api/names.ts';
+import { inForce } from '../api/settings-in-force.ts';
 import { securityStamp } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import type { KubeClient, KubeObject, ObjectRef } from '../kube/port.ts';
@@ -86,7 +87,7 @@ function clusterRef(of: Pick<ClusterRef, 'namespace' | 'name'>): ObjectRef {
   return { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: of.namespace, name: of.name };
 }
 
-/** The API server validated it against our own schema, so its shape is known. */
-function asCluster(object: KubeObject): EtcdCluster {
-  return object as unknown as EtcdCluster;
+/** With the specification that is in force. The API server validated it against our own schema, so its shape is known. */
+export function asCluster(object: KubeObject): EtcdCluster {
+  return inForce(object as unknown as EtcdCluster);
 }

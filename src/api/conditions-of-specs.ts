@@ -55,6 +55,15 @@ const FIELDS_IGNORED = rows('FieldsIgnored', {
   NoneIgnored: ['False', 'Every field that is set is acted upon.', ''],
 });
 
+/** Is something left out that a new cluster would be given another value for? */
+const FIELDS_KEPT = rows('FieldsKept', {
+  SomeKept: [
+    'True',
+    'Fields that the specification leaves out keep the value that they had; the message names each.',
+    'Nothing, or write the value that is wanted.',
+  ],
+});
+
 /** Is the size one that costs a member without gaining anything? */
 const EVEN_SIZE = rows('EvenSize', {
   NoExtraTolerance: [
@@ -218,6 +227,7 @@ export const SPEC_CONDITIONS = [
   ...VERSION_OUTDATED,
   ...SPEC_VALID,
   ...FIELDS_IGNORED,
+  ...FIELDS_KEPT,
   ...EVEN_SIZE,
   ...STORAGE_TIGHT,
   ...TLS_SUPPORTED,

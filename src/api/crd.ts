@@ -50,7 +50,12 @@ const CLUSTER_COLUMNS: readonly PrinterColumn[] = [
     jsonPath: '.status.ready',
     description: 'Ready members of asked members.',
   },
-  { name: 'Size', type: 'integer', jsonPath: '.spec.size', description: 'Members asked for.' },
+  {
+    name: 'Size',
+    type: 'integer',
+    jsonPath: '.status.settings.size',
+    description: 'Members asked for.',
+  },
   {
     name: 'Version',
     type: 'string',

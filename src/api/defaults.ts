@@ -43,6 +43,9 @@ export const UPGRADE_DEFAULTS = {
 
 export const REPAIR_DEFAULTS = { replaceAfterSeconds: 600, maxReplacementsPerHour: 2 } as const;
 
+/** cert-manager's own. */
+export const ISSUER_DEFAULTS = { kind: 'Issuer', group: 'cert-manager.io' } as const;
+
 export const RECOVERY_DEFAULTS = { totalLoss: 'Report' } as const;
 
 /** How etcd is run. All of it is rendered into flags, which differ between versions. */
@@ -176,7 +179,7 @@ function etcdWithDefaults({ etcd, pod }: EtcdClusterSpec, profile: Profile): Etc
   return {
     quotaBackendBytes: bytesOrElse(etcd?.quotaBackendBytes, quotaByVariable(pod) ?? preset.quotaBackendBytes),
     autoCompaction: compactionWithDefaults(etcd?.autoCompaction, preset.compaction),
-    ...(etcd?.snapshotCount === undefined ? {} : { snapshotCount: etcd.snapshotCount }),
+    ...((etcd?.snapshotCount ?? 0) === 0 ? {} : { snapshotCount: etcd?.snapshotCount ?? 0 }),
     heartbeatIntervalMs: heartbeat,
     electionTimeoutMs: orElse(etcd?.electionTimeoutMs, heartbeat * 10),
     logLevel: orElse<string>(etcd?.logLevel, 'info'),

@@ -1,6 +1,6 @@
 /** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
 import * as z from 'zod';
-import { conditions, int32, int64, listMap, statusValue, text } from './parts.schema.ts';
+import { conditions, int32, int64, listMap, rawObject, statusValue, text } from './parts.schema.ts';
 
 const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
 const name = (description: string) => text(253, description);
@@ -197,6 +197,9 @@ export const clusterStatus = z
     leaderSince: time('Since when it was seen to lead in that term.').optional(),
     operation: operation.describe('What is being done now.').optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
+    settings: rawObject(
+      'What each field of the specification was when it was last written: kept where it is left out.',
+    ).optional(),
     storage: storage.describe('Where members keep their data; decided once.').optional(),
     tls: tls.describe('How traffic is secured; absent: plain text.').optional(),
     lastBackup: z

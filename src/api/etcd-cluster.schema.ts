@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { DEFAULT_REPOSITORY, DEFAULT_SIZE } from './defaults.ts';
 import { etcdSettings, maintenance, recovery, repair, service, upgrade } from './etcd-settings.schema.ts';
 import { clusterStatus } from './etcd-cluster-status.schema.ts';
-import { type CelRule, cel, int32, text } from './parts.schema.ts';
+import { type CelRule, cel, int32, kept, text } from './parts.schema.ts';
 import { podPolicy } from './pod.schema.ts';
 import { storage, storageTransitions } from './storage.schema.ts';
 import { tls, tlsTransition } from './tls.schema.ts';
@@ -14,7 +14,7 @@ const NUMBER = '(0|[1-9][0-9]{0,3})';
 const version = cel(
   text(
     64,
-    `Release of etcd, such as ${DEFAULT_VERSION}; a leading v is allowed. A change upgrades the cluster one member at a time. Supported: ${Object.keys(NEWEST_KNOWN).join(', ')}. Empty: as the cluster is, or ${DEFAULT_VERSION} for a new one.`,
+    `Release of etcd, such as ${DEFAULT_VERSION}; a leading v is allowed. A change upgrades the cluster one member at a time. Supported: ${Object.keys(NEWEST_KNOWN).join(', ')}. Absent or empty: the version that runs; ${DEFAULT_VERSION} in a new cluster.`,
   ),
   {
     rule: `self == '' || self.matches('^v?${NUMBER}[.]${NUMBER}[.]${NUMBER}$')`,
@@ -22,7 +22,7 @@ const version = cel(
   },
 );
 
-const repository = cel(text(512, `The image is <repository>:v<version>. Empty: ${DEFAULT_REPOSITORY}.`), {
+const repository = cel(text(512, `The image is <repository>:v<version>.`), {
   rule: "!self.matches('[@[:space:]]') && !self.matches(':[^/]*$')",
   message: `must be an image name without tag or digest, such as ${DEFAULT_REPOSITORY}: the tag is v<version>`,
 });
@@ -37,26 +37,30 @@ const size = cel(
 );
 
 const specFields = z.object({
-  size: size.default(DEFAULT_SIZE),
-  version: version.default(DEFAULT_VERSION),
-  repository: repository.default(DEFAULT_REPOSITORY),
-  paused: z.boolean().describe('true: no step is taken; status is still written.').default(false),
-  hibernated: z
-    .boolean()
-    .describe(
-      'true: pods are stopped; volumes, services and identity stay, and false brings the same members back.',
-    )
-    .default(false),
+  size: kept(size, DEFAULT_SIZE),
+  version: version.optional(),
+  repository: kept(repository, DEFAULT_REPOSITORY),
+  paused: z.boolean().describe('true: no step is taken; status is still written. Absent: false.').optional(),
+  hibernated: kept(
+    z
+      .boolean()
+      .describe(
+        'true: pods are stopped; volumes, services and identity stay, and false brings the same members back.',
+      ),
+    false,
+  ),
   pod: podPolicy.optional(),
   TLS: tls.optional(),
   storage: storage.optional(),
   etcd: etcdSettings.optional(),
-  profile: z
-    .enum(['Default', 'Development', 'Kubernetes'])
-    .describe(
-      'A tested set of values for what is not said elsewhere. Development: small, members may share a node. Kubernetes: what a kube-apiserver needs (compaction off, 8Gi quota).',
-    )
-    .default('Default'),
+  profile: kept(
+    z
+      .enum(['Default', 'Development', 'Kubernetes'])
+      .describe(
+        'A tested set of values for what is not said elsewhere. Development: small, members may share a node. Kubernetes: what a kube-apiserver needs (compaction off, 8Gi quota).',
+      ),
+    'Default',
+  ),
   upgrade: upgrade.optional(),
   repair: repair.optional(),
   maintenance: maintenance.optional(),
@@ -73,13 +77,11 @@ const ONE_STORAGE: CelRule = {
 /** The specification of a cluster. */
 export const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_STORAGE);
 
-/** The specification of a cluster that does not exist yet: what says nothing is not defaulted, so that a backup can. */
+/** The specification of a cluster that does not exist yet. */
 export const clusterTemplate = cel(
-  specFields
-    .extend({ version: version.optional() })
-    .describe(
-      'An EtcdCluster spec: a new cluster of the name etcdCluster.name is made and the backup restored into it.',
-    ),
+  specFields.describe(
+    'An EtcdCluster spec: a new cluster of the name etcdCluster.name is made and the backup restored into it. An absent version is that of the backup.',
+  ),
   ONE_STORAGE,
 );
 

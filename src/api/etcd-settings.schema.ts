@@ -7,6 +7,7 @@ import {
   duration,
   int32,
   intOrString,
+  kept,
   quantityBetween,
   text,
   textMap,
@@ -47,8 +48,10 @@ export const etcdSettings = cel(
         'The most that the database may hold, in bytes or as a size. Absent: 2Gi, or 8Gi with the profile Kubernetes. The volume should have three times that and 2Gi.',
       ).optional(),
       autoCompaction: autoCompaction.optional(),
-      snapshotCount: int32('Transactions between two snapshots of the log on disk. Absent: as etcd does it.')
-        .min(1)
+      snapshotCount: int32(
+        'Transactions between two snapshots of the log on disk. 0: as etcd does it, which is how a new cluster is made.',
+      )
+        .min(0)
         .max(100_000_000)
         .optional(),
       heartbeatIntervalMs: int32('Milliseconds between two heartbeats of the leader. Absent: 100.')
@@ -81,47 +84,57 @@ export const etcdSettings = cel(
 
 export const upgrade = z
   .object({
-    strategy: z
-      .enum(['Automatic', 'Supervised'])
-      .describe('Supervised: waits for the approval of a person before the first and before the last member.')
-      .default(UPGRADE_DEFAULTS.strategy),
-    soakSeconds: int32('How long each upgraded member must be well before the next.')
-      .min(0)
-      .max(86_400)
-      .default(UPGRADE_DEFAULTS.soakSeconds),
-    snapshotBefore: z
-      .enum(['IfPossible', 'Required', 'Never'])
-      .describe(
-        'Before its first member an upgrade asks an EtcdBackup of this cluster for a backup, unless one that is verified is younger than an hour; when that fails, nothing is touched. IfPossible: without an EtcdBackup the upgrade goes on. Required: it waits for one. Never: none is asked for.',
-      )
-      .default(UPGRADE_DEFAULTS.snapshotBefore),
-    allowIntermediateVersions: z
-      .boolean()
-      .describe(
-        'true: an upgrade over several minors is planned through each of them instead of being refused.',
-      )
-      .default(UPGRADE_DEFAULTS.allowIntermediateVersions),
-    rollbackOnFailure: z
-      .boolean()
-      .describe(
-        'true: a member that fails with the new version goes back to the old one while that is possible.',
-      )
-      .default(UPGRADE_DEFAULTS.rollbackOnFailure),
+    strategy: kept(
+      z
+        .enum(['Automatic', 'Supervised'])
+        .describe(
+          'Supervised: waits for the approval of a person before the first and before the last member.',
+        ),
+      UPGRADE_DEFAULTS.strategy,
+    ),
+    soakSeconds: kept(
+      int32('How long each upgraded member must be well before the next.').min(0).max(86_400),
+      UPGRADE_DEFAULTS.soakSeconds,
+    ),
+    snapshotBefore: kept(
+      z
+        .enum(['IfPossible', 'Required', 'Never'])
+        .describe(
+          'Before its first member an upgrade asks an EtcdBackup of this cluster for a backup, unless one that is verified is younger than an hour; when that fails, nothing is touched. IfPossible: without an EtcdBackup the upgrade goes on. Required: it waits for one. Never: none is asked for.',
+        ),
+      UPGRADE_DEFAULTS.snapshotBefore,
+    ),
+    allowIntermediateVersions: kept(
+      z
+        .boolean()
+        .describe(
+          'true: an upgrade over several minors is planned through each of them instead of being refused.',
+        ),
+      UPGRADE_DEFAULTS.allowIntermediateVersions,
+    ),
+    rollbackOnFailure: kept(
+      z
+        .boolean()
+        .describe(
+          'true: a member that fails with the new version goes back to the old one while that is possible.',
+        ),
+      UPGRADE_DEFAULTS.rollbackOnFailure,
+    ),
   })
   .describe('How another version is brought to the cluster.');
 
 export const repair = z
   .object({
-    replaceAfterSeconds: int32(
-      'Grace after the proof that a node or a volume is gone, before its member is replaced.',
-    )
-      .min(0)
-      .max(604_800)
-      .default(REPAIR_DEFAULTS.replaceAfterSeconds),
-    maxReplacementsPerHour: int32('Members that may be replaced in an hour before a person is asked.')
-      .min(0)
-      .max(100)
-      .default(REPAIR_DEFAULTS.maxReplacementsPerHour),
+    replaceAfterSeconds: kept(
+      int32('Grace after the proof that a node or a volume is gone, before its member is replaced.')
+        .min(0)
+        .max(604_800),
+      REPAIR_DEFAULTS.replaceAfterSeconds,
+    ),
+    maxReplacementsPerHour: kept(
+      int32('Members that may be replaced in an hour before a person is asked.').min(0).max(100),
+      REPAIR_DEFAULTS.maxReplacementsPerHour,
+    ),
   })
   .describe('How lost members are replaced.');
 
@@ -130,10 +143,12 @@ const defragment = z
     schedule: cronSchedule(
       'When to look whether members need it. Absent: only when a person asks.',
     ).optional(),
-    fragmentation: int32('Per cent of the file that must be free for a member to be defragmented.')
+    fragmentation: int32(
+      'Per cent of the file that must be free for a member to be defragmented. Absent: 50.',
+    )
       .min(1)
       .max(99)
-      .default(50),
+      .optional(),
     freeBytes: quantityBetween(
       '1Mi',
       '64Gi',
@@ -146,7 +161,7 @@ const defragment = z
           message: 'must be a time of day from 00:00 to 23:59, such as 01:30',
         }),
         duration: duration('How long it stays open, such as 4h.'),
-        timeZone: timeZone('The time zone of start.').default('UTC'),
+        timeZone: timeZone('The time zone of start. Absent: UTC.').optional(),
       })
       .describe('The time of day in which a defragmentation may begin. Absent: any.')
       .optional(),
@@ -161,21 +176,23 @@ export const maintenance = z
 
 export const recovery = z
   .object({
-    totalLoss: z
-      .enum(['Report', 'RestoreLatestBackup'])
-      .describe(
-        'What to do when all volumes are proved lost and an EtcdBackup of this cluster has a verified object. An empty cluster is never made in place of a lost one.',
-      )
-      .default(RECOVERY_DEFAULTS.totalLoss),
+    totalLoss: kept(
+      z
+        .enum(['Report', 'RestoreLatestBackup'])
+        .describe(
+          'What to do when all volumes are proved lost and an EtcdBackup of this cluster has a verified object. An empty cluster is never made in place of a lost one.',
+        ),
+      RECOVERY_DEFAULTS.totalLoss,
+    ),
   })
   .describe('What to do when everything is lost.');
 
 export const service = z
   .object({
-    type: z
-      .enum(['ClusterIP', 'NodePort', 'LoadBalancer'])
-      .describe('Type of the Service that clients use.')
-      .default('ClusterIP'),
+    type: kept(
+      z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']).describe('Type of the Service that clients use.'),
+      'ClusterIP',
+    ),
     annotations: textMap(64, 65536, 'Annotations of the Service.').optional(),
     labels: textMap(64, 63, 'Labels of the Service.').optional(),
     trafficDistribution: text(

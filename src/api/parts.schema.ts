@@ -27,6 +27,13 @@ export function listMap<T extends z.ZodType>(schema: T, ...keys: readonly string
   });
 }
 
+/** A field that a living cluster keeps as it is when it is left out; a new one is made with `value`. */
+export function kept<T extends z.ZodType>(schema: T, value: string | number | boolean): z.ZodOptional<T> {
+  const { description = '' } = schema.meta() ?? {};
+  const absent = `Absent: as it is; ${value} in a new cluster.`;
+  return schema.meta({ ...schema.meta(), description: `${description} ${absent}` }).optional();
+}
+
 /** Text of at most `maxLength` characters: bounded, so that rules over it have a bounded cost. */
 export function text(maxLength: number, description: string): z.ZodString {
   return z.string().max(maxLength).describe(description);

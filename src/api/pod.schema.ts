@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DEFAULT_GRACE_SECONDS } from './defaults.ts';
 import { CLAIM_SPEC } from './storage.schema.ts';
-import { cel, int32, int64, rawObject, text, textMap } from './parts.schema.ts';
+import { cel, int32, int64, kept, rawObject, text, textMap } from './parts.schema.ts';
 import { DANGEROUS_ENV, OPERATOR_ENV, OPERATOR_ENV_PREFIXES, OWN_ENV } from './reserved-env.ts';
 
 const MAX_ENV = 128;
@@ -112,9 +112,9 @@ export const podPolicy = z
       253,
       'ServiceAccount of the pods. Absent: default. No token is mounted.',
     ).optional(),
-    terminationGracePeriodSeconds: int32('How long etcd may take to hand over leadership and stop.')
-      .min(1)
-      .max(3600)
-      .default(DEFAULT_GRACE_SECONDS),
+    terminationGracePeriodSeconds: kept(
+      int32('How long etcd may take to hand over leadership and stop.').min(1).max(3600),
+      DEFAULT_GRACE_SECONDS,
+    ),
   })
   .describe('How the pods of members look.');

@@ -6,6 +6,7 @@ import {
   cel,
   duration,
   intOrString,
+  kept,
   partlyRaw,
   quantityBetween,
   text,
@@ -64,13 +65,16 @@ export const storage = cel(
         })
         .describe('Asks for ephemeral members: a deleted pod is then a lost member.')
         .optional(),
-      retain: z
-        .enum(['Delete', 'Retain'])
-        .describe('What happens to claims when the cluster is deleted or a member is removed.')
-        .default('Delete'),
-      retainDeadMemberFor: duration(
-        'How long the claim of a member that was removed as dead is kept, whatever retain says.',
-      ).default(DEFAULT_RETAIN_DEAD_MEMBER),
+      retain: kept(
+        z
+          .enum(['Delete', 'Retain'])
+          .describe('What happens to claims when the cluster is deleted or a member is removed.'),
+        'Delete',
+      ),
+      retainDeadMemberFor: kept(
+        duration('How long the claim of a member that was removed as dead is kept, whatever retain says.'),
+        DEFAULT_RETAIN_DEAD_MEMBER,
+      ),
     })
     .describe(
       'Where members keep their data. Absent: a claim of the default StorageClass where there is one, else an emptyDir.',

@@ -1,6 +1,7 @@
 /** spec.TLS: the three ways to secure a cluster. `static` is the CoreOS operator's, with its exact names. */
 import * as z from 'zod';
-import { type CelRule, cel, secretName, text } from './parts.schema.ts';
+import { ISSUER_DEFAULTS } from './defaults.ts';
+import { type CelRule, cel, kept, secretName, text } from './parts.schema.ts';
 
 const isSet = (path: string): string => `(has(${path}) && ${path} != '')`;
 
@@ -45,8 +46,8 @@ export const tls = cel(
           issuerRef: z
             .object({
               name: text(253, 'Name of the issuer.').min(1),
-              kind: text(63, 'Issuer or ClusterIssuer.').default('Issuer'),
-              group: text(253, 'API group of the issuer.').default('cert-manager.io'),
+              kind: kept(text(63, 'Issuer or ClusterIssuer.'), ISSUER_DEFAULTS.kind),
+              group: kept(text(253, 'API group of the issuer.'), ISSUER_DEFAULTS.group),
             })
             .describe('The issuer that signs.'),
         })

@@ -47,7 +47,10 @@ type Resource<K extends string, Spec, Status> = {
 
 export type EtcdClusterSpec = Written<ClusterSpecInput>;
 export type EtcdClusterStatus = Written<ClusterStatusInput>;
-export type EtcdCluster = Resource<'EtcdCluster', EtcdClusterSpec, EtcdClusterStatus>;
+/** `spec`: as it is in force, once it was read by an activity; `written` is then what stands in the resource. */
+export type EtcdCluster = Resource<'EtcdCluster', EtcdClusterSpec, EtcdClusterStatus> & {
+  readonly written?: EtcdClusterSpec;
+};
 
 export type EtcdBackupSpec = Written<BackupSpecInput>;
 export type EtcdBackupStatus = Written<BackupStatusInput>;

@@ -1,4 +1,5 @@
 /** What is asked of cert-manager: one Certificate for each Secret, and of the same name. Pure. */
+import { ISSUER_DEFAULTS } from '../api/defaults.ts';
 import { clusterLabels } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
@@ -17,7 +18,7 @@ export function certificates(cluster: EtcdCluster): readonly ManifestObject[] {
   if (issuer === undefined) return [];
   const { namespace, name } = cluster.metadata;
   const labels = clusterLabels(name);
-  const { name: issuerName, kind = 'Issuer', group = 'cert-manager.io' } = issuer;
+  const { name: issuerName, kind, group } = { ...ISSUER_DEFAULTS, ...issuer };
   return leavesOf(cluster).map(leaf => ({
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',

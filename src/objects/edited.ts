@@ -78,7 +78,10 @@ export function removals(stored: StoredObject, wanted: ManifestObject): object |
 type Nulls = Record<string, null>;
 
 /** Fields that the apiserver refuses beside one of ours. */
-const RIVALS: readonly (readonly [ours: string, theirs: string])[] = [['maxUnavailable', 'minAvailable']];
+const RIVALS: readonly (readonly [ours: string, theirs: string])[] = [
+  ['maxUnavailable', 'minAvailable'],
+  ['minAvailable', 'maxUnavailable'],
+];
 
 function firstDifference(stored: unknown, wanted: unknown, path: string): string | undefined {
   if (wanted === undefined || canonical(stored) === canonical(wanted)) return undefined;

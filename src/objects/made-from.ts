@@ -4,7 +4,7 @@
  */
 import { ANNOTATION_MADE_FROM } from '../api/names.ts';
 import { type Security, securityOf } from '../api/tls.ts';
-import type { EtcdCluster } from '../api/types.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../api/types.ts';
 import { canonical } from './rendered.ts';
 
 /** Of one object Kubernetes keeps 256 KiB of annotations, and a user may fill most of that. */
@@ -18,12 +18,26 @@ export function madeFrom(cluster: EtcdCluster): Readonly<Record<string, string>>
 
 /** `cluster` with the specification that the annotation tells; undefined without one, or when it cannot be read. */
 export function asMade(cluster: EtcdCluster, annotation: string | undefined): EtcdCluster | undefined {
+  const note = readNote(annotation);
+  if (note === undefined) return undefined;
+  const { spec, security } = note;
+  const { tls: _, ...status } = cluster.status ?? {};
+  return { ...cluster, spec, status: security === undefined ? status : { ...status, tls: security } };
+}
+
+/** The specification that the annotation tells; undefined without one, or when it cannot be read. */
+export function specificationNoted(annotation: string | undefined): EtcdClusterSpec | undefined {
+  return readNote(annotation)?.spec;
+}
+
+function readNote(
+  annotation: string | undefined,
+): { readonly spec: EtcdClusterSpec; readonly security?: Security } | undefined {
   if (annotation === undefined) return undefined;
   try {
-    const { spec, security } = JSON.parse(annotation) as { spec?: EtcdCluster['spec']; security?: Security };
+    const { spec, security } = JSON.parse(annotation) as { spec?: EtcdClusterSpec; security?: Security };
     if (typeof spec !== 'object' || spec === null) return undefined;
-    const { tls: _, ...status } = cluster.status ?? {};
-    return { ...cluster, spec, status: security === undefined ? status : { ...status, tls: security } };
+    return { spec, ...(security !== undefined && { security }) };
   } catch {
     return undefined;
   }

@@ -321,7 +321,7 @@ describe('objects that somebody edited', LONG, () => {
     });
     await world.kube
       .as('kubectl')
-      .patch(world.resource, { spec: { service: { trafficDistribution: null } } }, { type: 'merge' });
+      .patch(world.resource, { spec: { service: { trafficDistribution: '' } } }, { type: 'merge' });
     expect((await world.run()).decision.kind).toBe('idle');
     const found = world.kube.peek(service('example-client'));
     expect(found?.metadata.annotations).toMatchObject({ 'example.com/b': '2' });

@@ -141,7 +141,7 @@ describe('a stored EtcdCluster', () => {
   });
 
   test('is scaled through the scale subresource, within bounds', async () => {
-    const cluster = await createCluster({});
+    const cluster = await createCluster({ size: 3 });
     await writeStatus(cluster, { size: 3, selector: 'app=etcd,etcd_cluster=x' });
     const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters/${cluster.metadata.name}/scale`;
     const scale = JSON.parse((await client.raw('GET', path)).text) as { spec: object; status: object };
@@ -157,6 +157,28 @@ describe('a stored EtcdCluster', () => {
       size: 5,
     });
     expect(await refusal(patch(9))).toContain('must be from 1 to 7');
+  });
+
+  test('that does not say its size is scaled by kubectl, and has no scale to read', async () => {
+    const cluster = await createCluster({});
+    const { name } = cluster.metadata;
+    const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters/${name}/scale`;
+    expect(await refusal(client.raw('GET', path, { timeoutMs: 2_000 }))).not.toBe('');
+    const { plane } = server;
+    await run(plane.kubectl, ['--kubeconfig', plane.kubeconfig, 'scale', `etcd/${name}`, '--replicas=5']);
+    expect((await client.get(ref('EtcdCluster', name)))?.['spec']).toEqual({ size: 5 });
+  });
+
+  test('is stored as it is written: nothing is filled in at admission', async () => {
+    const spec = { size: 1, storage: { volumeClaimTemplate: { spec: {} } }, service: { labels: { a: 'b' } } };
+    const cluster = await createCluster(spec);
+    const { name } = cluster.metadata;
+    expect(cluster['spec']).toEqual(spec);
+    const settings = { size: 5, version: '3.5.35', etcd: { quotaBackendBytes: '4Gi' }, hibernated: false };
+    expect((await writeStatus(cluster, { settings }))['status']).toEqual({ settings });
+    const { resourceVersion: _, ...metadata } = cluster.metadata;
+    expect((await client.replace({ ...cluster, metadata, spec: {} }))['spec']).toEqual({});
+    expect((await client.get(ref('EtcdCluster', name)))?.['status']).toEqual({ settings });
   });
 
   test('refuses a field that does not exist when the client asks for strictness, as kubectl does', async () => {
@@ -178,6 +200,7 @@ describe('kubectl get', () => {
       phase: 'Creating',
       currentVersion: '3.6.16',
       leader: 'example-1',
+      settings: { size: 3 },
       operation,
     };
     await writeStatus(cluster, status);

@@ -23,6 +23,16 @@ function stampOf(object: ManifestObject): string | undefined {
   return object.metadata.annotations?.[ANNOTATION_RENDERED];
 }
 
+describe('the budget of a cluster that does not say its size', () => {
+  it('names the members, and takes the place of one that counts those that are missing', () => {
+    const [said, silent] = [disruptionBudget(cluster({ ...BASE, size: 3 })), disruptionBudget(cluster(BASE))];
+    expect(silent.spec).toMatchObject({ minAvailable: 2 });
+    expect(silent.spec).not.toHaveProperty('maxUnavailable');
+    const taken = { maxUnavailable: null, minAvailable: 2 };
+    expect(removals(said as unknown as StoredObject, silent)).toMatchObject({ spec: taken });
+  });
+});
+
 describe('a pod that was made from another specification', () => {
   const rows: readonly { change: EtcdClusterSpec; from?: EtcdClusterSpec; said: readonly string[] }[] = [
     { change: { etcd: { snapshotCount: 5 } }, said: ['argument --snapshot-count added'] },
@@ -104,7 +114,7 @@ describe('an object that somebody edited', () => {
   const wanted = {
     client: clientService(example),
     peer: peerService(example),
-    budget: disruptionBudget(example),
+    budget: disruptionBudget(cluster({ ...BASE, size: 3 })),
   };
   /** As the apiserver would return it, with the defaults that it adds. */
   const stored = (object: ManifestObject, change: (stored: Record<string, never>) => void = () => {}) => {

@@ -143,7 +143,9 @@ export const peopleScenes = {
     await stage.answered();
     stage.world.edit({ etcd: { snapshotCount: 9_000 } });
     await stage.blockedBy('EphemeralMembers');
-    stage.world.kube.merge('EtcdCluster', 'example', { spec: { etcd: null, hibernated: true } });
+    stage.world.kube.merge('EtcdCluster', 'example', {
+      spec: { etcd: { snapshotCount: 0 }, hibernated: true },
+    });
     await stage.blockedBy('HibernationRefused');
     stage.world.edit({ hibernated: false });
     const { name, disk } = stage.follower();

@@ -279,7 +279,7 @@ export const upgradeScenes = {
     await stage.createInPods({ size: 3, version: '3.6.15' });
     stage.world.edit({ version: '3.6.16', etcd: { snapshotCount: 7_000 } });
     await stopped(stage, 'EphemeralMembers');
-    stage.world.kube.merge('EtcdCluster', CLUSTER, { spec: { etcd: null } });
+    stage.world.kube.merge('EtcdCluster', CLUSTER, { spec: { etcd: { snapshotCount: 0 } } });
     await reached(stage, '3.6.16');
   },
 

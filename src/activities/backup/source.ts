@@ -12,6 +12,7 @@ import {
 } from '../../planner/backup/source.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { asCluster } from '../resource.ts';
 import { messageOf } from '../failures.ts';
 import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
@@ -108,7 +109,7 @@ export async function managedCluster(
   const name = named ?? (new Set(services).size === 1 ? services[0] : undefined);
   if (name === undefined) return undefined;
   const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
-  if (object !== undefined) return object as unknown as EtcdCluster;
+  if (object !== undefined) return asCluster(object);
   if (named === undefined) return undefined;
   throw new BackupFailure(
     'later',

@@ -11,7 +11,7 @@ import { restoreUnderWay } from '../restore/of-cluster.ts';
 import { backedUp } from '../backup/of-cluster.ts';
 import { said } from '../said.ts';
 import { tlsCondition } from '../tls.ts';
-import { ignoredFields } from './ignored-fields.ts';
+import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { upgrading } from './upgrading.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
@@ -47,6 +47,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     ...tlsCondition(findings.observation),
     ...judged.filter(isWorthSaying),
     ...ignoredFields(judged),
+    ...fieldsKept(cluster.object),
   ];
 }
 

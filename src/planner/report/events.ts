@@ -18,6 +18,7 @@ const TOLD = [
   'TLSSupported',
   'TLSReady',
   'FieldsIgnored',
+  'FieldsKept',
   'StorageResized',
   'PodsOutdated',
   'RestorePending',

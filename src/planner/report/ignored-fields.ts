@@ -1,4 +1,6 @@
 import { type ConditionFinding, finding } from '../../api/conditions.ts';
+import { keptFields } from '../../api/settings-in-force.ts';
+import type { EtcdCluster } from '../../api/types.ts';
 
 /** Fields that are set and do nothing, in one condition; empty when there are none. */
 export function ignoredFields(judged: readonly ConditionFinding[]): ConditionFinding[] {
@@ -7,4 +9,11 @@ export function ignoredFields(judged: readonly ConditionFinding[]): ConditionFin
   );
   const messages = fields.map(condition => condition.message);
   return messages.length === 0 ? [] : [finding('FieldsIgnored', 'SomeIgnored', messages.join('; '))];
+}
+
+/** Fields that are left out and keep what they were, in one condition; empty when there are none. */
+export function fieldsKept(cluster: EtcdCluster): ConditionFinding[] {
+  const fields = keptFields(cluster);
+  const advice = 'write a field to change it';
+  return fields.length === 0 ? [] : [finding('FieldsKept', 'SomeKept', `${fields.join('; ')}; ${advice}`)];
 }

@@ -1,6 +1,7 @@
 /** Builds the status of a cluster from one pass. Identity (incarnation, cluster id, storage) is carried, never changed. */
 import type { Condition, ConditionFinding } from '../../api/conditions.ts';
 import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
+import { settingsOf } from '../../api/settings-in-force.ts';
 import { timestamp } from '../../api/time.ts';
 import type {
   ClusterPhase,
@@ -13,6 +14,7 @@ import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
 import { recordedFailure } from '../upgrade/failure.ts';
+import { validateCluster } from '../../api/validate.ts';
 import { compareVersions } from '../../api/versions.ts';
 import { upgradeGoal } from '../upgrade/goal.ts';
 import { recordedStorage } from '../growth.ts';
@@ -63,12 +65,19 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     clusterID,
     previousIncarnation,
     tls: tlsStatus(findings.observation),
+    settings: settingsInForce(cluster),
     storage: recordedStorage(findings.observation),
     lastSerial,
     replacements,
     givenUp,
     ...lastBackup(findings.observation.backups ?? []),
   });
+}
+
+/** Those of a specification that cannot be carried out are not in force. */
+function settingsInForce({ object, config, status }: ClusterFacts): EtcdClusterStatus['settings'] {
+  const isUsable = validateCluster(object, status.currentVersion).blocking.length === 0;
+  return isUsable ? settingsOf(object.spec, config) : status.settings;
 }
 
 /** What was read back from stamps is certain as soon as a quorum has listed the members. */
