@@ -76,7 +76,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           pool: 'forks',
           maxWorkers: 2,
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 5 },
         },

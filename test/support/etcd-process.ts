@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import type { MemberTarget } from '../../src/etcd/port.ts';
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** A test run that is cut short leaves no process behind. */
 const running = new Set<ChildProcess>();

@@ -10,7 +10,7 @@ export interface PollOptions {
 /** Asks until the answer is not undefined (nor false), and returns it. An error of one try is a try without an answer. */
 export async function poll<T>(
   ask: () => Promise<T | undefined | false>,
-  { timeoutMs = 30_000, intervalMs = 100, otherwise }: PollOptions = {},
+  { timeoutMs = 120_000, intervalMs = 100, otherwise }: PollOptions = {},
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   let lastError: unknown;
