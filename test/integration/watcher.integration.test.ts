@@ -124,7 +124,7 @@ describe('without any worker', () => {
         taskQueue: TASK_QUEUE,
         status: { name: 'RUNNING' },
       });
-      expect(description.raw.executionConfig?.defaultWorkflowTaskTimeout?.seconds?.toString()).toBe('5');
+      expect(description.raw.executionConfig?.defaultWorkflowTaskTimeout?.seconds?.toString()).toBe('10');
       expect(await description.staticSummary()).toBe(`${ref.kind} default/kinds`);
     }
     await until(async () => {
