@@ -60,7 +60,7 @@ export async function assess(
   context: { readonly actor: Actor; readonly workflowId: string },
 ): Promise<Assessment> {
   for (let attempt = 1; ; attempt += 1) {
-    const seen = await observe(deps, ref, context.actor);
+    const seen = await observe(deps, ref);
     const decision = plan(seen?.observation, context.actor);
     if (seen === undefined || decision.kind === 'gone') {
       deps.onPass({ cluster: ref, decision: 'gone', figures: undefined, ended: undefined });

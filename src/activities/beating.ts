@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity';
 const BEAT_MS = 1_000;
 
 /** What a long activity says of itself in its heartbeats. */
-export type Pulse = { bytes?: number; total?: number };
+export type Pulse = { bytes?: number; total?: number; message?: string };
 
 /** As {@link beating}, with heartbeats that say how far the activity is. */
 export function beatingWithPulse<Arguments extends unknown[], Result>(

@@ -2,7 +2,7 @@
 import type { Step } from '../planner/decision.ts';
 import { assess } from './assess.ts';
 import { backupActivities } from './backup/index.ts';
-import { beating } from './beating.ts';
+import { beating, beatingWithPulse } from './beating.ts';
 import type { Dependencies } from './dependencies.ts';
 import { passFailure, stepFailure } from './failures.ts';
 import type { ClusterRef } from './resource.ts';
@@ -12,6 +12,7 @@ import { applyObjects } from './steps/apply-objects.ts';
 import { awaitQuiet } from './steps/await-quiet.ts';
 import { awaitAgreement, awaitMembers, awaitQuorum, awaitVersion } from './steps/await-members.ts';
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
+import { compareKeys } from './steps/compare-keys.ts';
 import { createMember } from './steps/create-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
@@ -85,6 +86,10 @@ export function createActivities(deps: Dependencies) {
     retireMember: step<'retireMember', void>(retireMember),
     applyObjects: step<'applyObjects', void>(applyObjects),
     moveLeader: step<'moveLeader', void>(moveLeader),
+    compareKeys: beatingWithPulse(
+      (pulse, ref: ClusterRef, of: StepOf<'compareKeys'>) => compareKeys(deps, pulse, { ref, step: of }),
+      stepFailure,
+    ),
     stopMember: step<'stopMember', string>(stopMember),
     expandClaim: step<'expandClaim', void>(expandClaim),
     labelClaim: step<'labelClaim', void>(labelClaim),

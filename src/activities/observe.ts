@@ -15,11 +15,11 @@ import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
 import { specificationNoted } from '../objects/made-from.ts';
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
-import { isToCompareKeys } from '../planner/disruption.ts';
 import { askedSize, isSmaller } from '../planner/growth.ts';
 import { seatsOf } from '../planner/membership/seats.ts';
 import { hasEnded } from '../planner/members.ts';
-import type { Actor, ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
+import type { ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
+import { currentHashes } from '../planner/report/key-hashes.ts';
 import { keysExpected } from '../planner/restore/seed.ts';
 import type { Dependencies } from './dependencies.ts';
 import { backupsOfCluster } from './backup/of-cluster.ts';
@@ -27,7 +27,7 @@ import { restoresOfCluster } from './restore/resource.ts';
 import { observeTls } from './tls-observe.ts';
 import { findObjects, getAll } from './cluster-objects.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
-import { type ClusterAddress, countKeys, hashMembers, probeMembers } from './probe.ts';
+import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
 import { withHomes } from './volume-homes.ts';
 
@@ -42,12 +42,12 @@ type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now'>;
 type Seen = { cluster: EtcdCluster; observation: Observation };
 type Looked = Seen & { address: ClusterAddress };
 
-/** What is there now. Undefined when the resource is gone. `actor`: what people said, which may be what touches a member. */
-export async function observe(deps: Ports, ref: ClusterRef, actor: Actor = {}): Promise<Seen | undefined> {
+/** What is there now. Undefined when the resource is gone. */
+export async function observe(deps: Ports, ref: ClusterRef): Promise<Seen | undefined> {
   const seen = await look(deps, ref, []);
   if (seen === undefined) return undefined;
   const more = await overlooked(deps.kube, seen.observation);
-  return withKeys(deps, (more.length === 0 ? seen : await look(deps, ref, more)) ?? seen, actor);
+  return withKeys(deps, (more.length === 0 ? seen : await look(deps, ref, more)) ?? seen);
 }
 
 /** Objects of these names are looked for besides those of members that are recorded. */
@@ -91,17 +91,13 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   return { cluster, observation, address };
 }
 
-/** With what costs reading keys of the members, where it is needed. */
-async function withKeys(deps: Ports, { cluster, observation, address }: Looked, actor: Actor): Promise<Seen> {
+/** With what is known of the keys of the members, where it is needed. */
+async function withKeys(deps: Ports, { cluster, observation, address }: Looked): Promise<Seen> {
   const expected = keysExpected(observation);
-  if (expected !== undefined) {
-    const seedKeys = await countKeys(deps.etcd, address, { ...observation, revision: expected.revision });
-    return { cluster, observation: { ...observation, seedKeys } };
-  }
-  // Whether the members hold the same keys costs reading all of them: asked when one is about to be touched, and when an upgrade ends.
-  if (!isToCompareKeys(observation, actor)) return { cluster, observation };
-  const hashes = await hashMembers(deps.etcd, address, observation);
-  return { cluster, observation: { ...observation, hashes } };
+  if (expected === undefined)
+    return { cluster, observation: { ...observation, hashes: currentHashes(observation) } };
+  const seedKeys = await countKeys(deps.etcd, address, { ...observation, revision: expected.revision });
+  return { cluster, observation: { ...observation, seedKeys } };
 }
 
 /** Nothing is recorded of what its fields were: a new cluster, one of another release, or one whose status was lost. */

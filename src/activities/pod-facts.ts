@@ -76,6 +76,7 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     trouble: troubleOf(status, image),
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
+    container: containerIdOf(pod),
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args }),
     ...(cluster !== undefined && labelsLacking(pod, cluster)),

@@ -2,7 +2,7 @@
 import { CLIENT_PORT, memberHost } from '../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../etcd/port.ts';
 import type { MemberProbe } from '../planner/member-probe.ts';
-import type { HashFact, KeysFact, Membership, PodFacts } from '../planner/observation.ts';
+import type { KeysFact, Membership, PodFacts } from '../planner/observation.ts';
 import { messageOf } from './failures.ts';
 import type { ClientAccess } from './tls-secrets.ts';
 
@@ -137,42 +137,6 @@ async function membershipThrough(members: readonly EtcdMember[]): Promise<Member
   return { known: false, message };
 }
 
-/**
- * Bytes of database, of all members together, that are read in seconds (0.2 to 0.7 s for each GiB, tried): beyond, reading
- * them one after the other would take longer than a pass may.
- */
-const QUICKLY_READ = 4 * 2 ** 30;
-
-/**
- * What every member's keys up to one revision come to: the newest that all of them have. One member is asked after the other: while
- * etcd reads its keys for this it applies no writes (`hashByRev` holds the lock of its read buffer), and the clients of
- * one member are to notice that at a time, not all of them. Only of large databases all are read at once.
- */
-export async function hashMembers(
-  etcd: EtcdPort,
-  cluster: ClusterAddress,
-  { pods, probes }: { readonly pods: readonly PodFacts[]; readonly probes: EtcdFacts['probes'] },
-): Promise<Readonly<Record<string, HashFact>>> {
-  const asked = pods.flatMap(({ name, ip }) => {
-    const said = probes[name];
-    if (ip === undefined || said?.answered !== true || !said.read.ok || said.isLearner) return [];
-    return [{ name, ip, revision: said.read.revision ?? '0', size: said.dbSize }];
-  });
-  const common = asked.map(({ revision }) => BigInt(revision)).reduce((a, b) => (a < b ? a : b), 2n ** 62n);
-  const hash = async ({ name, ip }: { readonly name: string; readonly ip: string }) => {
-    const fact = await answerOf(
-      () => dial(etcd, cluster, { name, ip }),
-      async member => ({ ok: true as const, ...(await member.hashKv(String(common))) }),
-    );
-    return [name, fact] as const;
-  };
-  if (asked.reduce((sum, { size }) => sum + size, 0) > QUICKLY_READ)
-    return Object.fromEntries(await Promise.all(asked.map(hash)));
-  const hashes: (readonly [string, HashFact])[] = [];
-  for (const member of asked) hashes.push(await hash(member));
-  return Object.fromEntries(hashes);
-}
-
 /** How many keys the first member that answers has at this revision: of a cluster of one, as a restore makes it. */
 export async function countKeys(
   etcd: EtcdPort,
@@ -189,22 +153,11 @@ export async function countKeys(
 ): Promise<KeysFact> {
   const pod = pods.find(({ name }) => probes[name]?.answered === true);
   if (pod?.ip === undefined) return { ok: false, message: 'no member answers' };
-  const { name, ip } = pod;
-  return answerOf(
-    () => dial(etcd, cluster, { name, ip }),
-    async member => ({ ok: true as const, keys: (await member.countKeys(String(revision))).keys }),
-  );
-}
-
-/** What a member answers to one question, or why it does not: also when it cannot be dialled. */
-async function answerOf<Answer>(
-  open: () => EtcdMember,
-  ask: (member: EtcdMember) => Promise<Answer>,
-): Promise<Answer | { readonly ok: false; readonly message: string }> {
   let member: EtcdMember | undefined;
   try {
-    member = open();
-    return await ask(member);
+    member = dial(etcd, cluster, { name: pod.name, ip: pod.ip });
+    const { keys } = await member.countKeys(String(revision));
+    return { ok: true, keys };
   } catch (error) {
     return { ok: false, message: messageOf(error) };
   } finally {

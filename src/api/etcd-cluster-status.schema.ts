@@ -99,6 +99,24 @@ const previousIncarnation = z.object({
     .optional(),
 });
 
+const keyHashes = z.object({
+  comparedAt: time('When the last member had answered.'),
+  revision: text(32, 'The revision up to which every member hashed its keys.'),
+  members: z
+    .array(
+      z.object({
+        name: name('The member.'),
+        podUID: text(64, 'Of its pod.'),
+        container: text(512, 'The container that it answered from.').optional(),
+        hash: text(32, "etcd's hash of its keys, in hexadecimal; absent: it did not tell.").optional(),
+        compactRevision: text(32, 'The revision below which it has forgotten history.').optional(),
+        message: text(1024, 'Why it did not tell.').optional(),
+      }),
+    )
+    .max(64)
+    .describe('What each member answered.'),
+});
+
 const storage = z.object({
   kind: statusValue(['PersistentVolumeClaim', 'EmptyDir'], 'Where members keep their data.'),
   storageClassName: name('StorageClass of the claims.').optional(),
@@ -196,6 +214,9 @@ export const clusterStatus = z
     raftTerm: text(32, 'The term that it leads in.').optional(),
     leaderSince: time('Since when it was seen to lead in that term.').optional(),
     operation: operation.describe('What is being done now.').optional(),
+    keyHashes: keyHashes
+      .describe('What the members answered when their keys were last compared; kept for minutes.')
+      .optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
     settings: rawObject(
       'What each field of the specification was when it was last written: kept where it is left out.',

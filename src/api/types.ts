@@ -80,6 +80,8 @@ export type OperationStatus = NonNullable<EtcdClusterStatus['operation']>;
 export type LastOperation = NonNullable<EtcdClusterStatus['lastOperation']>;
 /** One bootstrap of the cluster: written before anything is created, so that it can be carried on after any crash. */
 export type Incarnation = NonNullable<EtcdClusterStatus['incarnation']>;
+/** What the members answered when their keys were last compared. */
+export type KeyHashes = NonNullable<EtcdClusterStatus['keyHashes']>;
 /** An upgrade that was stopped because a member did not come up with the new version. */
 export type UpgradeFailure = NonNullable<EtcdClusterStatus['upgradeFailure']>;
 /** What storage the cluster was given; decided once and then kept. */

@@ -31,7 +31,7 @@ export type EtcdDeadlines = {
   readonly membership: number;
   /** Above the election timeout, within which etcd itself gives up. */
   readonly moveLeader: number;
-  /** A member reads its whole database for it: less than a second a gigabyte. */
+  /** A member reads its whole database for it: less than a second a gigabyte, and minutes where the disk is slow and busy. */
   readonly hashKv: number;
   readonly version: number;
   /** Goes through the log. */
@@ -45,7 +45,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   countKeys: 5_000,
   membership: 5_000,
   moveLeader: 8_000,
-  hashKv: 8_000,
+  hashKv: 300_000,
   version: 2_000,
   disarm: 5_000,
 };

@@ -25,7 +25,7 @@ export function operate(operation: Operation, steps: readonly Step[], approval?:
 
 /** There is work, and `obstacle` stands in its way. `steps` is what would be done. */
 export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decision {
-  const { waitMs, ...said } = obstacle;
+  const { waitMs, first: _, ...said } = obstacle;
   const nextLookSeconds = waitMs === undefined ? BLOCKED_SECONDS : Math.min(600, Math.ceil(waitMs / 1_000));
   return { kind: 'blocked', ...said, nextLookSeconds, plan: steps.map(planned) };
 }

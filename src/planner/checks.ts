@@ -4,7 +4,7 @@
  */
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../api/names.ts';
 import { validateCluster } from '../api/validate.ts';
-import type { Consent } from './decision.ts';
+import type { Consent, Step } from './decision.ts';
 import type { Observation } from './observation.ts';
 
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
@@ -18,6 +18,8 @@ export interface Obstacle {
   readonly consent?: Consent;
   /** It goes by itself within so many milliseconds, and is nobody's fault. */
   readonly waitMs?: number;
+  /** What finds out whether it is one: a step of the operation that it is in the way of. */
+  readonly first?: Step;
 }
 
 export type Check = (observation: Observation) => Obstacle | undefined;

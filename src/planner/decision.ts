@@ -114,6 +114,11 @@ type Deed =
       /** Milliseconds since the epoch. */
       readonly until: number;
     }
+  /** Every member reads all its keys up to one revision; what comes of it is recorded (report/key-hashes.ts). */
+  | {
+      readonly kind: 'compareKeys';
+      readonly members: readonly { readonly name: string; readonly uid: string }[];
+    }
   | {
       readonly kind: 'stopMember';
       readonly member: string;

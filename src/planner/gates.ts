@@ -49,8 +49,8 @@ export function nextMemberMayGo(observation: Observation, gate: Gate = {}): Obst
     () => mixed(seats, gate.versions),
     () => full(observation, seats, gate.tolerated),
     () => unready(seats),
-    () => different(observation, seats),
     () => unquiet(observation, seats, gate.soakMs ?? 0),
+    () => different(observation, seats),
   ];
   for (const passes of gates) {
     const obstacle = passes();
@@ -70,8 +70,8 @@ export function upgradeMayEnd(observation: Observation): Obstacle | undefined {
     unwell(all, /NOSPACE/) ??
     unread(all) ??
     unready(all) ??
-    different(observation, all) ??
-    unquiet(observation, all, 0)
+    unquiet(observation, all, 0) ??
+    different(observation, all)
   );
 }
 
@@ -154,9 +154,15 @@ function unready(seats: readonly Seat[]): Obstacle | undefined {
   return obstacle('MembersNotReady', found, 'has no pod that is ready');
 }
 
-/** Members that have compacted alike must hold the same keys. Asked for last; absent: nobody is about to be touched and no upgrade ends. */
+/** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */
 function different({ hashes }: Observation, seats: readonly Seat[]): Obstacle | undefined {
-  if (hashes === undefined) return undefined;
+  // One member holds what it holds.
+  if (seats.length < 2) return undefined;
+  if (hashes === undefined) {
+    const members = seats.map(({ name, pod }) => ({ name, uid: pod?.uid ?? '' }));
+    const message = 'whether the members hold the same keys has not been asked lately';
+    return { reason: 'DataNotCompared', message, first: { kind: 'compareKeys', members } };
+  }
   const unknown = seats.flatMap(({ name }) => {
     const fact = hashes[name];
     return fact?.ok === true ? [] : [`${name}: ${fact?.message ?? 'was not asked'}`];

@@ -69,6 +69,8 @@ export interface PodFacts {
   readonly settledIn?: string | undefined;
   /** Labels that it was made with and does not carry: Services and the budget do not find it without them. */
   readonly labelsLacking?: Readonly<Record<string, string>> | undefined;
+  /** The container that it runs, as its kubelet told last: another one after every start. */
+  readonly container?: string | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
 }
@@ -222,7 +224,7 @@ export interface Observation {
   /** By pod name; only pods that have an address are asked. */
   readonly probes: Readonly<Record<string, MemberProbe>>;
   readonly membership: Membership;
-  /** By pod name; asked only when a member is about to be stopped for a change, because it costs reading every key. */
+  /** By pod name: what step compareKeys recorded, while it is still about the members as they are (report/key-hashes.ts). */
   readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
   /** Of the first member of a restore, at the revision that it opened with; asked only when its backup tells how many there must be. */
   readonly seedKeys?: KeysFact | undefined;

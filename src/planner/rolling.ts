@@ -27,7 +27,8 @@ export function whenGatesOpen(
   { operation, obstacle, steps, member, approval }: Rolling,
 ): Decision {
   if (obstacle === undefined) return operate(operation, steps, approval);
-  const { waitMs = Number.POSITIVE_INFINITY, message } = obstacle;
+  const { waitMs = Number.POSITIVE_INFINITY, message, first } = obstacle;
+  if (first !== undefined) return operate(operation, [first, ...steps]);
   if (waitMs > LONGEST_WAIT_MS) return blocked(obstacle, steps);
   const wait: Step = { kind: 'awaitQuiet', before: member, because: message, until: now + waitMs };
   return operate(operation, [wait, ...steps]);

@@ -45,6 +45,8 @@ export function stepSummary(step: Step): string {
     case 'labelPods':
     case 'deletePods':
       return podSummary(step);
+    case 'compareKeys':
+      return `compare the keys of ${list(step.members.map(({ name }) => name))}: each reads all it has up to one revision (HashKV)`;
     case 'replaceImage':
     case 'requestBackup':
     case 'awaitBackup':

@@ -17,7 +17,7 @@ const WAITING = {
   heartbeatTimeout: HEARTBEAT,
 } as const;
 
-const MOVES_DATA: readonly Step['kind'][] = ['fillVolume'];
+const MOVES_DATA: readonly Step['kind'][] = ['fillVolume', 'compareKeys'];
 const WAITS: readonly Step['kind'][] = [
   'awaitQuorum',
   'awaitMembers',

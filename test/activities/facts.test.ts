@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { observe } from '../../src/activities/observe.ts';
 import { claimFacts, podFacts } from '../../src/activities/pod-facts.ts';
-import { hashMembers, probeMembers } from '../../src/activities/probe.ts';
+import { probeMembers } from '../../src/activities/probe.ts';
 import { ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -248,29 +248,6 @@ describe('what etcd is asked', () => {
     const { probes, membership } = await probeMembers(etcd, cluster, pods);
     expect(probes['example-0']).toMatchObject({ answered: true, read: { ok: false } });
     expect(membership.known).toBe(true);
-  });
-
-  it.each([
-    ['one after the other', 1, 2 ** 20],
-    ['at once when they are too large for that', 3, 2 * 2 ** 30],
-  ])('hashes the keys of members %s', async (_, together, dbSize) => {
-    const etcd = bootstrapped();
-    let [now, most] = [0, 0];
-    const counted: EtcdPort = {
-      member: target => {
-        const member = etcd.member(target);
-        const hashKv = async (revision: string) => {
-          most = Math.max(most, ++now);
-          return member.hashKv(revision).finally(() => (now -= 1));
-        };
-        return { ...member, hashKv };
-      },
-    };
-    const { probes } = await probeMembers(etcd, cluster, pods);
-    const sized = Object.entries(probes).map(([name, probe]) => [name, { ...probe, dbSize }] as const);
-    const hashes = await hashMembers(counted, cluster, { pods, probes: Object.fromEntries(sized) });
-    expect(Object.values(hashes).map(({ ok }) => ok)).toEqual([true, true, true]);
-    expect(most).toBe(together);
   });
 
   it('of a member that is promoted meanwhile is that of a voter', async () => {

@@ -99,6 +99,7 @@ describe('a changed specification', LONG, () => {
     const [first = '', second = ''] = MEMBERS.filter(name => name !== leader);
     const change = 'spec.containers[0].resources added';
     expect(decision.plan.map(step => step.summary)).toEqual([
+      expect.stringMatching(/^compare the keys of example-0, example-1, example-2: /),
       `stop ${first}: ${change}`,
       `start ${first} again on its volume`,
       `wait until ${first} are ready`,
@@ -148,7 +149,7 @@ describe('a changed specification', LONG, () => {
   it('stops nobody when the world moved between plan and step', async () => {
     const world = await created();
     await edit(world, { etcd: { logLevel: 'warn' } });
-    const { decision } = await world.look();
+    const { decision } = await world.lookCompared();
     if (decision.kind !== 'operate' || decision.step.kind !== 'stopMember') throw new Error('not a rollout');
     const { step } = decision;
     const other = MEMBERS.find(name => name !== step.member) ?? '';
@@ -170,7 +171,7 @@ describe('a changed specification', LONG, () => {
   it('halts at the first member that does not come up, and mends that one first', async () => {
     const world = await created();
     await edit(world, { pod: { resources: { requests: { cpu: '1k' } } } });
-    const { decision: planned } = await world.look();
+    const { decision: planned } = await world.lookCompared();
     if (planned.kind !== 'operate' || planned.step.kind !== 'stopMember') throw new Error('not a rollout');
     const first = planned.step.member;
     world.kubelet.stuck.set(first, 'Unschedulable');
@@ -236,7 +237,7 @@ describe('a changed specification', LONG, () => {
     await edit(world, { etcd: { logLevel: 'warn' } });
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
     await edit(world, { etcd: { quotaBackendBytes: '4Gi' } });
-    expect((await world.look()).decision).toMatchObject({
+    expect((await world.lookCompared()).decision).toMatchObject({
       kind: 'operate',
       step: { kind: 'stopMember', because: expect.stringContaining('argument --quota-backend-bytes') },
     });

@@ -112,15 +112,15 @@ describe('an upgrade', LONG, () => {
     ['IfPossible', { kind: 'operate', step: { kind: 'replaceImage' } }],
   ] as const)('without an EtcdBackup: %s', async (snapshotBefore, decision) => {
     const world = await asked({ snapshotBefore }, { backups: false });
-    expect((await world.look()).decision).toMatchObject(decision);
+    expect((await world.lookCompared()).decision).toMatchObject(decision);
   });
 
   it('asks for none when there is a young one, or when none is wanted', async () => {
     const world = await asked({ snapshotBefore: 'Never' });
-    expect((await world.look()).decision).toMatchObject({ step: { kind: 'replaceImage' } });
+    expect((await world.lookCompared()).decision).toMatchObject({ step: { kind: 'replaceImage' } });
     const other = await asked({ snapshotBefore: 'Required' });
     made(other, 'Succeeded');
-    expect((await other.look()).decision).toMatchObject({ step: { kind: 'replaceImage' } });
+    expect((await other.lookCompared()).decision).toMatchObject({ step: { kind: 'replaceImage' } });
     expect(condition(other, 'Upgrading')?.message).toContain('s3://backups/etcd/example');
   });
 });

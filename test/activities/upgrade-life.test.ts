@@ -137,6 +137,8 @@ describe('a newer patch', LONG, () => {
       operation: { type: 'upgradeCluster' },
     });
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = false;
+    // They are asked again when what they said is old.
+    world.now += 180_000;
     expect((await settled(world)).decision.kind).toBe('idle');
     expect(world.cluster.status.targetVersion).toBeUndefined();
     expect(world.cluster.status.lastOperation).toMatchObject({

@@ -209,6 +209,7 @@ export function aRunningCluster(given: Partial<Observation> = {}, size = 3): Obs
     disruptionBudget: OURS,
     probes: Object.fromEntries(names.map(name => [name, aProbe({ name })])),
     membership: aMembership(names),
+    hashes: Object.fromEntries(names.map(name => [name, { ok: true, hash: 'a', compactRevision: '5' }])),
     ...given,
   });
 }

@@ -178,6 +178,15 @@ export class OperatorWorld {
     return orKilled(await this.#process.run(({ assess }) => assess(this.ref, context)));
   }
 
+  /** As `look`, with the members' keys compared where that comes first. */
+  async lookCompared(): Promise<Assessment> {
+    const assessment = await this.look();
+    const { decision } = assessment;
+    if (decision.kind !== 'operate' || decision.step.kind !== 'compareKeys') return assessment;
+    await this.perform(decision.step);
+    return this.look();
+  }
+
   /** Has the operator's process do something. Throws when it is killed over it. */
   async act<Result>(call: (activities: Activities) => Promise<Result>): Promise<Result> {
     return orKilled(await this.#process.run(call));

@@ -51,7 +51,7 @@ async function isStillWanted(
   ref: ClusterRef,
   { word = {} }: AddLearner,
 ): Promise<boolean> {
-  const seen = await observe(deps, ref, word);
+  const seen = await observe(deps, ref);
   const decision = plan(seen?.observation, word);
   return decision.kind === 'operate' && decision.step.kind === 'addLearner';
 }

@@ -17,7 +17,7 @@ export async function stillPlanned(
   ref: ClusterRef,
   step: Step,
 ): Promise<{ cluster: EtcdCluster; observation: Observation }> {
-  const seen = await observe(deps, ref, step.word);
+  const seen = await observe(deps, ref);
   if (seen === undefined || seen.observation.cluster.deleting)
     throw preconditionChanged('the resource is gone');
   const decision = plan(seen.observation, step.word ?? {});

@@ -20,6 +20,7 @@ import { upgradeGoal } from '../upgrade/goal.ts';
 import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
+import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 import { goalOf, heldUpBy, type Outcome, outcomeOf } from './outcome.ts';
 
@@ -70,6 +71,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     lastSerial,
     replacements,
     givenUp,
+    keyHashes: keptHashes(findings.observation),
     ...lastBackup(findings.observation.backups ?? []),
   });
 }

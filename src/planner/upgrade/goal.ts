@@ -36,12 +36,6 @@ export function upgradeGoal(observation: Observation): UpgradeGoal {
   return isComplete(observation, to) ? freshGoal(observation) : latchedGoal(observation, { from, to });
 }
 
-/** Whether the upgrade under way has ended, but for a difference between the keys of its members. */
-export function isAboutToEnd(observation: Observation): boolean {
-  const { targetVersion = '' } = observation.cluster.status;
-  return targetVersion !== '' && isComplete({ ...observation, hashes: undefined }, targetVersion);
-}
-
 /** Every member runs the version, says that the cluster and its data have arrived in its minor, and is as well as before. */
 function isComplete(observation: Observation, version: string): boolean {
   const seats = seatsOf(observation);

@@ -70,7 +70,8 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   if (first === undefined) return undefined;
   const obstacle = gates(observation, goal);
   const isMended = isBroken(first) && othersAreWell(observation, first);
-  const isOpen = isMended || obstacle === undefined || obstacle.waitMs !== undefined;
+  const isOpen =
+    isMended || obstacle === undefined || obstacle.waitMs !== undefined || obstacle.first !== undefined;
   const unsaved = backUpFirst(observation, goal, { waiting, steps, isOpen });
   if (unsaved !== undefined) return unsaved;
   const consent = consented(observation, goal, waiting);
@@ -127,7 +128,8 @@ function lastGate(observation: Observation, { to }: Goal): Decision | undefined 
   if (!seatsOf(observation).every(seat => runs(seat, to))) return undefined;
   const obstacle = upgradeMayEnd(observation);
   if (obstacle === undefined) return undefined;
-  const { waitMs, message: because } = obstacle;
+  const { waitMs, message: because, first } = obstacle;
+  if (first !== undefined) return operate('upgradeCluster', [first]);
   const wait: Step = { kind: 'awaitQuiet', because, until: observation.now + (waitMs ?? 0) };
   return waitMs === undefined ? blocked(obstacle, [wait]) : operate('upgradeCluster', [wait]);
 }

@@ -43,6 +43,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   replaceImage: [],
   awaitVersion: [],
   awaitAgreement: [],
+  compareKeys: [],
   expandClaim: [],
   labelClaim: [],
   labelPods: [],

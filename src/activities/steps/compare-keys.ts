@@ -1,0 +1,102 @@
+import { Context } from '@temporalio/activity';
+import { LABEL_CLUSTER } from '../../api/names.ts';
+import { timestamp } from '../../api/time.ts';
+import type { KeyHashes } from '../../api/types.ts';
+import { isConflict } from '../../kube/errors.ts';
+import type { Step } from '../../planner/decision.ts';
+import type { PodFacts } from '../../planner/observation.ts';
+import type { Pulse } from '../beating.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { areComparable, hashMembers } from '../hashing.ts';
+import { POD } from '../observe.ts';
+import { podFacts } from '../pod-facts.ts';
+import { time } from '../poll.ts';
+import { type ClusterRef, readLivingCluster, recordStatus } from '../resource.ts';
+import { clientAccess, readTlsSecrets } from '../tls-secrets.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/** So often members are asked that a compaction came between. */
+const ROUNDS = 3;
+/** Milliseconds between two looks at whether they are still the same members. */
+const LOOK_MS = 2_000;
+const TRIES = 5;
+
+type Doing = { readonly ref: ClusterRef; readonly step: Extract<Step, { kind: 'compareKeys' }> };
+
+/**
+ * Has every member hash its keys up to one revision, for as long as that takes, and records what they answer. Fails with
+ * PreconditionChanged as soon as a pod or container of a member is another one or is about to go: what it answers then is about
+ * nobody. While it lasts, the heartbeat says how many have answered.
+ */
+export async function compareKeys(deps: Dependencies, pulse: Pulse, { ref, step }: Doing): Promise<void> {
+  const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const pods = observation.pods.filter(pod => step.members.some(({ uid }) => uid === pod.uid));
+  const { name, namespace, config } = observation.cluster;
+  const access = clientAccess(await readTlsSecrets(deps.kube, cluster));
+  const address = { name, namespace, domain: config.pod.ClusterDomain, access };
+  const ending = new AbortController();
+  const signal = AbortSignal.any([ending.signal, Context.current().cancellationSignal]);
+  const answered = (count: number): void => {
+    pulse.message = `hashing members: ${count} of ${pods.length} have answered`;
+  };
+  const hashing = async () => {
+    for (let round = 1; ; round += 1) {
+      const said = await hashMembers(deps.etcd, address, { pods, answered, signal });
+      if (round >= ROUNDS || areComparable(said.members)) return said;
+    }
+  };
+  try {
+    const { revision, members } = await Promise.race([hashing(), untilChanged(deps, ref, { pods, signal })]);
+    await checkSame(deps, ref, pods);
+    await record(deps, ref, {
+      comparedAt: timestamp(deps.now()),
+      revision,
+      members: members.map(answer => ({ ...identityOf(pods, answer.name), ...answer })),
+    });
+  } finally {
+    ending.abort();
+  }
+}
+
+function identityOf(pods: readonly PodFacts[], name: string) {
+  const { uid = '', container } = pods.find(pod => pod.name === name) ?? {};
+  return { name, podUID: uid, ...(container !== undefined && { container }) };
+}
+
+/** The resource may have changed while the members were reading: nothing of that makes their answers others. */
+async function record(deps: Dependencies, ref: ClusterRef, keyHashes: KeyHashes): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await recordStatus(deps.kube, await readLivingCluster(deps.kube, ref), { keyHashes });
+      return;
+    } catch (error) {
+      if (!isConflict(error) || attempt >= TRIES) throw error;
+    }
+  }
+}
+
+/** Rejects when a member is another process than it was. Ends, too, when nobody waits for it any more. */
+async function untilChanged(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { pods, signal }: { readonly pods: readonly PodFacts[]; readonly signal: AbortSignal },
+): Promise<never> {
+  for (;;) {
+    await time.pause(LOOK_MS, signal);
+    await checkSame(deps, ref, pods);
+  }
+}
+
+async function checkSame(deps: Dependencies, ref: ClusterRef, pods: readonly PodFacts[]): Promise<void> {
+  const { items } = await deps.kube.list(POD, {
+    namespace: ref.namespace,
+    labelSelector: `${LABEL_CLUSTER}=${ref.name}`,
+  });
+  const now = items.map(pod => podFacts(pod, ref.uid));
+  const changed = pods.find(
+    ({ uid, container }) => !now.some(pod => pod.uid === uid && pod.container === container && !pod.deleting),
+  );
+  if (changed !== undefined)
+    throw preconditionChanged(`${changed.name} was restarted or stopped while it hashed its keys`);
+}
