@@ -6,6 +6,7 @@ import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
+const PATIENT = { timeout: 30_000 };
 
 /** Holds every HashKV back until it is let go, and counts. */
 class SlowHashes {
@@ -84,11 +85,11 @@ describe('members whose hashes take 30 seconds each', LONG, () => {
       step: expect.stringMatching(/^compare the keys of example-0, example-1, example-2/),
     });
     const comparing = world.perform(step);
-    await expect.poll(() => slow.waiting.size).toBe(3);
+    await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
     expect(slow.revisions.size).toBe(1);
     for (let left = 3; left > 0; left -= 1) {
       slow.answer();
-      await expect.poll(() => slow.waiting.size).toBe(left - 1);
+      await expect.poll(() => slow.waiting.size, PATIENT).toBe(left - 1);
     }
     await comparing;
     expect(slow).toMatchObject({ asked: 3, most: 3 });
@@ -104,7 +105,7 @@ describe('members whose hashes take 30 seconds each', LONG, () => {
   it('have them thrown away when one restarts meanwhile', async () => {
     const { world, slow } = await toCompare();
     const comparing = world.perform(await stepOf(world));
-    await expect.poll(() => slow.waiting.size).toBe(3);
+    await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
     world.kube.mutate(world.pod('example-1'), pod => {
       const status = pod['status'] as { containerStatuses: object[] };
       pod['status'] = { ...status, containerStatuses: [{ containerID: 'containerd://another' }] };
@@ -126,7 +127,7 @@ describe('hashes that were compared', LONG, () => {
   async function compared() {
     const { world, slow } = await toCompare();
     const comparing = world.perform(await stepOf(world));
-    await expect.poll(() => slow.waiting.size).toBe(3);
+    await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
     while (slow.waiting.size > 0) {
       slow.answer();
       await turn();
@@ -155,7 +156,7 @@ describe('hashes that were compared', LONG, () => {
     for (const process of world.etcd.clusters[0]?.processes ?? [])
       process.corrupt = process.name === 'example-1';
     const comparing = world.perform(await stepOf(world));
-    await expect.poll(() => slow.waiting.size).toBe(3);
+    await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
     while (slow.waiting.size > 0) {
       slow.answer();
       await turn();
@@ -169,7 +170,7 @@ describe('hashes that were compared', LONG, () => {
 it('a member that does not hash its keys is said, and asked again', LONG, async () => {
   const { world, slow } = await toCompare();
   const comparing = world.perform(await stepOf(world));
-  await expect.poll(() => slow.waiting.size).toBe(3);
+  await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
   slow.refusing = [...slow.waiting.keys()][0];
   while (slow.waiting.size > 0) {
     slow.answer();
