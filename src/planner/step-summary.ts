@@ -46,7 +46,6 @@ export function stepSummary(step: Step): string {
     case 'deletePods':
       return podSummary(step);
     case 'compareKeys':
-      return `compare the keys of ${list(step.members.map(({ name }) => name))}: each reads all it has up to one revision (HashKV)`;
     case 'replaceImage':
     case 'requestBackup':
     case 'awaitBackup':
@@ -89,11 +88,21 @@ function claimSummary(step: Extract<Step, { kind: 'expandClaim' | 'labelClaim' |
 
 type UpgradeStep = Extract<
   Step,
-  { kind: 'replaceImage' | 'requestBackup' | 'awaitBackup' | 'awaitVersion' | 'awaitAgreement' }
+  {
+    kind:
+      | 'compareKeys'
+      | 'replaceImage'
+      | 'requestBackup'
+      | 'awaitBackup'
+      | 'awaitVersion'
+      | 'awaitAgreement';
+  }
 >;
 
 function upgradeSummary(step: UpgradeStep): string {
   switch (step.kind) {
+    case 'compareKeys':
+      return `compare the keys of ${list(step.members.map(({ name }) => name))}: each reads all it has up to one revision (HashKV)`;
     case 'replaceImage':
       return `restart ${step.member} with etcd ${step.version}: ${step.because}`;
     case 'requestBackup':

@@ -70,8 +70,7 @@ export function planUpgrade(observation: Observation): Decision | undefined {
   if (first === undefined) return undefined;
   const obstacle = gates(observation, goal);
   const isMended = isBroken(first) && othersAreWell(observation, first);
-  const isOpen =
-    isMended || obstacle === undefined || obstacle.waitMs !== undefined || obstacle.first !== undefined;
+  const isOpen = isMended || passesSoon(obstacle);
   const unsaved = backUpFirst(observation, goal, { waiting, steps, isOpen });
   if (unsaved !== undefined) return unsaved;
   const consent = consented(observation, goal, waiting);
@@ -97,6 +96,11 @@ export function planRefusedUpgrade(observation: Observation): Decision | undefin
   if (goal.kind === 'none' || !allHaveRun(goal)) return undefined;
   const failed = failedMember(observation, goal);
   return failed && afterFailure(observation, goal, failed);
+}
+
+/** Whether nothing is in the way but what goes by itself, or what the upgrade finds out itself. */
+function passesSoon(obstacle: Obstacle | undefined): boolean {
+  return obstacle === undefined || obstacle.waitMs !== undefined || obstacle.first !== undefined;
 }
 
 function gates(observation: Observation, { from, to }: Goal): Obstacle | undefined {
