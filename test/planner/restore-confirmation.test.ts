@@ -18,6 +18,7 @@ import {
   namesOf,
   NOW,
   OURS,
+  TOKEN,
   UNKNOWN_MEMBERSHIP,
 } from '../support/builders.ts';
 
@@ -161,6 +162,13 @@ describe('a restore over a cluster whose status was lost', () => {
   it('waits until it is recorded again when that id is confirmed', () => {
     expect(admission(lost({}), CONFIRMED)).toMatchObject({ kind: 'waits', reason: 'StatusLost' });
     expect(plan({ ...lost({}), restores: [CONFIRMED] }, {})).toMatchObject({ operation: 'repairCluster' });
+  });
+
+  it('begins again when its status was lost in the middle of it', () => {
+    const seed = aClaim({ name: 'example-3', token: TOKEN.replace(/1$/, '2'), clusterId: undefined });
+    const observation = lost({ claims: [...NAMES.map(name => aClaim({ name })), seed] });
+    expect(admission(observation, RESTORE)).toMatchObject({ kind: 'refused', reason: 'NotConfirmed' });
+    expect(admission(observation, CONFIRMED)).toBeUndefined();
   });
 
   it('waits while nothing tells which cluster it was', () => {

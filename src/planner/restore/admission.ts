@@ -73,7 +73,8 @@ function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfClust
 function identityIsRecorded(observation: Observation): Wait | undefined {
   const { status, name } = observation.cluster;
   const found = status.incarnation === undefined ? rebuiltIdentity(observation) : undefined;
-  if (found === undefined || found.incarnation.members.length === 0) return undefined;
+  // Nothing records an identity that nobody knows.
+  if (found?.clusterId === undefined || found.incarnation.members.length === 0) return undefined;
   return waits('StatusLost', `the status of ${name} was lost and is recorded again first`);
 }
 

@@ -4,7 +4,8 @@
  * member nor of all (etcd docs, "Disaster recovery", begins with members that are gone for good, not with silence). Pure.
  */
 import { isAsleep } from '../hibernate.ts';
-import { rebuiltIdentity } from '../identity.ts';
+import { serialOf } from '../../api/names.ts';
+import { rebuiltIdentity, stampsOf } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import { isProvedLost, isTotalLoss } from '../membership/total-loss.ts';
 import type { Observation } from '../observation.ts';
@@ -13,12 +14,21 @@ import type { RestoreOfCluster } from './of-cluster.ts';
 
 /**
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
- * as a quorum tells. Undefined: there has been none yet, or nothing tells.
+ * as a quorum tells, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing tells.
  */
 export function clusterIdOf(observation: Observation): string | undefined {
   const { cluster, membership } = observation;
   const told = membership.known ? membership.clusterId : undefined;
-  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told;
+  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told ?? idBefore(observation);
+}
+
+/** The newest id that anything of this cluster is stamped with. */
+function idBefore({ cluster, claims, pods }: Observation): string | undefined {
+  const stamped = [...claims, ...pods].filter(({ owned }) => owned);
+  const serial = ({ token = '' }: { readonly token?: string | undefined }): number => serialOf(token) ?? 0;
+  return [...stamped, stampsOf(cluster)]
+    .filter(({ clusterId }) => clusterId !== undefined)
+    .toSorted((a, b) => serial(b) - serial(a))[0]?.clusterId;
 }
 
 /** Why what is there may not be overwritten; undefined when it may. */
