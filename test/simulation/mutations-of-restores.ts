@@ -25,6 +25,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     'a cluster whose status was lost is taken for a new one',
     'restoreIsMadeWhileTheStatusIsLost',
     at(CONFIRMATION, 'rebuiltIdentity(observation)?.clusterId', 'undefined'),
+    at(CONFIRMATION, 'idBefore(observation)', 'undefined'),
     at(CONFIRMATION, 'rebuiltIdentity(observation) !== undefined', 'false'),
     at('planner/restore/admission.ts', 'rebuiltIdentity(observation)', 'undefined'),
   ),
