@@ -1,5 +1,6 @@
 /** Raw Kubernetes objects → the facts that the planner knows. Pure translation. */
 import {
+  ANNOTATION_CLAIM_UID,
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_DATA_VERSION,
   ANNOTATION_IMAGE_REPLACED,
@@ -149,6 +150,8 @@ export function claimFacts(
     ...ownership(metadata.annotations, cluster),
     token,
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    stampedUid: metadata.annotations?.[ANNOTATION_CLAIM_UID],
+    createdAt: parseTimestamp(metadata.creationTimestamp),
     version: metadata.annotations?.[ANNOTATION_DATA_VERSION],
     phase: status.phase ?? 'Pending',
     requested: spec.resources?.requests?.storage,

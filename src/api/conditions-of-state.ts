@@ -138,6 +138,11 @@ const RECOVERING = rows('Recovering', {
   ReplacingMember: ['True', 'A member whose data is lost is being replaced.', WAIT],
   RestoringCluster: ['True', 'All members were lost; the newest backup is being restored.', WAIT],
   WaitingForMember: ['True', 'A member is away; its node or volume may come back.', WAIT],
+  ClaimExchanged: [
+    'True',
+    'Another claim stands under the name of a member: its volume may lack what the member acknowledged, and nothing is started on it.',
+    'Read the message: say that the claim is the right one, or let the member be replaced.',
+  ],
   BudgetExhausted: [
     'True',
     'More members were lost in an hour than may be replaced without a person.',

@@ -21,6 +21,10 @@ const memberDetail = z.object({
   dbSizeInUse: int64('Bytes of it that hold data.').optional(),
   raftIndex: int64('The last entry of its log.').optional(),
   claim: name('The claim that holds its data.').optional(),
+  claimUID: text(
+    64,
+    'The uid of that claim. The member is never started on another one under the same name.',
+  ).optional(),
   node: name('The node it runs on, or ran on last.').optional(),
   lostSince: time('Since when it is proved that the member cannot come back with its data.').optional(),
 });

@@ -69,6 +69,8 @@ export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
 export const ANNOTATION_SECURITY = `${GROUP}/security`;
 /** Of claims: the version of etcd that was last started on the data, once more where a lost status does not take it along. */
 export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
+/** Of claims: their own uid. A copy, which has another one, is not the claim that the member had. */
+export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;
 /** Of pods: who does something heavy to the member now, one at a time (activities/member-slot.ts). */
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** Of EtcdBackups: when an upgrade asked for a backup, RFC 3339. A run that began since then is the answer. */

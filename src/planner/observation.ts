@@ -92,6 +92,10 @@ export interface ClaimFacts {
   readonly owned: boolean;
   readonly token: string | undefined;
   readonly clusterId: string | undefined;
+  /** The uid that is noted on it: its own, unless it is a copy of another one. Absent on claims of earlier releases. */
+  readonly stampedUid?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly createdAt?: number | undefined;
   /** The version of etcd that was last started on its data; absent on claims of a release that did not note it. */
   readonly version?: string | undefined;
   /** Pending, Bound or Lost. */

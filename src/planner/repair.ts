@@ -8,6 +8,7 @@ import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
 import { stampThem, unstampedClaims } from './identity.ts';
+import { claimsAreTheirOwn, exchangeOf } from './membership/exchanged.ts';
 import { lossOfAll } from './membership/total-loss.ts';
 import { hasEnded, memberNames } from './members.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
@@ -23,7 +24,12 @@ export function planRepair(observation: Observation): Decision | undefined {
 
 /** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
 export function planWaiting(observation: Observation): Decision | undefined {
-  const lost = firstObstacle(observation, [podsAreNotEnding, podNamesAreFree, membersHaveTheirData]);
+  const lost = firstObstacle(observation, [
+    podsAreNotEnding,
+    podNamesAreFree,
+    claimsAreNotExchanged,
+    membersHaveTheirData,
+  ]);
   return lost && blocked(lost);
 }
 
@@ -117,6 +123,7 @@ export function membersWithoutPod(observation: Observation): string[] {
 export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
   const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
   if (claim === undefined || claim.deleting || claim.phase === 'Lost') return undefined;
+  if (exchangeOf(observation, claim) !== undefined) return undefined;
   // A pod for a volume on a node that is gone could never be placed.
   return claim.home?.exists === false ? undefined : claim;
 }
@@ -148,6 +155,10 @@ function podNamesAreFree(observation: Observation): Obstacle | undefined {
     reason: 'NameTaken',
     message: `pod ${names} in namespace ${namespace} bears the name of a member and is not owned by this EtcdCluster, so the member is not looked after: ${keep}`,
   };
+}
+
+function claimsAreNotExchanged(observation: Observation): Obstacle | undefined {
+  return claimsAreTheirOwn(observation, membersWithoutPod(observation));
 }
 
 /** Claims without stamps that may be what a quorum waits for: of members that lack one, or of nobody knows whom. */

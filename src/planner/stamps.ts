@@ -4,9 +4,15 @@
  * not write it, is given it as soon as a quorum and the member tell: should the status be lost again, nobody has to be asked
  * (docs/decisions/0023-the-version-of-data-is-noted-on-its-claim.md).
  */
-import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../api/names.ts';
+import {
+  ANNOTATION_CLAIM_UID,
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DATA_VERSION,
+  ANNOTATION_MEMBER_ID,
+} from '../api/names.ts';
 import { operate } from './answers.ts';
 import type { Decision, Step } from './decision.ts';
+import { exchangeOf } from './membership/exchanged.ts';
 import { type Seat, seatsOf } from './membership/seats.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
 
@@ -19,6 +25,7 @@ export function planStamps(observation: Observation): Decision | undefined {
   const steps = seatsOf(observation).flatMap((seat): Step[] => {
     const { claim } = seat;
     if (!seat.ours || claim === undefined || claim.deleting) return [];
+    if (!runsOn(seat, claim) || exchangeOf(observation, claim) !== undefined) return [];
     const annotations = lacking(seat, claim, clusterID);
     if (Object.keys(annotations).length === 0) return [];
     return [{ kind: 'labelClaim', claim: claim.name, uid: claim.uid, labels: {}, annotations }];
@@ -26,7 +33,15 @@ export function planStamps(observation: Observation): Decision | undefined {
   return steps.length === 0 ? undefined : operate('repairCluster', steps);
 }
 
-/** A member that answers under the id that the quorum lists runs on this claim: its pod can have no other one. */
+/**
+ * A pod runs on the claim that was there before it: one that was made later under the same name, while the volume of the old one
+ * was still in use, is another.
+ */
+function runsOn({ pod }: Seat, claim: ClaimFacts): boolean {
+  return pod !== undefined && !pod.deleting && pod.createdAt >= (claim.createdAt ?? 0);
+}
+
+/** A member that answers under the id that the quorum lists has its data on this claim. */
 function lacking(
   { id, probe }: Seat,
   claim: ClaimFacts,
@@ -38,6 +53,7 @@ function lacking(
       [ANNOTATION_CLUSTER_ID]: clusterId,
       [ANNOTATION_MEMBER_ID]: id,
     }),
+    ...(claim.stampedUid !== claim.uid && { [ANNOTATION_CLAIM_UID]: claim.uid }),
     ...(claim.version === undefined && { [ANNOTATION_DATA_VERSION]: probe.version }),
   };
 }

@@ -22,4 +22,14 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
     'podWithoutLabels',
     at('planner/pod-labels.ts', 'owned && !deleting && labels !== undefined', 'false'),
   ),
+  without(
+    'members are started on claims that are not the ones they had',
+    'claimsAreExchangedForOlderOnes',
+    at('planner/repair.ts', 'exchangeOf(observation, claim) !== undefined', 'false'),
+  ),
+  without(
+    'what a claim notes of itself is not looked at',
+    'claimsAreExchangedAndTheStatusIsLost',
+    at('planner/membership/exchanged.ts', '[claim.stampedUid, recorded]', '[recorded]'),
+  ),
 ];

@@ -18,6 +18,42 @@ async function unlabelled(stage: Stage): Promise<void> {
 }
 
 export const deathScenes = {
+  /** Two of three claims are replaced by what they held yesterday; the third member, which knows better, is away. */
+  async claimsAreExchangedForOlderOnes(stage: Stage) {
+    await stage.create({ size: 3 });
+    const followers = stage.followers().map(({ name }) => ({ name, snapshot: stage.snapshot(name) }));
+    const leader = stage.leader();
+    await stage.pass(A_WHILE);
+    stage.world.etcd.set(leader, { frozen: true });
+    for (const { name, snapshot } of followers) stage.exchange(name, snapshot);
+    await stage.blockedBy('ClaimExchanged');
+    await stage.pass(A_WHILE);
+  },
+
+  /** As before, and nobody remembers which claims there were: only what is noted on the copies tells. */
+  async claimsAreExchangedAndTheStatusIsLost(stage: Stage) {
+    await stage.create({ size: 3 });
+    const followers = stage.followers().map(({ name }) => ({ name, snapshot: stage.snapshot(name) }));
+    const leader = stage.leader();
+    await stage.pass(A_WHILE);
+    stage.world.etcd.set(leader, { frozen: true });
+    for (const { name, snapshot } of followers) stage.exchange(name, snapshot);
+    stage.loseStatus();
+    await stage.blockedBy('ClaimExchanged');
+    await stage.pass(A_WHILE);
+  },
+
+  /** The others know better, and the one that would come back knowing less is replaced. */
+  async oneClaimIsExchanged(stage: Stage) {
+    await stage.create({ size: 3, repair: { replaceAfterSeconds: 0 } });
+    const { name } = stage.follower();
+    const snapshot = stage.snapshot(name);
+    await stage.pass(100);
+    stage.exchange(name, snapshot);
+    await stage.until('its member is replaced', () => stage.voters().every(row => row.name !== name));
+    await stage.rest();
+  },
+
   async podWithoutLabels(stage: Stage) {
     await stage.create({ size: 3 });
     await unlabelled(stage);

@@ -81,7 +81,8 @@ export const upgradeScenes = {
   /** Kubernetes does not notice. */
   async memberIsAwayBeforeAnUpgrade(stage: Stage) {
     await asked(stage, { from: '3.6.15', to: '3.6.16' }, () => {
-      const away = stage.follower(0);
+      // The others are touched before it.
+      const away = stage.follower(1);
       stage.world.kubelet.nodes.down.add(nodeOf(stage.pod(away.name)) ?? '');
       stage.world.etcd.set(away, { frozen: true });
     });

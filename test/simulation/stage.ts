@@ -13,7 +13,7 @@ import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import { statusOf } from './sim-kubelet.ts';
-import type { Process, Row } from './sim-raft.ts';
+import type { Disk, Process, Row } from './sim-raft.ts';
 import { SimWorld, type WorldOptions } from './sim-world.ts';
 
 /** The name of the EtcdRestore that people make. */
@@ -231,6 +231,25 @@ export class Stage {
     const claim = this.claim(name);
     this.world.kube.remove(claim);
     this.world.etcd.destroy(claim.metadata.uid ?? '');
+  }
+
+  /** What the volume of a claim holds now. */
+  snapshot(name: string): Disk {
+    const disk = this.world.etcd.disk(this.claim(name).metadata.uid ?? '');
+    return { ...disk, log: [...disk.log] };
+  }
+
+  /** Somebody puts an old volume in the place of a claim, under the same name and with all that is written on it. */
+  exchange(name: string, snapshot: Disk): void {
+    const { kube, etcd } = this.world;
+    const { metadata, ...claim } = this.claim(name);
+    this.takePod(name);
+    this.takeClaim(name);
+    const { labels, annotations } = metadata;
+    const made = kube.create({ ...claim, metadata: { name, labels, annotations } } as WritableObject);
+    const { uid = '' } = made.metadata;
+    Object.assign(etcd.disk(uid), { ...snapshot, log: [...snapshot.log], name: uid });
+    this.world.wake();
   }
 
   /** Takes everything off a claim that tells whose it is; what it said. */

@@ -102,6 +102,7 @@ export function aClaim(given: Partial<ClaimFacts> = {}): ClaimFacts {
   const { name = 'example-0' } = given;
   return {
     uid: `claim-${name}`,
+    stampedUid: `claim-${name}`,
     owned: true,
     token: TOKEN,
     clusterId: CLUSTER_ID,

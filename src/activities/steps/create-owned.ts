@@ -1,4 +1,4 @@
-import { ANNOTATION_INCARNATION } from '../../api/names.ts';
+import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
@@ -18,7 +18,8 @@ export async function createOwned(
   ownerUid: string,
 ): Promise<'created' | 'found'> {
   try {
-    await kube.create(object);
+    const created = await kube.create(object);
+    if (object.kind === CLAIM.kind) await noteUid(kube, created);
     return 'created';
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
@@ -52,6 +53,12 @@ async function recreate(kube: KubeClient, object: ManifestObject, ended: KubeObj
     if (!isAlreadyExists(error)) throw error;
     throw preconditionChanged(`Pod ${name} had ended and is being deleted`);
   }
+}
+
+/** Told apart from its copies from the beginning. A claim of a try that was cut short before is told later (planner/stamps.ts). */
+async function noteUid(kube: KubeClient, { metadata: { namespace, name, uid } }: KubeObject): Promise<void> {
+  const annotations = { [ANNOTATION_CLAIM_UID]: uid };
+  await kube.patch({ ...CLAIM, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
 }
 
 /** A copy that somebody made of a pod or Service of ours has the token too, and is not ours. */

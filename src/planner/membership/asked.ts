@@ -2,6 +2,7 @@
 import type { Observation } from '../observation.ts';
 import { askedIds, requestUnderWay } from '../requests.ts';
 import { said } from '../said.ts';
+import { exchangeOf } from './exchanged.ts';
 import type { Seat } from './seats.ts';
 
 /** The seat that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
@@ -24,13 +25,17 @@ export function departing(
   return doomed && { seat: doomed, reason: 'its volume is lost as soon as its pod stops' };
 }
 
-/** Somebody deleted the claim under a running member: Kubernetes keeps the volume only for as long as its pod is there. */
-function isDoomed({ cluster, claims }: Observation, seat: Seat): boolean {
+/**
+ * Somebody deleted the claim under a running member, or another one stands there since: Kubernetes keeps the volume only for as
+ * long as its pod is there.
+ */
+function isDoomed(observation: Observation, seat: Seat): boolean {
+  const { cluster, claims } = observation;
   const { ours, isLearner, name, probe, pod, claim } = seat;
   if (!ours || isLearner || probe === undefined || pod === undefined) return false;
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return false;
   if (claim === undefined) return !claims.some(other => other.name === name);
-  return claim.deleting || claim.phase === 'Lost';
+  return claim.deleting || claim.phase === 'Lost' || exchangeOf(observation, claim) !== undefined;
 }
 
 /** How many members there are to be now: one more than asked for, while one that is to go waits for its successor. */

@@ -6,6 +6,7 @@
 import { parseTimestamp } from '../../api/time.ts';
 import { hasEnded } from '../members.ts';
 import type { Observation } from '../observation.ts';
+import { exchangeOf } from './exchanged.ts';
 import type { Seat } from './seats.ts';
 
 /**
@@ -22,16 +23,27 @@ const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal
  */
 export function lossOf(observation: Observation, seat: Seat): string | undefined {
   if (seat.probe !== undefined || !seat.ours) return undefined;
-  if (observation.cluster.status.storage?.kind === 'EmptyDir') {
-    if (seat.pod === undefined)
-      return isPodGone(observation, seat) ? 'its pod is gone, and its data was in the pod' : undefined;
-    // What was in an emptyDir goes when a pod has ended, e.g. was evicted.
-    return hasEnded(seat.pod) ? 'its pod has ended, and its data was in the pod' : emptinessOf(seat);
-  }
+  const inPod = observation.cluster.status.storage?.kind === 'EmptyDir';
+  return inPod ? lossOfPod(observation, seat) : lossOfClaim(observation, seat);
+}
+
+function lossOfPod(observation: Observation, seat: Seat): string | undefined {
+  if (seat.pod === undefined)
+    return isPodGone(observation, seat) ? 'its pod is gone, and its data was in the pod' : undefined;
+  // What was in an emptyDir goes when a pod has ended, e.g. was evicted.
+  return hasEnded(seat.pod) ? 'its pod has ended, and its data was in the pod' : emptinessOf(seat);
+}
+
+function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
   if (seat.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.
     const isThere = observation.claims.some(claim => claim.name === seat.name);
     return isThere || isRunning(seat) ? undefined : 'its claim is gone';
+  }
+  const exchange = exchangeOf(observation, seat.claim);
+  if (exchange !== undefined) {
+    // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
+    return observation.membership.known && !isRunning(seat) ? exchange : undefined;
   }
   if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
   const { home } = seat.claim;
@@ -63,9 +75,14 @@ function isRunning({ pod }: Seat): boolean {
   return pod !== undefined && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting;
 }
 
-/** Milliseconds for which a member whose node is gone is still waited for; 0: no longer, or its volume itself is gone. */
-export function graceLeftMs({ cluster, now }: Observation, seat: Seat): number {
-  if (seat.claim?.home?.exists !== false) return 0;
+/**
+ * Milliseconds for which a member is still waited for whose node is gone, or of whose claim a person may say that it is the right
+ * one; 0: no longer, or its volume itself is gone.
+ */
+export function graceLeftMs(observation: Observation, seat: Seat): number {
+  const { cluster, now } = observation;
+  const isExchanged = seat.claim !== undefined && exchangeOf(observation, seat.claim) !== undefined;
+  if (!isExchanged && seat.claim?.home?.exists !== false) return 0;
   const detail = cluster.status.members?.details?.find(({ name }) => name === seat.name);
   const since = parseTimestamp(detail?.lostSince) ?? now;
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);

@@ -5,6 +5,7 @@
  */
 import type { Step } from '../decision.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
+import { exchangeOf } from './exchanged.ts';
 import { isHealthy, type Seat } from './seats.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
@@ -18,15 +19,16 @@ const HANGS_MS = 30_000;
  * away in the same time.
  */
 export function farewell(
-  { cluster, now }: Observation,
+  observation: Observation,
   seats: readonly Seat[],
   { seat, after, reason }: { readonly seat: Seat; readonly after: Seat | undefined; readonly reason: string },
 ): Step[] {
+  const { cluster, now } = observation;
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return [];
   const voters = seats.length;
-  const there = stoppable(voters, seat);
+  const there = stoppable(observation, voters, seat);
   if (there === undefined || hangs(there.pod, now)) return [];
-  const next = after && stoppable(voters - 1, after)?.pod;
+  const next = after && stoppable(observation, voters - 1, after)?.pod;
   return [
     {
       kind: 'stopMember',
@@ -47,11 +49,13 @@ function hangs({ deleting, goneBy }: PodFacts, now: number): boolean {
 
 /** What must be there of a member that can be stopped and, if need be, started again. */
 function stoppable(
+  observation: Observation,
   voters: number,
   seat: Seat,
 ): { readonly pod: PodFacts; readonly claim: ClaimFacts } | undefined {
   const { pod, claim } = seat;
   if (voters < FEWEST_VOTERS || !isHealthy(seat)) return undefined;
   if (pod === undefined || claim === undefined) return undefined;
-  return claim.deleting || claim.phase === 'Lost' ? undefined : { pod, claim };
+  const isItsOwn = exchangeOf(observation, claim) === undefined;
+  return claim.deleting || claim.phase === 'Lost' || !isItsOwn ? undefined : { pod, claim };
 }

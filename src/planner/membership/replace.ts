@@ -12,6 +12,7 @@ import { requestUnderWay } from '../requests.ts';
 import { said } from '../said.ts';
 import { askedSeat } from './asked.ts';
 import { graceLeftMs, lossOf } from './evidence.ts';
+import { exchangeOf, vouchFor } from './exchanged.ts';
 import { onlyOurs, restHasQuorum } from './preflight.ts';
 import { isHealthy, type Seat } from './seats.ts';
 
@@ -73,10 +74,18 @@ function removal(observation: Observation, seats: readonly Seat[], { name, id }:
 function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
   const left = graceLeftMs(observation, seat);
   if (left === 0) return undefined;
-  return {
-    reason: 'WaitingForMember',
-    message: `${seat.name} is lost: ${lossOf(observation, seat)}; it is replaced in ${Math.ceil(left / 1_000)} s unless the node comes back (spec.repair.replaceAfterSeconds)`,
-  };
+  const { claim } = seat;
+  const isExchanged = claim !== undefined && exchangeOf(observation, claim) !== undefined;
+  const lost = `${seat.name} is lost: ${lossOf(observation, seat)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
+  return isExchanged
+    ? {
+        reason: 'ClaimExchanged',
+        message: `${lost} (spec.repair.replaceAfterSeconds); ${vouchFor(observation, claim)}`,
+      }
+    : {
+        reason: 'WaitingForMember',
+        message: `${lost} unless the node comes back (spec.repair.replaceAfterSeconds)`,
+      };
 }
 
 /** Members that go on being lost are a fault that replacing does not mend: a person is asked. */

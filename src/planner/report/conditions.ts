@@ -248,6 +248,8 @@ function heldUp({
 }: Pick<Findings, 'decision' | 'observation' | 'members'>): ConditionFinding[] {
   if (decision.kind === 'blocked' && decision.reason === 'ReplacementBudget')
     return [finding('Recovering', 'BudgetExhausted', decision.message)];
+  if (decision.kind === 'blocked' && decision.reason === 'ClaimExchanged')
+    return [finding('Recovering', 'ClaimExchanged', decision.message)];
   if (decision.kind === 'blocked' && decision.reason === 'WaitingForMember')
     return [finding('Recovering', 'WaitingForMember', decision.message)];
   const { cluster } = observation;

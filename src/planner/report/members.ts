@@ -41,6 +41,7 @@ function observeMember(observation: Observation, name: string): ObservedMember {
       health: judged.health,
       ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name, claim)),
       ...(claim === undefined ? {} : { claim: claim.name }),
+      ...claimUidOf(observation, { name, claim }),
       ...nodeOf(observation, { name, pod }),
       ...lostSince(observation, name),
     },
@@ -51,6 +52,17 @@ function observeMember(observation: Observation, name: string): ObservedMember {
 function doubts(claim: ClaimFacts | undefined): string[] {
   const why = claim?.home?.why;
   return why === undefined ? [] : [why];
+}
+
+/** As the claim notes it of itself; else as it was recorded, also when another claim stands under the name by now. */
+function claimUidOf(
+  { cluster }: Observation,
+  { name, claim }: { readonly name: string; readonly claim: ClaimFacts | undefined },
+): Pick<MemberDetail, 'claimUID'> {
+  const before = cluster.status.members?.details?.find(detail => detail.name === name);
+  const isNoted = claim !== undefined && claim.stampedUid === claim.uid;
+  const claimUID = isNoted ? claim.uid : before?.claimUID;
+  return claimUID === undefined ? {} : { claimUID };
 }
 
 /** Remembered when the pod goes: a volume can be proved lost only by who knows where it was used. */
