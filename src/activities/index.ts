@@ -14,6 +14,7 @@ import { awaitAgreement, awaitMembers, awaitQuorum, awaitVersion } from './steps
 import { bootstrapMembers } from './steps/bootstrap-members.ts';
 import { compareKeys } from './steps/compare-keys.ts';
 import { createMember } from './steps/create-member.ts';
+import { forceDeletePods } from './steps/force-delete-pods.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './steps/delete.ts';
 import { ensureObjects } from './steps/ensure-objects.ts';
 import { restoreActivities } from './restore/index.ts';
@@ -96,6 +97,7 @@ export function createActivities(deps: Dependencies) {
     labelPods: step<'labelPods', void>(labelPods),
     admitMembers: step<'admitMembers', void>(admitMembers),
     deletePods: step<'deletePods', string>(deletePods),
+    forceDeletePods: step<'forceDeletePods', void>(forceDeletePods),
     releaseClaims: step<'releaseClaims', void>(releaseClaims),
     removeFinalizer: step<'removeFinalizer', void>(removeFinalizer),
   };

@@ -27,6 +27,7 @@ import { restoresOfCluster } from './restore/resource.ts';
 import { observeTls } from './tls-observe.ts';
 import { findObjects, getAll } from './cluster-objects.ts';
 import { claimFacts, objectFacts, podFacts } from './pod-facts.ts';
+import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
 import { withHomes } from './volume-homes.ts';
@@ -61,7 +62,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   const names =
     undecided || incarnation?.rebuilt === true ? findNames(deps.kube, known) : Promise.resolve([]);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
-    names.then(found => ownedObjects(deps.kube, known, [...found, ...more])),
+    names.then(found => ownedObjects(deps.kube, known, { names: [...found, ...more], now: deps.now() })),
     known.deleting ? undefined : observeTls(deps.kube, read, deps.now()),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     names,
@@ -147,7 +148,7 @@ type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientServic
 async function ownedObjects(
   kube: KubeClient,
   cluster: ClusterFacts,
-  names: readonly string[],
+  { names, now }: { readonly names: readonly string[]; readonly now: number },
 ): Promise<Owned> {
   const { namespace, name, uid, status } = cluster;
   const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && status.clusterID !== undefined;
@@ -162,7 +163,11 @@ async function ownedObjects(
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
     kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
-  const seenPods = pods.map(pod => podFacts(pod, uid, name));
+  const seenPods = await withHosts(
+    kube,
+    pods.map(pod => podFacts(pod, uid, name)),
+    now,
+  );
   const seenClaims = claims.map(object => ({ object, facts: claimFacts(object, cluster) }));
   const homes = await withHomes(kube, { claims: seenClaims, pods: seenPods, status });
   return {

@@ -73,6 +73,7 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     ...readiness(status, metadata.annotations?.[ANNOTATION_REPLACED_CONTAINER]),
     deleting: metadata.deletionTimestamp !== undefined,
     goneBy: parseTimestamp(metadata.deletionTimestamp),
+    finalizers: metadata.finalizers,
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     trouble: troubleOf(status, image),

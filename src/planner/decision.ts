@@ -185,6 +185,12 @@ type Deed =
       readonly pods: readonly { readonly name: string; readonly uid: string }[];
     }
   | { readonly kind: 'deletePods'; readonly pods: readonly { readonly name: string; readonly uid: string }[] }
+  /** Pods whose nodes are proved gone, or of which a person said so: taken out of Kubernetes without their nodes. */
+  | {
+      readonly kind: 'forceDeletePods';
+      readonly pods: readonly { readonly name: string; readonly uid: string }[];
+      readonly because: string;
+    }
   | {
       readonly kind: 'releaseClaims';
       readonly claims: readonly { readonly name: string; readonly uid: string }[];

@@ -5,6 +5,7 @@
 import { operate } from './answers.ts';
 import type { Decision, Step } from './decision.ts';
 import type { Observation } from './observation.ts';
+import { planStuckPods, podsToEnd } from './stuck-pods.ts';
 
 /** What deletion does next; undefined when the resource is not being deleted. */
 export function planDeletion(observation: Observation): Decision | undefined {
@@ -12,16 +13,13 @@ export function planDeletion(observation: Observation): Decision | undefined {
   if (!cluster.deleting) return undefined;
   // Without our finalizer the resource is held by somebody else's: nothing of ours is left to do.
   if (!cluster.hasFinalizer) return { kind: 'gone' };
-  return operate('deleteCluster', [
-    ...podSteps(observation),
-    ...claimSteps(observation),
-    { kind: 'removeFinalizer' },
-  ]);
-}
-
-function podSteps({ pods }: Observation): Step[] {
-  const owned = pods.filter(pod => pod.owned).map(({ name, uid }) => ({ name, uid }));
-  return owned.length === 0 ? [] : [{ kind: 'deletePods', pods: owned }];
+  const rest: Step[] = [...claimSteps(observation), { kind: 'removeFinalizer' }];
+  const { ending } = podsToEnd(observation);
+  // Who hangs is dealt with when the others are gone.
+  if (ending.length === 0)
+    return planStuckPods(observation, 'deleteCluster', rest) ?? operate('deleteCluster', rest);
+  const pods = ending.map(({ name, uid }) => ({ name, uid }));
+  return operate('deleteCluster', [{ kind: 'deletePods', pods }, ...rest]);
 }
 
 function claimSteps({ cluster, claims }: Observation): Step[] {

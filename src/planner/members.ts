@@ -22,3 +22,11 @@ function namesKnown({ membership, cluster }: Observation): string[] {
 export function hasEnded({ phase }: Pick<PodFacts, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
+
+/** A kubelet that still has not ended a pod this long after its grace is over does not answer. */
+const HANGS_MS = 30_000;
+
+/** Its grace is over and its node says nothing: its etcd may go on for as long as it likes. */
+export function hangs({ deleting, goneBy }: Pick<PodFacts, 'deleting' | 'goneBy'>, now: number): boolean {
+  return deleting && goneBy !== undefined && now - goneBy > HANGS_MS;
+}

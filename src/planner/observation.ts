@@ -31,6 +31,16 @@ export interface PodTrouble {
   readonly message: string;
 }
 
+/** The node of a pod that stays although it is deleted. */
+export interface PodHost {
+  /** Whether Kubernetes has the Node; undefined: it may not be looked at. */
+  readonly exists: boolean | undefined;
+  /** Its condition Ready: True, False or Unknown. */
+  readonly ready?: string;
+  /** It is marked as one that does not run. */
+  readonly outOfService?: boolean;
+}
+
 export interface PodFacts {
   readonly name: string;
   readonly uid: string;
@@ -48,6 +58,10 @@ export interface PodFacts {
   readonly deleting: boolean;
   /** Of one that is being deleted: when its grace ends, in milliseconds since the epoch. */
   readonly goneBy?: number | undefined;
+  /** Of one that is being deleted: who has to agree before it goes. */
+  readonly finalizers?: readonly string[] | undefined;
+  /** Looked up only when it stays long after it was to be gone. */
+  readonly host?: PodHost | undefined;
   readonly ip: string | undefined;
   readonly node: string | undefined;
   /** The version of its image, without leading `v`. */

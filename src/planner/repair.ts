@@ -10,9 +10,10 @@ import type { Decision, SharedObject, Step } from './decision.ts';
 import { stampThem, unstampedClaims } from './identity.ts';
 import { claimsAreTheirOwn, exchangeOf } from './membership/exchanged.ts';
 import { lossOfAll } from './membership/total-loss.ts';
-import { hasEnded, memberNames } from './members.ts';
+import { hangs, hasEnded, memberNames } from './members.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
+import { whyStuck } from './stuck-pods.ts';
 
 /** What repair does next; undefined when nothing is missing. */
 export function planRepair(observation: Observation): Decision | undefined {
@@ -134,9 +135,10 @@ function podsAreNotEnding(observation: Observation): Obstacle | undefined {
   const pods = observation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
   const ending = pods.map(pod => pod.name);
   if (ending.length === 0) return undefined;
+  const stuck = pods.filter(pod => hangs(pod, observation.now)).map(whyStuck);
   return {
     reason: 'PodTerminating',
-    message: `waiting for ${ending.join(', ')} to be gone before it is started again`,
+    message: [`waiting for ${ending.join(', ')} to be gone before it is started again`, ...stuck].join('; '),
   };
 }
 

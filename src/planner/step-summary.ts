@@ -44,6 +44,7 @@ export function stepSummary(step: Step): string {
     case 'admitMembers':
     case 'labelPods':
     case 'deletePods':
+    case 'forceDeletePods':
       return podSummary(step);
     case 'compareKeys':
     case 'replaceImage':
@@ -63,7 +64,9 @@ export function stepSummary(step: Step): string {
   }
 }
 
-function podSummary(step: Extract<Step, { kind: 'admitMembers' | 'labelPods' | 'deletePods' }>): string {
+type PodStep = Extract<Step, { kind: 'admitMembers' | 'labelPods' | 'deletePods' | 'forceDeletePods' }>;
+
+function podSummary(step: PodStep): string {
   const pods = list(step.pods.map(pod => pod.name));
   switch (step.kind) {
     case 'admitMembers':
@@ -72,6 +75,8 @@ function podSummary(step: Extract<Step, { kind: 'admitMembers' | 'labelPods' | '
       return `put labels back on ${pods}`;
     case 'deletePods':
       return `delete pods ${pods} and wait until they are gone`;
+    case 'forceDeletePods':
+      return `take away ${pods} without their nodes: ${step.because}`;
   }
 }
 

@@ -18,7 +18,8 @@ export async function stillPlanned(
   step: Step,
 ): Promise<{ cluster: EtcdCluster; observation: Observation }> {
   const seen = await observe(deps, ref);
-  if (seen === undefined || seen.observation.cluster.deleting)
+  const isForTheLiving = step.kind !== 'forceDeletePods';
+  if (seen === undefined || (seen.observation.cluster.deleting && isForTheLiving))
     throw preconditionChanged('the resource is gone');
   const decision = plan(seen.observation, step.word ?? {});
   if (decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {

@@ -4,14 +4,13 @@
  * breaks off what its clients asked of it.
  */
 import type { Step } from '../decision.ts';
+import { hangs } from '../members.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
 import { exchangeOf } from './exchanged.ts';
 import { isHealthy, type Seat } from './seats.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
 const FEWEST_VOTERS = 3;
-/** A kubelet that still has not ended a pod this long after its grace is over does not answer. */
-const HANGS_MS = 30_000;
 
 /**
  * The stop that precedes the removal of a healthy member; nothing for one that is to be removed as it is. Its volume must be
@@ -40,11 +39,6 @@ export function farewell(
       because: reason,
     },
   ];
-}
-
-/** Its grace is over and its node says nothing: its etcd may go on for as long as it likes, and is not waited for. */
-function hangs({ deleting, goneBy }: PodFacts, now: number): boolean {
-  return deleting && goneBy !== undefined && now - goneBy > HANGS_MS;
 }
 
 /** What must be there of a member that can be stopped and, if need be, started again. */

@@ -17,6 +17,7 @@ import { admission, candidates } from './admission.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
 import { bumpFor } from './revisions.ts';
 import { hasRevision, lackOfSeed } from './seed.ts';
+import { planStuckPods, podsToEnd } from '../stuck-pods.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
 export function planRestore(observation: Observation): Decision | undefined {
@@ -74,17 +75,22 @@ function beginning(observation: Observation, restore: RestoreOfCluster): Decisio
     members: from === undefined ? [] : memberNames(observation),
     keep,
   };
-  return operate('restoreCluster', [
-    ...fence(observation),
-    change,
-    ...seedingSteps(observation, restore, incarnation),
-  ]);
+  return fenced(observation, [change, ...seedingSteps(observation, restore, incarnation)]);
 }
 
-function fence({ pods, clientService }: Observation): Step[] {
-  const owned = pods.filter(pod => pod.owned).map(({ name, uid }) => ({ name, uid }));
+/** Who hangs is dealt with when clients are kept out and the others are gone. */
+function fence(observation: Observation): Step[] {
+  const { clientService } = observation;
+  const pods = podsToEnd(observation).ending.map(({ name, uid }) => ({ name, uid }));
   const isOpen = clientService.exists && clientService.owned;
-  return owned.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods: owned }];
+  return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods }];
+}
+
+/** The rest of a restore, which goes on only when no pod of the members before is left. */
+function fenced(observation: Observation, rest: readonly Step[]): Decision {
+  const first = fence(observation);
+  if (first.length > 0) return operate('restoreCluster', [...first, ...rest]);
+  return planStuckPods(observation, 'restoreCluster', rest) ?? operate('restoreCluster', rest);
 }
 
 function nextIncarnation(observation: Observation, restore: RestoreOfCluster): Incarnation {
@@ -181,14 +187,15 @@ function abandoning({ actor, ...observation }: Observation, restore: RestoreOfCl
   const isUnder = restoreUnderWay(observation.cluster)?.uid === uid;
   const steps: readonly Step[] = [
     { kind: 'abandonRestore', restore: { name, uid }, because },
-    ...(isUnder ? undoingSteps(observation, { name, uid }) : []),
+    ...(isUnder ? [...fence(observation), ...undoingSteps(observation, { name, uid })] : []),
   ];
   return about(uid, undoing(operate('restoreCluster', steps)));
 }
 
 /** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
 function undo(observation: Observation, { name, uid }: RestoreIdentity): Decision {
-  return about(uid, undoing(operate('restoreCluster', undoingSteps(observation, { name, uid }))));
+  const decision = fenced(observation, undoingSteps(observation, { name, uid }));
+  return about(uid, decision.kind === 'operate' ? undoing(decision) : decision);
 }
 
 /** The volume that was restored onto goes: no client ever wrote to it, and all that is on it comes from the backup. */
@@ -200,7 +207,6 @@ function undoingSteps(observation: Observation, restore: RestoreIdentity): reado
   );
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
   return [
-    ...fence(observation),
     {
       kind: 'revertRestore',
       restore,

@@ -1,0 +1,22 @@
+import type { Step } from '../../planner/decision.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { POD } from '../observe.ts';
+import type { ClusterRef } from '../resource.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/**
+ * Takes these very pods (by uid) out of Kubernetes without asking their nodes, which are proved gone, or of which a person said so.
+ * That is looked at once more right before.
+ */
+export async function forceDeletePods(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'forceDeletePods' }>,
+): Promise<void> {
+  await stillPlanned(deps, ref, step);
+  const { namespace } = ref;
+  for (const { name, uid } of step.pods)
+    await deps.kube.delete({ ...POD, namespace, name }, { uid, gracePeriodSeconds: 0 });
+  const message = `took away pods without their nodes: ${step.because}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Warning', reason: 'PodsForceDeleted', message });
+}
