@@ -1,5 +1,6 @@
 /** Gathers everything that one pass knows. Reads only. */
 import { withDefaults } from '../api/defaults.ts';
+import { domainOf } from '../api/domain.ts';
 import {
   clientServiceName,
   disruptionBudgetName,
@@ -130,6 +131,7 @@ function isAboutToUpgrade({ config, status }: ClusterFacts): boolean {
 /** The custom resource as the planner sees it. */
 export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
   const { metadata, status = {} } = cluster;
+  const config = withDefaults(cluster.spec, { version: status.targetVersion || status.currentVersion });
   return {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -138,7 +140,7 @@ export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
     deleting: metadata.deletionTimestamp !== undefined,
     hasFinalizer: metadata.finalizers?.includes(FINALIZER) ?? false,
     object: cluster,
-    config: withDefaults(cluster.spec, { version: status.targetVersion || status.currentVersion }),
+    config: { ...config, pod: { ...config.pod, ClusterDomain: domainOf(cluster) } },
     status,
   };
 }

@@ -1,5 +1,6 @@
 /** TLS Secrets → the facts that the planner knows: names, dates and faults. Pure translation. */
 import { withDefaults } from '../api/defaults.ts';
+import { domainOf } from '../api/domain.ts';
 import { memberName, serialOf } from '../api/names.ts';
 import {
   type ClusterNames,
@@ -52,8 +53,7 @@ export function certificateFacts(
 /** What is asked of a certificate of this role. */
 function demandsOn(cluster: EtcdCluster, { source }: TlsSecret, now: number): Demands {
   const { name, namespace } = cluster.metadata;
-  const config = withDefaults(cluster.spec);
-  const names: ClusterNames = { name, namespace, domain: config.pod.ClusterDomain };
+  const names: ClusterNames = { name, namespace, domain: domainOf(cluster) };
   const hosts = membersOf(cluster).map(member => memberNameInCertificate(names, member));
   switch (source.role) {
     case 'peer':
@@ -62,7 +62,7 @@ function demandsOn(cluster: EtcdCluster, { source }: TlsSecret, now: number): De
         usages: ['server', 'client'],
         hosts,
         // Members of a cluster with TLS.auto do not look each other up (objects/tls.ts says why).
-        ...(config.TLS?.auto === undefined && { bearerNames: bearerNames(names, hosts) }),
+        ...(cluster.spec.TLS?.auto === undefined && { bearerNames: bearerNames(names, hosts) }),
       };
     case 'server':
       return { now, usages: ['server'], hosts: [...hosts, ...clientServiceNames(names).slice(0, 1)] };

@@ -92,6 +92,17 @@ export const clusterTemplate = cel(
 const BEGUN =
   '!(has(oldSelf.status) && has(oldSelf.status.observedGeneration) && !has(oldSelf.status.incarnation))';
 
+/** CEL: the domain that URLs of members end in; absent and empty are the same. */
+const domainOf = (object: string): string =>
+  `(has(${object}.spec.pod) && has(${object}.spec.pod.ClusterDomain) ? ${object}.spec.pod.ClusterDomain : '')`;
+
+const DOMAIN_STAYS: CelRule = {
+  rule: `!(${BEGUN}) || ${domainOf('self')} == ${domainOf('oldSelf')}`,
+  message:
+    'pod.ClusterDomain cannot be changed on a living cluster, whose members know each other by URLs that end in it: write the old domain; for another one make a new cluster and restore a backup into it',
+  fieldPath: '.spec',
+};
+
 /** The rules of the whole object: its name, and what may not change while it lives. */
 export const clusterRules: readonly CelRule[] = [
   {
@@ -106,6 +117,7 @@ export const clusterRules: readonly CelRule[] = [
   },
   ...storageTransitions(BEGUN),
   tlsTransition(BEGUN),
+  DOMAIN_STAYS,
 ];
 
 export const etcdClusterSchema = cel(

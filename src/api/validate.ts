@@ -4,6 +4,7 @@
  */
 import { type ConditionFinding, finding } from './conditions.ts';
 import { type ClusterConfig, DEFAULT_CLAIM_SIZE, withDefaults } from './defaults.ts';
+import { domainSwitch } from './domain.ts';
 import {
   type IgnoredField,
   ignoredBackupFields,
@@ -29,14 +30,15 @@ const blocks = (condition: ConditionFinding): Judged => ({ condition, blocks: tr
 
 /** Judges a cluster's specification. `recordedVersion` is as in {@link withDefaults}. */
 export function validateCluster(
-  cluster: Pick<EtcdCluster, 'metadata' | 'spec'>,
+  cluster: Pick<EtcdCluster, 'metadata' | 'spec' | 'status'>,
   recordedVersion?: string,
 ): Validation {
   const { metadata, spec } = cluster;
   const config = withDefaults(spec, { version: recordedVersion });
+  const domain = domainSwitch(cluster);
   return validationOf([
     ...judgeVersion(config.version),
-    judgeFaults(clusterFaults(metadata.name, spec, config)),
+    judgeFaults([...clusterFaults(metadata.name, spec, config), ...(domain === undefined ? [] : [domain])]),
     judgeTls(config.TLS),
     judgeSize(config.size),
     judgeStorage(config),

@@ -1,5 +1,5 @@
 /** The certificates of a cluster whose operator has them made, by itself or by cert-manager: what each of them says. Pure. */
-import { withDefaults } from '../api/defaults.ts';
+import { domainOf } from '../api/domain.ts';
 import {
   applicationSecret,
   type ClusterNames,
@@ -30,7 +30,7 @@ const BOTH = ['server', 'client'] as const;
 /** Every certificate of the cluster, one for all members: its names do not change when members come and go. */
 export function leavesOf(cluster: EtcdCluster): readonly Leaf[] {
   const { name, namespace } = cluster.metadata;
-  const names: ClusterNames = { name, namespace, domain: withDefaults(cluster.spec).pod.ClusterDomain };
+  const names: ClusterNames = { name, namespace, domain: domainOf(cluster) };
   const secretOf = (role: string): string =>
     securityOf(cluster)?.certificates.find(entry => entry.role === role)?.secret ?? '';
   const members = [...memberWildcards(names), ...peerServiceNames(names)];

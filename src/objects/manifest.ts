@@ -2,6 +2,7 @@
 import { ANNOTATION_INCARNATION, ANNOTATION_SERIAL, API_VERSION, serialOf } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import { type ClusterConfig, withDefaults } from '../api/defaults.ts';
+import { domainOf } from '../api/domain.ts';
 import { securitySwitch } from '../api/tls.ts';
 
 export type OwnerReference = {
@@ -56,7 +57,8 @@ export function memberAnnotations(member: { name: string; token: string }): Reco
 }
 
 /**
- * The specification with its defaults, where a version that the specification leaves open is the recorded one.
+ * The specification with its defaults, where a version that the specification leaves open is the recorded one, and the domain of
+ * URLs the one that the members have.
  * Throws a RangeError for a mode of TLS that the living cluster does not have: members that do not understand each other
  * must never be made. Conditions say so to people before anything gets here.
  */
@@ -66,5 +68,5 @@ export function buildableConfig(cluster: EtcdCluster): ClusterConfig {
   const { namespace, name } = cluster.metadata;
   const switched = securitySwitch(cluster);
   if (switched !== undefined) throw new RangeError(`EtcdCluster ${namespace}/${name}: ${switched}`);
-  return config;
+  return { ...config, pod: { ...config.pod, ClusterDomain: domainOf(cluster) } };
 }

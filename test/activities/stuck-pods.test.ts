@@ -29,7 +29,9 @@ const nodeOf = (world: OperatorWorld, pod: string) =>
 const forced = (world: OperatorWorld) =>
   world.kube.calls.filter(
     ({ verb, kind, body }) =>
-      verb === 'delete' && kind === 'Pod' && (body as { gracePeriodSeconds?: number }).gracePeriodSeconds === 0,
+      verb === 'delete' &&
+      kind === 'Pod' &&
+      (body as { gracePeriodSeconds?: number }).gracePeriodSeconds === 0,
   );
 
 describe('a deletion whose pods do not end', () => {
@@ -77,17 +79,16 @@ describe('a deletion whose pods do not end', () => {
 
   it('asks nobody while a finalizer of somebody else holds a pod', async () => {
     const world = await dying();
-    world.kube.mutate(world.pod('example-0'), ({ metadata }) => void (metadata.finalizers = ['example.com/hold']));
+    world.kube.mutate(
+      world.pod('example-0'),
+      ({ metadata }) => void (metadata.finalizers = ['example.com/hold']),
+    );
     const { decision } = await world.look();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
     expect(decision).not.toHaveProperty('consent');
-    expect(decision.kind === 'blocked' && decision.message).toContain('example-0 is held by example.com/hold');
-  });
-
-  it('is not begun over pods that are only slow', async () => {
-    const world = await dying();
-    world.now -= 150_000;
-    expect((await world.look()).decision).toMatchObject({ kind: 'operate', step: { kind: 'deletePods' } });
+    expect(decision.kind === 'blocked' && decision.message).toContain(
+      'example-0 is held by example.com/hold',
+    );
   });
 
   it('looks once more before a pod is taken away', async () => {

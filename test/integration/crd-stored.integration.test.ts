@@ -49,6 +49,9 @@ const CLASS = 'the StorageClass of a cluster cannot be changed: write the old on
 const MOVE = 'members cannot move between volumes and emptyDir: write the old form';
 const TLS = 'TLS of a live cluster cannot be switched on, off or to another mode: write the old mode';
 
+const DOMAIN = 'pod.ClusterDomain cannot be changed on a living cluster';
+const domain = (ClusterDomain: string) => ({ pod: { ClusterDomain } });
+
 /** before, after as a merge patch, the words of the refusal or none. */
 const CHANGES: readonly (readonly [string, object, object, string])[] = [
   ['shrinking the volume of a template', inTemplate(claim('8Gi')), inTemplate(claim('4Gi')), SHRINK],
@@ -68,6 +71,10 @@ const CHANGES: readonly (readonly [string, object, object, string])[] = [
     { pod: null, ...inTemplate(claim('8Gi')) },
     '',
   ],
+  ['changing the domain', domain('cluster.local'), domain('corp.internal'), DOMAIN],
+  ['taking the domain away', domain('cluster.local'), { pod: null }, DOMAIN],
+  ['naming a domain later', {}, domain('cluster.local'), DOMAIN],
+  ['emptying a domain that was empty', domain(''), { pod: null }, ''],
   ['changing the class', inTemplate(claim('8Gi', 'fast')), inTemplate(claim('8Gi', 'slow')), CLASS],
   ['naming a class later', inTemplate(claim('8Gi')), inTemplate(claim('8Gi', 'slow')), CLASS],
   [

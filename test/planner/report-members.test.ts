@@ -63,6 +63,7 @@ describe('what is said of a member', () => {
         dbSizeInUse: 16384,
         raftIndex: 12,
         claim: 'example-0',
+        claimUID: 'claim-example-0',
         node: 'node-0',
       },
     });

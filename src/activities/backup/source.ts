@@ -1,5 +1,5 @@
 /** Opens the member that a snapshot is taken from: looked for, asked, and read from linearizably first. */
-import { withDefaults } from '../../api/defaults.ts';
+import { domainOf } from '../../api/domain.ts';
 import { API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
 import { secretKeys } from '../../api/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
@@ -123,7 +123,7 @@ async function dialCluster(deps: Dependencies, backup: EtcdBackup, cluster: Etcd
   const access = clientAccess(await readTlsSecrets(kube, cluster));
   if ('unusable' in access) throw new BackupFailure('later', access.unusable);
   const credentials = await readCredentials(deps, backup);
-  const domain = withDefaults(cluster.spec, { version: cluster.status?.currentVersion }).pod.ClusterDomain;
+  const domain = domainOf(cluster);
   const { items } = await kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${name}` });
   const dialled = items
     .map(pod => podFacts(pod, uid))

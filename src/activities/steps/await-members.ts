@@ -1,6 +1,6 @@
 /** Waiting for members: until a quorum answers, or until every pod is ready. */
 import { ApplicationFailure } from '@temporalio/activity';
-import { withDefaults } from '../../api/defaults.ts';
+import { domainOf } from '../../api/domain.ts';
 import { denialOf, type MemberProbe } from '../../planner/member-probe.ts';
 import type { PodFacts } from '../../planner/observation.ts';
 import { hasArrived } from '../../planner/versions.ts';
@@ -87,8 +87,11 @@ export async function awaitAgreement(
 
 async function addressOf(deps: Dependencies, ref: ClusterRef): Promise<ClusterAddress> {
   const cluster = await readLivingCluster(deps.kube, ref);
-  const domain = withDefaults(cluster.spec).pod.ClusterDomain;
-  return { ...ref, domain, access: clientAccess(await readTlsSecrets(deps.kube, cluster)) };
+  return {
+    ...ref,
+    domain: domainOf(cluster),
+    access: clientAccess(await readTlsSecrets(deps.kube, cluster)),
+  };
 }
 
 async function membersPods(

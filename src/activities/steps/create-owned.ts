@@ -31,8 +31,11 @@ export async function createOwned(
   if (found.metadata.deletionTimestamp !== undefined)
     throw preconditionChanged(`${kind} ${metadata.name} is being deleted`);
   if (isControlledBy(found, ownerUid) && isEndedPod(found)) return recreate(kube, object, found);
-  if (isControlledBy(found, ownerUid) || hasToken(found, metadata.annotations?.[ANNOTATION_INCARNATION]))
+  if (isControlledBy(found, ownerUid) || hasToken(found, metadata.annotations?.[ANNOTATION_INCARNATION])) {
+    // Claims are made only for members that have not started: a try before was cut short.
+    if (kind === CLAIM.kind) await noteUid(kube, found);
     return 'found';
+  }
   throw preconditionChanged(
     `${kind} ${metadata.namespace}/${metadata.name} exists and belongs to something else; remove or rename it`,
   );
@@ -55,8 +58,10 @@ async function recreate(kube: KubeClient, object: ManifestObject, ended: KubeObj
   }
 }
 
-/** Told apart from its copies from the beginning. A claim of a try that was cut short before is told later (planner/stamps.ts). */
-async function noteUid(kube: KubeClient, { metadata: { namespace, name, uid } }: KubeObject): Promise<void> {
+/** Tells a claim apart from its copies, unless something is noted on it already. */
+async function noteUid(kube: KubeClient, { metadata }: KubeObject): Promise<void> {
+  const { namespace, name, uid } = metadata;
+  if (metadata.annotations?.[ANNOTATION_CLAIM_UID] !== undefined) return;
   const annotations = { [ANNOTATION_CLAIM_UID]: uid };
   await kube.patch({ ...CLAIM, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
 }

@@ -1,8 +1,9 @@
 /** Pods and claims of members that are no longer members: what a removal leaves, also one that was cut short. */
-import { operate, undoing } from '../answers.ts';
+import { blocked, operate, undoing } from '../answers.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { operationOf } from './learner.ts';
+import { onlyOurs } from './preflight.ts';
 import type { Seat } from './seats.ts';
 
 /** Clears away one removed member; undefined when nothing is left of any. */
@@ -27,6 +28,9 @@ export function planLeftovers(observation: Observation, seats: readonly Seat[]):
     claims: of(leftClaims),
     fate: fateOf(observation, member),
   };
+  // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
+  const obstacle = onlyOurs(seats);
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
   // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
   return undoing(operate(operationOf(observation), [step]));
 }

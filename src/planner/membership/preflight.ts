@@ -7,6 +7,8 @@ import { isHealthy, isStaying, type Seat } from './seats.ts';
 export function onlyOurs(seats: readonly Seat[]): Obstacle | undefined {
   const foreign = seats.filter(seat => !seat.ours);
   if (foreign.length === 0) return undefined;
+  const [renamed] = foreign.flatMap(({ domainFault: fault }) => (fault === undefined ? [] : [fault]));
+  if (renamed !== undefined) return { reason: 'DomainChanged', message: renamed };
   return {
     reason: 'ForeignMember',
     message: `${foreign.map(seat => `${seat.name} (${seat.id})`).join(', ')} was added by hand; remove it with etcdctl, or scale by hand: the membership is not changed while it is there`,

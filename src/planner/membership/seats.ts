@@ -1,4 +1,5 @@
 /** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
+import { domainFault, domainIn } from '../../api/domain.ts';
 import { memberName, peerUrl, serialOf } from '../../api/names.ts';
 import { securityOf } from '../../api/tls.ts';
 import { lastSerialOf } from '../identity.ts';
@@ -11,6 +12,8 @@ export interface Seat {
   readonly name: string;
   /** Its name and peer URL are such as this operator gives. Others were added by hand: reported, never touched. */
   readonly ours: boolean;
+  /** Of one that is not ours only because its URL ends in another domain: what to do. */
+  readonly domainFault?: string | undefined;
   readonly isLearner: boolean;
   readonly started: boolean;
   readonly pod: PodFacts | undefined;
@@ -30,6 +33,7 @@ export function seatsOf(observation: Observation): Seat[] {
       id: member.id,
       name,
       ours: ownName === name,
+      ...(ownName === name ? {} : otherDomain(observation, member.peerUrls)),
       isLearner: member.isLearner,
       started: member.started,
       pod: pods.find(pod => pod.owned && pod.name === name),
@@ -79,6 +83,14 @@ export function isHealthy(seat: Seat): boolean {
 /** Its pod is there, and nobody is ending it. */
 export function isStaying({ pod }: Seat): boolean {
   return pod !== undefined && !pod.deleting;
+}
+
+/** What is wrong when a member is called as ours are, in another domain: it was changed under a living cluster. */
+function otherDomain({ cluster }: Observation, peerUrls: readonly string[]): Pick<Seat, 'domainFault'> {
+  const { ClusterDomain: asked } = cluster.config.pod;
+  const host = `.${cluster.name}.${cluster.namespace}.svc`;
+  const [other] = peerUrls.filter(url => url.includes(host)).map(domainIn);
+  return other === undefined || other === asked ? {} : { domainFault: domainFault(asked, other) };
 }
 
 function nameFromUrls(observation: Observation, peerUrls: readonly string[]): string | undefined {

@@ -1,0 +1,112 @@
+/** Another cluster domain on a living cluster: members keep the one they have, and nothing is cleared away as a stranger's. */
+import { describe, expect, it } from 'vitest';
+import { domainIn, domainOf } from '../../src/api/domain.ts';
+import { validateCluster } from '../../src/api/validate.ts';
+import { clusterFacts } from '../../src/activities/observe.ts';
+import { memberPod } from '../../src/objects/pod.ts';
+import { planMembership } from '../../src/planner/membership/index.ts';
+import { plan } from '../../src/planner/plan.ts';
+import type { Observation } from '../../src/planner/observation.ts';
+import { aClaim, aCluster, aPod, aRunningCluster, aRunningStatus, TOKEN } from '../support/builders.ts';
+
+/** The domain was changed, and the record of the old one was lost with the status: the quorum's list still has it. */
+function renamed(given: Partial<Observation> = {}): Observation {
+  const whole = aRunningCluster(given);
+  const spec = { size: 3, pod: { ClusterDomain: 'corp.internal' } };
+  const { incarnation, ...status } = aRunningStatus();
+  const members = incarnation!.members.map(({ name, peerURL }) => ({
+    name,
+    peerURL: peerURL.replace('.svc:', '.svc.corp.internal:'),
+  }));
+  const cluster = aCluster({ spec, status: { ...status, incarnation: { ...incarnation!, members } } });
+  return { ...whole, cluster };
+}
+
+const left = {
+  pods: [...aRunningCluster().pods, aPod({ name: 'example-7' })],
+  claims: [...aRunningCluster().claims, aClaim({ name: 'example-7' })],
+};
+
+describe('the domain of a living cluster', () => {
+  it.each([
+    ['http://example-0.example.shop.svc:2380', ''],
+    ['https://example-0.example.shop.svc.cluster.local:2380', 'cluster.local'],
+    ['http://stranger.elsewhere:2380', undefined],
+    ['', undefined],
+  ])('is read from %s', (url, expected) => {
+    expect(domainIn(url)).toBe(expected);
+  });
+
+  it('is the recorded one, whatever the specification says by now', () => {
+    const { object } = aCluster({
+      spec: { pod: { ClusterDomain: 'corp.internal' } },
+      status: aRunningStatus(),
+    });
+    expect(domainOf(object)).toBe('');
+    expect(clusterFacts(object).config.pod.ClusterDomain).toBe('');
+    const pod = memberPod(object, {
+      name: 'example-0',
+      token: TOKEN,
+      start: { state: 'restart' },
+      storage: 'PersistentVolumeClaim',
+    });
+    expect(JSON.stringify(pod.spec)).not.toContain('svc.corp.internal');
+    expect(validateCluster(object).blocking).toMatchObject([
+      {
+        type: 'SpecValid',
+        status: 'False',
+        message: expect.stringContaining('remove spec.pod.ClusterDomain'),
+      },
+    ]);
+  });
+
+  it('is the asked one while there are no members', () => {
+    const { object } = aCluster({ spec: { pod: { ClusterDomain: '.corp.internal.' } } });
+    expect(domainOf(object)).toBe('corp.internal');
+  });
+
+  it('asks for nothing when it was changed', () => {
+    const { object, ...cluster } = aCluster({
+      spec: { pod: { ClusterDomain: 'corp.internal' } },
+      status: aRunningStatus(),
+    });
+    const { config } = clusterFacts(object);
+    const decision = plan(aRunningCluster({ cluster: { ...cluster, object, config } }), {});
+    expect(decision).toMatchObject({ kind: 'idle' });
+  });
+});
+
+describe('members whose URLs end in another domain', () => {
+  it('have nothing cleared away, and it is said what to write back', () => {
+    const decision = planMembership(renamed(left));
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'DomainChanged' });
+    expect(decision?.kind === 'blocked' && decision.message).toContain('remove spec.pod.ClusterDomain');
+  });
+
+  it('have what a removal left cleared away when they are ours', () => {
+    expect(planMembership(aRunningCluster(left))).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'retireMember', member: 'example-7' },
+    });
+  });
+});
+
+describe('members that people added', () => {
+  it('keep what a removal left from being cleared away', () => {
+    const whole = aRunningCluster(left);
+    if (!whole.membership.known) throw new Error('unknown');
+    const stranger = {
+      id: 'beef',
+      name: 'stranger',
+      isLearner: false,
+      peerUrls: ['http://stranger.elsewhere:2380'],
+      started: true,
+    };
+    const membership = { ...whole.membership, members: [...whole.membership.members, stranger] };
+    expect(planMembership({ ...whole, membership })).toMatchObject({
+      kind: 'blocked',
+      reason: 'ForeignMember',
+      plan: [{ kind: 'retireMember' }],
+    });
+  });
+});
