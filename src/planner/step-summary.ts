@@ -2,6 +2,7 @@ import type { PlannedStep, SharedObject, Step } from './decision.ts';
 
 /** One line for people: what the step does, to what. Shown in the Temporal UI, in status and in events. */
 export function stepSummary(step: Step): string {
+  if (isPodStep(step)) return podSummary(step);
   switch (step.kind) {
     case 'recordIncarnation':
       return `record incarnation ${step.incarnation.token} with ${list(step.incarnation.members.map(member => member.name))}`;
@@ -41,11 +42,6 @@ export function stepSummary(step: Step): string {
       return `wait before ${step.before === undefined ? 'the upgrade ends' : `${step.before} is touched`}: ${step.because}`;
     case 'stopMember':
       return `stop ${step.member}: ${step.because}`;
-    case 'admitMembers':
-    case 'labelPods':
-    case 'deletePods':
-    case 'forceDeletePods':
-      return podSummary(step);
     case 'compareKeys':
     case 'replaceImage':
     case 'requestBackup':
@@ -65,6 +61,10 @@ export function stepSummary(step: Step): string {
 }
 
 type PodStep = Extract<Step, { kind: 'admitMembers' | 'labelPods' | 'deletePods' | 'forceDeletePods' }>;
+
+function isPodStep(step: Step): step is PodStep {
+  return ['admitMembers', 'labelPods', 'deletePods', 'forceDeletePods'].includes(step.kind);
+}
 
 function podSummary(step: PodStep): string {
   const pods = list(step.pods.map(pod => pod.name));
