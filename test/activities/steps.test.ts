@@ -1,6 +1,7 @@
 /** Each step on a world in memory: performed twice it gives the same world, also when it was killed half-way. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
+import { ANNOTATION_CLAIM_UID } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/decision.ts';
 import { Killed, OperatorWorld } from '../support/operator-world.ts';
@@ -95,10 +96,10 @@ function snapshot(world: OperatorWorld): unknown[] {
 }
 
 function lasting(object: KubeObject): unknown {
-  const { name, annotations, labels, finalizers, ownerReferences, deletionTimestamp } = object.metadata;
+  const { name, annotations, labels, finalizers, ownerReferences, deletionTimestamp, uid } = object.metadata;
   const kept = {
     name,
-    annotations,
+    annotations: noted(annotations, uid),
     labels,
     finalizers,
     ownerReferences,
@@ -107,6 +108,13 @@ function lasting(object: KubeObject): unknown {
   if (object.kind !== 'Pod') return { ...object, metadata: kept };
   const { nodeName: _, ...spec } = object['spec'] as { nodeName?: string };
   return { kind: 'Pod', metadata: kept, spec };
+}
+
+/** Uids differ from world to world; that a claim notes its own does not. */
+function noted(annotations: KubeObject['metadata']['annotations'], uid: string | undefined) {
+  if (annotations === undefined) return undefined;
+  const { [ANNOTATION_CLAIM_UID]: note, ...others } = annotations;
+  return note === undefined ? others : { ...others, [ANNOTATION_CLAIM_UID]: note === uid ? 'its own' : note };
 }
 
 /** It may find that the world has moved on, by its own doing; any other failure fails the test. */
