@@ -7,11 +7,11 @@ import { FaultyApiserver } from '../support/faulty-apiserver.ts';
 import { poll } from '../support/poll.ts';
 import { podRef } from '../kube/support.ts';
 
-/** A fifth of what the operator has, so that a term is lost sooner. */
-const TIMING = { leaseDurationMs: 2_000, renewDeadlineMs: 1_800, retryPeriodMs: 400, patienceMs: 200 };
+/** A deadline that a call among those of the passes would miss, and that a busy machine does not. */
+const TIMING = { leaseDurationMs: 8_000, renewDeadlineMs: 7_000, retryPeriodMs: 400, patienceMs: 200 };
 /** Clusters that are looked at at once, and how long the apiserver takes for what they ask. */
 const PASSES = 60;
-const SLOW_MS = 500;
+const SLOW_MS = 2_000;
 
 let server: FaultyApiserver;
 let kubernetes: Kubernetes;
@@ -50,7 +50,7 @@ async function pressure(): Promise<void> {
           .catch(() => undefined);
     })();
   }
-  await poll(async () => server.count('get') > 24, { timeoutMs: 20_000 });
+  await poll(async () => server.count('get') > 24);
 }
 
 async function follow(client: Kubernetes['client']): Promise<{ log: string[]; stop: () => Promise<void> }> {
@@ -65,24 +65,16 @@ async function follow(client: Kubernetes['client']): Promise<{ log: string[]; st
     onStoppedLeading: because => log.push(because),
   });
   election.start();
-  await vi.waitUntil(() => election.isLeader, { timeout: 20_000 });
+  await vi.waitUntil(() => election.isLeader, { timeout: 100_000 });
   return { log, stop: () => election.stop() };
 }
 
-describe('an operator whose passes wait for a slow apiserver', { timeout: 60_000 }, () => {
-  test('loses its lease on the connections that the passes have, which is why it has its own', async () => {
-    const { log, stop } = await follow(kubernetes.client);
-    await pressure();
-    await poll(async () => log.includes('lost'), { timeoutMs: 30_000 });
-    passing.abort();
-    await stop();
-  });
-
-  test('keeps its lease', async () => {
+describe('an operator whose passes wait for a slow apiserver', { timeout: 120_000 }, () => {
+  test('keeps its lease, which has connections of its own', async () => {
     const { log, stop } = await follow(kubernetes.leaseClient);
     await pressure();
     const before = server.count('replace');
-    await poll(async () => server.count('replace') > before + 10, { timeoutMs: 30_000 });
+    await poll(async () => server.count('replace') > before + 25);
     expect(log).toEqual(['leads']);
     passing.abort();
     await stop();
