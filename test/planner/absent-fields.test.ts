@@ -119,8 +119,20 @@ const aResource = (spec: EtcdClusterSpec, status: EtcdClusterStatus): EtcdCluste
   status,
 });
 
+/** The identity of a cluster whose members were made with the domain that `spec` asks for. */
+function identity({ pod }: EtcdClusterSpec): Pick<EtcdClusterStatus, 'incarnation'> {
+  const { incarnation } = aRunningStatus(5);
+  if (incarnation === undefined || pod?.ClusterDomain === undefined) return {};
+  const members = incarnation.members.map(member => ({
+    ...member,
+    peerURL: member.peerURL.replace('.svc:', `.svc.${pod.ClusterDomain}:`),
+  }));
+  return { incarnation: { ...incarnation, members } };
+}
+
 const recorded = (spec: EtcdClusterSpec): EtcdClusterStatus => ({
   ...aRunningStatus(5),
+  ...identity(spec),
   currentVersion: RUNS,
   storage: {
     kind: spec.storage?.emptyDir ? 'EmptyDir' : 'PersistentVolumeClaim',
