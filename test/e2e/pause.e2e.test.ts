@@ -38,8 +38,9 @@ describe('a pause sent to the workflow', () => {
       'paused by ana (maintenance)',
     );
     expect(held.status?.controlPaused).toBe(true);
-    const plan = await world.temporal('workflow', 'query', '-w', workflow, '--name', 'plan', '-o', 'json');
-    expect(plan).toContain('Paused');
+    // The workflow learns of it when the pass that wrote the status has come back to it.
+    const plan = ['workflow', 'query', '-w', workflow, '--name', 'plan', '-o', 'json'];
+    await poll(async () => (await world.temporal(...plan)).includes('Paused'));
     const { resourceVersion } = held.metadata;
     // Nothing but status may move while it is held: asked ten times over three seconds.
     for (let look = 0; look < 10; look += 1) {

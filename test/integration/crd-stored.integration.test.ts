@@ -182,9 +182,9 @@ describe('a stored EtcdCluster', () => {
     const { name } = cluster.metadata;
     expect(cluster['spec']).toEqual(spec);
     const settings = { size: 5, version: '3.5.35', etcd: { quotaBackendBytes: '4Gi' }, hibernated: false };
-    expect((await writeStatus(cluster, { settings }))['status']).toEqual({ settings });
-    const { resourceVersion: _, ...metadata } = cluster.metadata;
-    expect((await client.replace({ ...cluster, metadata, spec: {} }))['spec']).toEqual({});
+    const written = await writeStatus(cluster, { settings });
+    expect(written['status']).toEqual({ settings });
+    expect((await client.replace({ ...written, spec: {} }))['spec']).toEqual({});
     expect((await client.get(ref('EtcdCluster', name)))?.['status']).toEqual({ settings });
   });
 

@@ -90,6 +90,7 @@ describe('the manifests on a real apiserver', () => {
       'kind: Service',
       'kind: PersistentVolumeClaim',
       'kind: Deployment',
+      'kind: NetworkPolicy',
     ]);
     await kubectl('apply', '--server-side', '-k', join(root, 'deploy/temporal'));
   });
@@ -169,7 +170,7 @@ describe('the manifests on a real apiserver', () => {
     ['default', 'delete', 'nodes'],
     ['default', 'delete', 'leases.coordination.k8s.io'],
     ['etcd-operator', 'delete', 'leases.coordination.k8s.io/etcd-operator-watcher'],
-    ['default', 'list', 'nodes'],
+    ['default', 'watch', 'nodes'],
     ['default', 'escalate', 'clusterroles.rbac.authorization.k8s.io'],
   ])('in %s do not let it %s %s', async (namespace, verb, resource) => {
     expect(await may(namespace, verb, resource)).toBe(false);
