@@ -215,5 +215,5 @@ function faultOfRestore(
   if (lived.length === 0) return undefined;
   const named = proved.filter(({ uid }) => step.kind === 'fenceMembers' || uid === step.restore.uid);
   if (named.some(({ confirmClusterId }) => lived.includes(confirmClusterId)) || isAllLost) return undefined;
-  return `nobody confirmed that ${lived.join()} may go, and its data is not proved lost`;
+  return `nobody confirmed that ${[...new Set(lived)].join()} may go, and its data is not proved lost`;
 }
