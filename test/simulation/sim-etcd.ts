@@ -63,6 +63,8 @@ export class SimEtcd {
   /** Clusters that clients have written to, and such as were made of a snapshot. */
   readonly written = new Set<string>();
   readonly restored = new Set<string>();
+  /** Clusters that clients have found. */
+  readonly open = new Set<string>();
   /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
   strict = true;
   /** The leader raises the version of the cluster. */
@@ -314,8 +316,8 @@ export class SimEtcd {
 
   /** A client writes through some member. */
   write(): void {
-    const serving = [...this.processes.values()].filter(process => process.serves && !process.frozen);
-    const asked = this.#random.pick(serving);
+    const open = [...this.processes.values()].filter(({ clusterId }) => this.open.has(clusterId));
+    const asked = this.#random.pick(open.filter(({ serves, frozen }) => serves && !frozen));
     const leader = asked && this.leaderSeenBy(asked);
     if (leader === undefined || !this.hasQuorum(leader)) return;
     this.#values += 1;

@@ -209,9 +209,11 @@ export class SimWorld {
     }
   }
 
-  /** Clients find the members through the client Service, and keep their connections when it is gone. */
+  /** Clients find members through the client Service, and keep their connections to those when it is gone. */
   #write(): void {
-    this.hasClients ||= this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
+    const isOpen = this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
+    this.hasClients ||= isOpen;
+    if (isOpen) for (const { clusterId } of this.etcd.processes.values()) this.etcd.open.add(clusterId);
     if (this.hasClients && !this.isQuiet) this.etcd.write();
   }
 
