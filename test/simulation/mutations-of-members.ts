@@ -200,7 +200,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose kubelet does not answer is waited for without end',
     'stopDoesNotCome',
-    at('planner/membership/farewell.ts', 'now - goneBy > HANGS_MS', 'false'),
+    at('planner/members.ts', 'now - goneBy > HANGS_MS', 'false'),
   ),
   without(
     'claims are looked for by label alone',

@@ -51,7 +51,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'members are restored beside those that run',
     'restoreIsConfirmedLate',
-    at(PLAN, 'owned.length === 0 && !isOpen', 'true'),
+    at(PLAN, 'pods.length === 0 && !isOpen', 'true'),
   ),
   without(
     'a restore that was aborted goes on',

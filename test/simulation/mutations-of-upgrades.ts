@@ -50,11 +50,6 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     at(GATES, 'unsettled(observation, seats)', 'undefined'),
   ),
   without(
-    'an upgrade ends while a member holds other keys',
-    'keysDifferInTheEnd',
-    at(GOAL, 'upgradeMayEnd(observation) === undefined', 'true'),
-  ),
-  without(
     'upgraded members do not soak',
     'upgradedMembersAreToSoak',
     at(UPGRADE, 'observation.cluster.config.upgrade.soakSeconds * 1_000', '0'),

@@ -40,12 +40,8 @@ export function judgeObservations(
   const count = (of: Map<string, number>, what: string) => of.set(what, (of.get(what) ?? 0) + 1);
   const begun = performance.now();
   const property = fc.property(generated, ({ observation, actor }) => {
-    const decision = plan(observation, actor);
-    const what = nameOf(decision);
-    count(counts, what);
-    const fault = faultOf({ observation, actor }, decision);
-    if (fault === undefined) return;
-    const text = `${what}: ${fault}`;
+    const text = faultText({ observation, actor }, what => count(counts, what));
+    if (text === undefined) return;
     count(faults, text.replaceAll(/example-\d+/g, 'a member'));
     if (!keep && about?.test(text) !== false) throw new Error(text);
   });
@@ -62,6 +58,19 @@ export function judgeObservations(
       generated: found,
     },
   };
+}
+
+/** What is wrong with the decision, or what was thrown instead of one; undefined when nothing is. */
+function faultText(of: Generated, onDecision: (what: string) => void): string | undefined {
+  try {
+    const decision = plan(of.observation, of.actor);
+    const what = nameOf(decision);
+    onDecision(what);
+    const fault = faultOf(of, decision);
+    return fault === undefined ? undefined : `${what}: ${fault}`;
+  } catch (error) {
+    return textOf(error);
+  }
 }
 
 /** Why the decision must not be; undefined when nothing speaks against it. What is told of it must be told, too. */
