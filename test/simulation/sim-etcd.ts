@@ -93,8 +93,7 @@ export class SimEtcd {
 
   /** Empties a disk for good; a process on it goes on until it is stopped, as one with open files does. */
   destroy(name: string): void {
-    const old = this.disk(name);
-    this.destroyed.push(Object.assign(old, { lost: true, lostAt: this.#clock.tick() }));
+    this.destroyed.push(Object.assign(this.disk(name), { lost: true, lostAt: this.#clock.tick() }));
     this.disks.set(name, emptyDisk(name));
   }
 
