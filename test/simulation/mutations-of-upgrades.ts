@@ -8,17 +8,6 @@ const GOAL = 'planner/upgrade/goal.ts';
 
 export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
-    'an upgrade goes on while a member is away',
-    'memberIsAwayBeforeAnUpgrade',
-    at(GATES, 'unwell(seats, gate.tolerated)', 'undefined'),
-    // Who does not answer names no leader, reads nothing, has no ready pod and says nothing of its keys: any of these would do.
-    at(GATES, 'unsettled(observation, seats)', 'undefined'),
-    at(GATES, 'behind(seats)', 'undefined'),
-    at(GATES, 'mixed(seats, gate.versions)', 'undefined'),
-    at(GATES, 'unready(seats)', 'undefined'),
-    at(GATES, 'different(observation, seats)', 'undefined'),
-  ),
-  without(
     'an upgrade goes on while a learner joins',
     'memberJoinsWhenAnUpgradeIsAskedFor',
     at(GATES, 'unfinished(seats)', 'undefined'),
