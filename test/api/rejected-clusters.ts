@@ -318,7 +318,7 @@ export const REJECTED_CLUSTERS: readonly Rejected[] = [
   {
     what: 'a negative snapshotCount',
     spec: { etcd: { snapshotCount: -1 } },
-    says: ['spec.etcd.snapshotCount', 'greater than or equal to 1'],
+    says: ['spec.etcd.snapshotCount', 'greater than or equal to 0'],
   },
   {
     what: 'a negative soak time',
