@@ -20,7 +20,7 @@ export class SimNodes {
   /** How Nodes are labelled: with their own names, with those of others, or with names that no Node has (several clouds; --hostname-override). */
   readonly #style: 'own' | 'others' | 'strange';
   /** Some volumes follow their pods also where most are local. */
-  readonly #isMixed: boolean;
+  hasMixedVolumes: boolean;
   /** Volumes are local: each is pinned to the node that it was first used on. */
   hasLocalVolumes: boolean;
   readonly #kube: SimKube;
@@ -31,7 +31,7 @@ export class SimNodes {
     this.#random = random;
     this.hasLocalVolumes = random.chance(0.5);
     this.#style = random.pick(['own', 'others', 'strange'] as const) ?? 'own';
-    this.#isMixed = random.chance(0.3);
+    this.hasMixedVolumes = random.chance(0.3);
     for (let node = 0; node < NODES; node += 1) this.#register(`node-${node}`);
   }
 
@@ -58,7 +58,7 @@ export class SimNodes {
   bind(claim: KubeObject, node: string): void {
     const volumeName = `pv-${claim.metadata.uid}`;
     const spec = { ...(claim['spec'] as object), volumeName };
-    if (!this.hasLocalVolumes || (this.#isMixed && this.#random.chance(0.5))) {
+    if (!this.hasLocalVolumes || (this.hasMixedVolumes && this.#random.chance(0.5))) {
       this.#kube.change(claim, { spec, status: { phase: 'Bound' } });
       return;
     }

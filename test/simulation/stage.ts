@@ -41,6 +41,7 @@ export class Stage {
     const world = new SimWorld({ seed: this.#seed, ...chosen });
     world.stormy = false;
     world.kubelet.nodes.hasLocalVolumes = false;
+    world.kubelet.nodes.hasMixedVolumes = false;
     return world;
   }
 
