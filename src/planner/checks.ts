@@ -74,17 +74,36 @@ export const serialsAreLeft: Check = ({ cluster, namesSeen }) => {
       };
 };
 
-/** Every member that answers belongs to the cluster that is recorded. */
-export const membersAreOurs: Check = ({ cluster, probes }) => {
+/** Every member that answers belongs to the cluster that is recorded, and every voter that serves to the one that is listed. */
+export const membersAreOurs: Check = observation => {
+  const { cluster, probes } = observation;
   const recorded = cluster.status.clusterID;
   if (recorded === undefined) return undefined;
   const [foreign] = Object.entries(probes).flatMap(([name, probe]) =>
     probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],
   );
-  if (foreign === undefined) return undefined;
+  if (foreign === undefined) return unlistedVoters(observation);
   const { name, seen } = foreign;
   return {
     reason: 'ClusterIdMismatch',
     message: `${name} says that it belongs to cluster ${seen}, but ${recorded} is recorded; nothing is changed until a person has looked`,
   };
 };
+
+/**
+ * A voter through which a quorum has just read is a member: a list without it is that of another quorum, as of a member whose
+ * volume was put back to a time when it was alone. Which of them has what clients wrote is not for the operator to guess.
+ */
+function unlistedVoters({ cluster, membership, probes }: Observation): Obstacle | undefined {
+  if (!membership.known) return undefined;
+  const listed = membership.members.map(({ id }) => id);
+  const unlisted = Object.entries(probes).filter(
+    ([, probe]) => probe.answered && probe.read.ok && !probe.isLearner && !listed.includes(probe.memberId),
+  );
+  if (unlisted.length === 0) return undefined;
+  const names = unlisted.map(([name]) => name).join(', ');
+  return {
+    reason: 'ClusterIdMismatch',
+    message: `${names} has a quorum of cluster ${cluster.status.clusterID} behind it, and another quorum of the same cluster does not list it; nothing is changed until a person has looked (etcdctl member list, asked of each member)`,
+  };
+}

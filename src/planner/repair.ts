@@ -179,11 +179,10 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
     const token = cluster.status.incarnation?.token ?? '';
     return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
   }
-  if (lost.length === 0) return undefined;
-  return (
-    lossOfAll(observation) ?? {
-      reason: 'MemberLost',
-      message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
-    }
-  );
+  const all = lossOfAll(observation);
+  if (all !== undefined || lost.length === 0) return all;
+  return {
+    reason: 'MemberLost',
+    message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
+  };
 }

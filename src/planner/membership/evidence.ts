@@ -11,11 +11,12 @@ import type { Seat } from './seats.ts';
 
 /**
  * etcd's last words when it was told to be alone and found no log on its volume (tried with 3.5, 3.6 and 3.7). Not
- * "discovery failed", which it says whatever keeps it from starting: a directory it may not read, a port in use.
+ * "discovery failed", which it says whatever keeps it from starting: a directory it may not read, a port in use. At the
+ * end of a line: an etcd that was killed leaves lines of its log, which quote keys that clients chose, and end in a brace.
  */
-const EMPTY_ALONE = /could not retrieve cluster information from the given URLs/;
+const EMPTY_ALONE = /could not retrieve cluster information from the given URLs$/m;
 /** Its last words when it was told who the others are; it asks them only when it finds no log. */
-const EMPTY_AMONG_PEERS = /has already been bootstrapped|member count is unequal/;
+const EMPTY_AMONG_PEERS = /(?:has already been bootstrapped|member count is unequal)$/m;
 
 /**
  * Why the member can never come back, in words for people; undefined while it may. A Node that is gone is proof, but
@@ -45,7 +46,7 @@ function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
     // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
     return observation.membership.known && !isRunning(seat) ? exchange : undefined;
   }
-  if (seat.claim.phase === 'Lost') return 'its claim has lost its volume';
+  if (seat.claim.phase === 'Lost') return isRunning(seat) ? undefined : 'its claim has lost its volume';
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
   return emptinessOf(seat);
@@ -85,5 +86,17 @@ export function graceLeftMs(observation: Observation, seat: Seat): number {
   if (!isExchanged && seat.claim?.home?.exists !== false) return 0;
   const detail = cluster.status.members?.details?.find(({ name }) => name === seat.name);
   const since = parseTimestamp(detail?.lostSince) ?? now;
+  return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
+}
+
+/**
+ * Milliseconds for which a volume that etcd found empty may still be a disk that is not mounted yet, as after a failure of
+ * power; 0: no longer, or it is something else. Counted from when the member ceased to be ready: between two starts its pod
+ * says nothing for a moment.
+ */
+export function mountLeftMs({ cluster, now }: Observation, seat: Seat): number {
+  const { pod } = seat;
+  if (pod === undefined || !saysEmpty(seat)) return 0;
+  const since = pod.readyChangedAt ?? pod.createdAt;
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
 }

@@ -6,7 +6,7 @@ import type { Obstacle } from '../checks.ts';
 import { unstampedClaims } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import type { Observation } from '../observation.ts';
-import { graceLeftMs, lossOf } from './evidence.ts';
+import { graceLeftMs, lossOf, mountLeftMs } from './evidence.ts';
 import { lastKnownSeat } from './seats.ts';
 
 /**
@@ -27,13 +27,28 @@ function graceOfLossMs(observation: Observation): number | undefined {
   if (unstampedClaims(observation).length > 0) return undefined;
   const seats = memberNames(observation).map(name => lastKnownSeat(observation, name));
   if (seats.length === 0 || seats.some(seat => lossOf(observation, seat) === undefined)) return undefined;
-  return Math.max(...seats.map(seat => graceLeftMs(observation, seat)));
+  if (isAnybodyForgotten(observation)) return undefined;
+  const graceMs = Math.max(...seats.map(seat => graceLeftMs(observation, seat)));
+  return Math.max(graceMs, ...seats.map(seat => mountLeftMs(observation, seat)));
+}
+
+/** Whether the status tells of nobody who was observed, and claims are there of others than those with which it began. */
+function isAnybodyForgotten(observation: Observation): boolean {
+  const { cluster, claims } = observation;
+  const { members, incarnation } = cluster.status;
+  if ((members?.details ?? []).length > 0) return false;
+  const known = memberNames(observation);
+  return claims.some(
+    ({ owned, token, name, keptUntil }) =>
+      owned && token === incarnation?.token && keptUntil === undefined && !known.includes(name),
+  );
 }
 
 /** Whether it is proved that this member's data is gone, and was waited for long enough. */
 export function isProvedLost(observation: Observation, member: string): boolean {
   const seat = lastKnownSeat(observation, member);
-  return lossOf(observation, seat) !== undefined && graceLeftMs(observation, seat) === 0;
+  if (lossOf(observation, seat) === undefined) return false;
+  return graceLeftMs(observation, seat) === 0 && mountLeftMs(observation, seat) === 0;
 }
 
 /** What people are told while every volume looks lost, and what they can do; undefined when one does not. */
@@ -57,7 +72,7 @@ export function totalLoss(observation: Observation): Obstacle {
 function waitingForVolumes(observation: Observation, graceMs: number): Obstacle {
   return {
     reason: 'WaitingForMember',
-    message: `no volume can be reached (${lossesOf(observation)}); they count as lost in ${Math.ceil(graceMs / 1_000)} s unless a node comes back (spec.repair.replaceAfterSeconds)`,
+    message: `no volume can be reached (${lossesOf(observation)}); they count as lost in ${Math.ceil(graceMs / 1_000)} s unless a node or a disk comes back (spec.repair.replaceAfterSeconds)`,
   };
 }
 
