@@ -1,0 +1,59 @@
+/** What Temporal recorded of many workflows: whether their tasks were answered in time, and when somebody worked for them. */
+import type { Client } from '@temporalio/client';
+import { type TimedActivity, timedActivities } from './timeline.ts';
+
+type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
+type HistoryEvent = NonNullable<History['events']>[number];
+
+/** One run of a workflow. */
+export interface RecordedRun {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly events: readonly HistoryEvent[];
+}
+
+/** Every run of the workflows of the resources in a Kubernetes namespace, continued and ended ones too. */
+export async function runsOf(client: Client, namespace: string): Promise<RecordedRun[]> {
+  const runs: RecordedRun[] = [];
+  for await (const { workflowId, runId } of client.workflow.list()) {
+    if (workflowId.split('/')[1] !== namespace) continue;
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    runs.push({ workflowId, runId, events: events ?? [] });
+  }
+  return runs;
+}
+
+/**
+ * The tasks that were tried more than twice, one sentence each. A first try may be cut off by a kill; when the second one is not
+ * answered within the limit of a task, every other one may share its fate. Tries that had no answer leave no event behind, but
+ * each event of a task has the number of its try.
+ */
+export function tasksTimedOutTwice(runs: readonly RecordedRun[]): string[] {
+  return runs.flatMap(({ workflowId, events }) =>
+    events.flatMap(({ eventId, workflowTaskScheduledEventAttributes: task }) => {
+      const tries = task?.attempt ?? 1;
+      return tries > 2
+        ? [`event ${String(eventId)} of ${workflowId}: a workflow task was tried ${tries} times`]
+        : [];
+    }),
+  );
+}
+
+/** Milliseconds from a kill until each workflow was worked for again, the shortest first. */
+export function lookedAtAgain(runs: readonly RecordedRun[], killed: number): number[] {
+  // An operation looks at the cluster as long as it lasts, and the cluster's own workflow otherwise.
+  const ofResource = Map.groupBy(runs, ({ workflowId }) => workflowId.replace(/\/operation$/, ''));
+  return [...ofResource.values()]
+    .flatMap(all => {
+      const after = all
+        .flatMap(({ events }) => timedActivities(events))
+        .filter(({ taken }) => taken > killed);
+      return after.length === 0 ? [] : [Math.min(...after.map(seenAt)) - killed];
+    })
+    .sort((a, b) => a - b);
+}
+
+/** A pass has looked when it ends; of a step that waits for something it is seen as soon as a worker has taken it. */
+function seenAt({ name, taken, ended }: TimedActivity): number {
+  return name === 'assess' ? ended : taken;
+}
