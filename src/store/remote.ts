@@ -11,7 +11,6 @@ import {
   startBounds,
   type Task,
 } from './bounds.ts';
-import { cutIntoParts, PART_SIZE } from './parts.ts';
 import {
   type CallOptions,
   type CleaningOptions,
@@ -22,11 +21,12 @@ import {
   type StoredObject,
   StoreError,
 } from './port.ts';
-import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
+import type { DescribedObject, NewObject, Page, Protocol } from './protocol.ts';
 import { watchSource } from './source.ts';
+import { upload } from './upload.ts';
 
-/** Milliseconds that taking back a failed upload may take; the caller waits for it. */
-const ABORT_DEADLINE_MS = 10_000;
+/** Milliseconds for the look at what stands where an upload failed; the caller waits for it. */
+const LOOK_DEADLINE_MS = 10_000;
 
 export class RemoteStore implements Store {
   readonly #protocol: Protocol;
@@ -55,7 +55,7 @@ export class RemoteStore implements Store {
         }
       }
       try {
-        await this.#upload(object, counted(), bounds.signal);
+        await upload(this.#protocol, { object, body: counted() }, bounds.signal);
       } catch (error) {
         if (source.threw(error) || !(await this.#isOurs(object, error))) throw error;
       }
@@ -88,38 +88,8 @@ export class RemoteStore implements Store {
   async #isOurs(object: NewObject, error: unknown): Promise<boolean> {
     const { code } = this.#protocol.translate(error, '');
     if (!['exists', 'not-found', 'unavailable', 'other'].includes(code)) return false;
-    const found = await this.#find(object.key, AbortSignal.timeout(ABORT_DEADLINE_MS)).catch(() => undefined);
+    const found = await this.#find(object.key, AbortSignal.timeout(LOOK_DEADLINE_MS)).catch(() => undefined);
     return found?.putId === object.putId;
-  }
-
-  async #upload(object: NewObject, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
-    const failed = new AbortController();
-    const within = AbortSignal.any([signal, failed.signal]);
-    const running = new Set<Promise<void>>();
-    let upload: Upload | undefined;
-    try {
-      for await (const part of cutIntoParts(readWithin(body, within), PART_SIZE)) {
-        if (part.number === 1 && part.last) {
-          return await this.#protocol.putWhole(object, part.bytes, within);
-        }
-        upload ??= await this.#protocol.begin(object, within);
-        const sent: Promise<void> = upload
-          .part(part, within)
-          .catch(error => failed.abort(error))
-          .finally(() => running.delete(sent));
-        running.add(sent);
-        while (running.size >= this.#protocol.parallel) await Promise.race(running);
-        within.throwIfAborted();
-      }
-      await Promise.all(running);
-      within.throwIfAborted();
-      await upload?.commit(within);
-    } catch (error) {
-      failed.abort(error);
-      await Promise.all(running);
-      await upload?.abort(AbortSignal.timeout(ABORT_DEADLINE_MS)).catch(() => {});
-      throw error;
-    }
   }
 
   async get(key: string, options: GetOptions = {}): Promise<ObjectContent> {

@@ -1,5 +1,6 @@
 /** What the port promises when the store, the network or the credentials are bad; for adapters that have a front before them. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenOptions } from '../../src/store/open.ts';
@@ -150,6 +151,61 @@ export function faultContract(subject: () => FaultSubject): void {
     subject().front.reset();
     expect(await store.head(key)).toBeUndefined();
     expect(await subject().leftovers(key)).toBe(0);
+  });
+
+  test.each([
+    ['as long as a part may take', 500],
+    ['longer', 3500],
+  ])(
+    'an upload that is given up while the store keeps its last part back %s leaves nothing',
+    async (_, heldMs) => {
+      const { front, leftovers } = subject();
+      const store = await open();
+      const key = fresh();
+      const aborted = new AbortController();
+      const held = { begun: false, passed: false };
+      front.fault = ({ method, headers }) => {
+        if (method !== 'PUT' || Number(headers['content-length']) < 1_000_000 || held.begun) return undefined;
+        held.begun = true;
+        const until = async () => {
+          aborted.abort();
+          await delay(heldMs);
+          held.passed = true;
+        };
+        return { kind: 'hold', until };
+      };
+      const source = async function* () {
+        yield* bytes(PART + 5);
+        await new Promise(() => {});
+      };
+      expect(await codeOf(store.put(key, source(), { signal: aborted.signal }))).toBe('aborted');
+      await poll(async () => held.passed);
+      await poll(async () => (await leftovers(key)) === 0, { timeoutMs: 3_000 });
+      expect(await store.head(key)).toBeUndefined();
+    },
+  );
+
+  test('an upload that is given up while it begins leaves nothing', async () => {
+    const { front, leftovers } = subject();
+    const store = await open();
+    const key = fresh();
+    const aborted = new AbortController();
+    const until = async () => {
+      aborted.abort();
+      await delay(500);
+    };
+    front.fault = ({ method, path }) =>
+      method === 'POST' && /[?&]uploads/.test(path) ? { kind: 'hold', until } : undefined;
+    const source = async function* () {
+      yield* bytes(PART + 5);
+      aborted.abort();
+      await new Promise(() => {});
+    };
+    expect(await codeOf(store.put(key, source(), { signal: aborted.signal }))).toBe('aborted');
+    // Longer than the request was held back.
+    await delay(600);
+    expect(await leftovers(key)).toBe(0);
+    expect(await store.head(key)).toBeUndefined();
   });
 
   test('a store that is down is unavailable', async () => {

@@ -59,8 +59,12 @@ export class FakeOss {
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
+    const uploadId = new URL(incoming.url ?? '/', 'http://oss').searchParams.get('uploadId') ?? '';
+    const begun = this.uploads.get(uploadId);
     try {
       for await (const chunk of incoming) chunks.push(chunk);
+      // A part that was on its way when its upload was aborted may still succeed, and is kept then.
+      if (begun !== undefined && incoming.method === 'PUT') this.uploads.set(uploadId, begun);
       const answer = this.#answer(incoming, Buffer.concat(chunks));
       const date = new Date(Date.now() - skewSeconds() * 1000).toUTCString();
       const length = { 'content-length': String(Buffer.byteLength(answer.body ?? '')) };

@@ -21,6 +21,8 @@ export type Fault =
   | { readonly kind: 'cut'; readonly afterBytes: number }
   /** One bit of this byte of the answer's body is another. */
   | { readonly kind: 'flip'; readonly byte: number }
+  /** The last byte of its body is passed on only after `until`, whether its sender is still there or not. */
+  | { readonly kind: 'hold'; readonly until: () => Promise<void> }
   /** Both directions at this pace. */
   | { readonly kind: 'slow'; readonly bytesPerSecond: number };
 
@@ -96,12 +98,13 @@ export class Front {
       path: seen.path,
       headers: seen.headers,
     });
-    outgoing.on('close', () => passed.destroy());
+    if (fault?.kind !== 'hold') outgoing.on('close', () => passed.destroy());
     const answer = new Promise<IncomingMessage>((resolve, reject) => {
       passed.on('response', resolve).on('error', reject);
     });
     answer.catch(() => {});
-    await copy(incoming, passed, { pace });
+    if (fault?.kind === 'hold') await holdLastByte(incoming, passed, fault.until);
+    else await copy(incoming, passed, { pace });
     passed.end();
     const came = await answer;
     if (fault?.kind === 'lose answer') {
@@ -116,6 +119,20 @@ export class Front {
     if ((await copy(came, outgoing, { pace, cutAfter, flipAt })) === 'cut') outgoing.destroy();
     else outgoing.end();
   }
+}
+
+async function holdLastByte(
+  from: IncomingMessage,
+  to: ClientRequest,
+  until: () => Promise<void>,
+): Promise<void> {
+  let last: Buffer = Buffer.alloc(0);
+  for await (const chunk of from as AsyncIterable<Buffer>) {
+    to.write(Buffer.concat([last, chunk.subarray(0, -1)]));
+    last = chunk.subarray(-1);
+  }
+  await until();
+  to.write(last);
 }
 
 async function copy(

@@ -1,8 +1,8 @@
 /** The servers of object stores that tests run against, each a process of its own with data in a temporary folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHash, createVerify, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -20,6 +20,8 @@ import { Front } from './store-front.ts';
 /** A running server with a front before it. `stop` ends both and forgets the data. */
 export interface StoreServer {
   readonly front: Front;
+  /** How many uploads to a key its disk has that are not completed, also those that it lists no more. */
+  readonly uploadsOf?: (key: string) => Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +36,13 @@ export async function startVersity(): Promise<StoreServer> {
   const port = await freePort();
   const args = ['-listen', `127.0.0.1:${port}`, '-data', data, '-accounts', accounts];
   const env = { ROOT_ACCESS_KEY: S3_KEYS.access, ROOT_SECRET_KEY: S3_KEYS.secret };
-  return startServer({ command: [await tool('versitygw'), ...args], env, port, folder });
+  const server = await startServer({ command: [await tool('versitygw'), ...args], env, port, folder });
+  const uploads = join(data, 'bucket', '.sgwtmp', 'multipart');
+  const uploadsOf = async (key: string): Promise<number> => {
+    const ofKey = join(uploads, createHash('sha256').update(key).digest('hex'));
+    return (await readdir(ofKey).catch(() => [])).length;
+  };
+  return { ...server, uploadsOf };
 }
 
 export const AZURE_ACCOUNT = {
