@@ -3,6 +3,7 @@
  * somebody asked for it from what changed because it is another release. Pure.
  */
 import { ANNOTATION_MADE_FROM } from '../api/names.ts';
+import { withDefaults } from '../api/defaults.ts';
 import { type Security, securityOf } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../api/types.ts';
 import { canonical } from './rendered.ts';
@@ -37,6 +38,8 @@ function readNote(
   try {
     const { spec, security } = JSON.parse(annotation) as { spec?: EtcdClusterSpec; security?: Security };
     if (typeof spec !== 'object' || spec === null) return undefined;
+    // Somebody may have edited it into what no schema has seen: nothing that cannot be read as a specification is one.
+    withDefaults(spec);
     return { spec, ...(security !== undefined && { security }) };
   } catch {
     return undefined;

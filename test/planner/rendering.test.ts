@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
-import { madeFrom } from '../../src/objects/made-from.ts';
+import { madeFrom, specificationNoted } from '../../src/objects/made-from.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import type { Observation, PodFacts } from '../../src/planner/observation.ts';
 import { podChanges } from '../../src/planner/rendering.ts';
@@ -121,6 +121,15 @@ describe('another release of the operator', () => {
           .join('; '),
       },
     ]);
+  });
+
+  it('reads nothing from notes that somebody edited into nonsense', () => {
+    const nonsense = ['{', '[]', '{"spec":null}', '{"size":"nonsense"}', '{"spec":{"pod":{"etcdEnv":7}}}'];
+    for (const madeFrom of nonsense) {
+      const observation = living(AFTER, () => ({ madeFrom }));
+      expect(planRollout(observation)).toEqual(planRollout(living(AFTER, () => ({ madeFrom: undefined }))));
+      expect(specificationNoted(madeFrom)).toBeUndefined();
+    }
   });
 
   it('names the pods that would start on an empty volume', () => {

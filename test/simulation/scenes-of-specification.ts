@@ -190,7 +190,10 @@ export const specificationScenes = {
     const notes: readonly Readonly<Record<string, string>>[] = [
       { [ANNOTATION_RENDERED]: '{"image":"00000000","more":"11111111","args":"2222"}' },
       { [ANNOTATION_RENDERED]: '{}', [ANNOTATION_MADE_FROM]: '{"size":"nonsense"}' },
-      { [ANNOTATION_RENDERED]: '{"more":"1"}', [ANNOTATION_MADE_FROM]: '{"spec":{"pod":{"etcdEnv":7}}}' },
+      {
+        [ANNOTATION_RENDERED]: '{"more":"1"}',
+        [ANNOTATION_MADE_FROM]: '{"spec":{"pod":{"tolerations":{"a":1}}}}',
+      },
     ];
     for (const [serial, note] of notes.entries()) {
       const pod = stage.pod(`example-${serial}`);
@@ -211,7 +214,9 @@ export const specificationScenes = {
       args: args.map(text => text.replace(/\$\(.*\)/, 'new')),
     }));
     kube.change(pod, { spec: { ...spec, containers: fixed } });
-    await stage.pass(300);
+    await stage.until('it is said', () =>
+      stage.conditions().some(({ reason }) => reason === 'MayStartEmpty'),
+    );
   },
 
   /** Claims are labelled as the template says, and grow as far as their class lets them. */
