@@ -11,8 +11,11 @@ export interface RawConnection {
 }
 
 /** Opens a connection; resolves when it is up, or over. With `secure` it does TLS, without looking at the certificate. */
-export async function openRaw(port: number, { secure = false } = {}): Promise<RawConnection> {
-  const at = { port, host: '127.0.0.1' };
+export async function openRaw(
+  port: number,
+  { secure = false, host = '127.0.0.1' } = {},
+): Promise<RawConnection> {
+  const at = { port, host };
   const socket = secure ? connectSecurely({ ...at, rejectUnauthorized: false }) : connectPlainly(at);
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
