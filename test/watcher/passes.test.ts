@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
+import { API_VERSION, workflowId } from '../../src/api/names.ts';
 import { fault } from '../support/fake-kube.ts';
+import { grpcFailure } from './fakes.ts';
 import { Harness } from './harness.ts';
 import { refTo } from './objects.ts';
 
@@ -127,6 +128,16 @@ test('a Temporal that cannot be asked for a minute leaves it open whether passes
   world.temporal.up();
   await world.clock.advance(30_000);
   expect(world.conditions(example)['PassFailing']).toMatchObject({ status: 'False' });
+  await world.stop();
+});
+
+test('a workflow that takes no signals leaves what is known of the passes of others', async () => {
+  const world = await running();
+  world.temporal.failure = id => (id === workflowId(example) ? grpcFailure(4) : undefined);
+  world.put(example, { metadata: { generation: 2 }, status: { conditions: [available] } });
+  await world.clock.advance(300_000);
+  expect(world.conditions(example)['PassFailing']).toMatchObject({ status: 'Unknown' });
+  expect(world.conditions(quiet)).toEqual({ Available: available, Healthy: healthy });
   await world.stop();
 });
 
