@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Connection } from '@temporalio/client';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { Config, TemporalTls } from './config.ts';
+import { retryInterceptors } from './temporal-retries.ts';
 
 /** Options that both kinds of connection take. Reads the TLS files, so a new connection sees rotated ones. */
 export function connectionOptions(
@@ -34,6 +35,7 @@ export function lazyConnection(temporal: Config['temporal']): Connection {
     ...connectionOptions(temporal),
     connectTimeout: '5s',
     channelArgs: RECONNECTING,
+    interceptors: retryInterceptors,
   });
 }
 
