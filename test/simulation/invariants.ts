@@ -7,6 +7,7 @@ import { startArguments } from '../support/container-arguments.ts';
 import { GroundTruth } from './ground-truth.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart } from './invariants-of-restarts.ts';
+import { faultOfEnd } from './invariants-of-upgrades.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
 import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
@@ -189,10 +190,13 @@ export class Invariants implements EtcdAudit {
         this.#isAsked(after);
         this.#restarting(before, attempt);
       },
-      told: kind => {
-        if (kind === 'EtcdCluster' && attempt.activity === 'switchIncarnation') this.#switching(attempt);
-        if (kind === 'EtcdCluster' && attempt.activity === 'concludeRestore')
+      told: (before, after) => {
+        if (after.kind !== 'EtcdCluster') return;
+        if (attempt.activity === 'switchIncarnation') this.#switching(attempt);
+        if (attempt.activity === 'concludeRestore')
           this.#restores.concluding(this.#sizesSince(attempt.lookedAt));
+        const early = faultOfEnd(this.truth, before, after);
+        if (early !== undefined) throw new Breach(early);
       },
     };
   }

@@ -22,6 +22,14 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('planner/restore/resource.ts', 'recordedRefusal(restore)', 'undefined'),
   ),
   without(
+    'a cluster whose status was lost is taken for a new one',
+    'restoreIsMadeWhileTheStatusIsLost',
+    at(CONFIRMATION, 'rebuiltIdentity(observation)?.clusterId', 'undefined'),
+    at(CONFIRMATION, 'idBefore(observation)', 'undefined'),
+    at(CONFIRMATION, 'rebuiltIdentity(observation) !== undefined', 'false'),
+    at('planner/restore/admission.ts', 'rebuiltIdentity(observation)', 'undefined'),
+  ),
+  without(
     'another id than that of the cluster confirms',
     'restoresInEveryStateStandBesideEachOther',
     at(CONFIRMATION, 'confirmed === id', "confirmed !== ''"),

@@ -8,6 +8,17 @@ const GOAL = 'planner/upgrade/goal.ts';
 
 export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
+    'an upgrade goes on while a member is away',
+    'memberIsAwayBeforeAnUpgrade',
+    at(GATES, 'unwell(seats, gate.tolerated)', 'undefined'),
+    // Who does not answer names no leader, reads nothing, has no ready pod and says nothing of its keys: any of these would do.
+    at(GATES, 'unsettled(observation, seats)', 'undefined'),
+    at(GATES, 'behind(seats)', 'undefined'),
+    at(GATES, 'mixed(seats, gate.versions)', 'undefined'),
+    at(GATES, 'unready(seats)', 'undefined'),
+    at(GATES, 'different(observation, seats)', 'undefined'),
+  ),
+  without(
     'an upgrade goes on while a learner joins',
     'memberJoinsWhenAnUpgradeIsAskedFor',
     at(GATES, 'unfinished(seats)', 'undefined'),
@@ -37,6 +48,16 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'patchIsAskedFor',
     at(GATES, 'unquiet(observation, seats, gate.soakMs ?? 0)', 'undefined'),
     at(GATES, 'unsettled(observation, seats)', 'undefined'),
+  ),
+  without(
+    'an upgrade ends while a member holds other keys',
+    'keysDifferInTheEnd',
+    at(GOAL, 'upgradeMayEnd(observation) === undefined', 'true'),
+  ),
+  without(
+    'a member that has restarted counts as the one whose keys were compared',
+    'patchIsAskedFor',
+    at('planner/report/key-hashes.ts', 'container === member.container', 'true'),
   ),
   without(
     'upgraded members do not soak',

@@ -117,7 +117,11 @@ export const refusalScenes = {
     cannotStart(stage);
     await stage.pass(A_WHILE);
     stage.restore(path);
-    stage.loseStatus();
+    // For as long as it takes to judge the restore, whatever is recorded again meanwhile.
+    await stage.until('the restore is refused', () => {
+      stage.loseStatus();
+      return stage.restored().phase === 'Refused';
+    });
     await stage.pass(A_WHILE);
     stage.world.kubelet.stuck.clear();
     await untouched(stage, before);

@@ -216,6 +216,17 @@ export const upgradeScenes = {
     await reached(stage, '3.6.16');
   },
 
+  /** Every member runs the new version, and bits rot on one disk. */
+  async keysDifferInTheEnd(stage: Stage) {
+    await asked(stage, { from: '3.6.15', to: '3.6.16' });
+    await stage.until('all are upgraded', () => versions(stage).every(version => version === '3.6.16'));
+    const rotten = stage.follower(0);
+    stage.world.etcd.set(rotten, { corrupt: true });
+    await stopped(stage, 'DataDiffers');
+    stage.world.etcd.set(rotten, { corrupt: false });
+    await reached(stage, '3.6.16');
+  },
+
   /** A member that has come up with the new version falls while the last one is looked at. */
   async memberFallsInTheEnd(stage: Stage) {
     await asked(stage, { from: '3.6.15', to: '3.6.16' });

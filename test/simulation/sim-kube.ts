@@ -10,13 +10,13 @@ import type { KindRef, KubeClient, KubeObject, ObjectRef, WritableObject } from 
 export const NAMESPACE = 'shop';
 export const PROTECTION = 'kubernetes.io/pvc-protection';
 
-/** Told of what the operator does, before it is stored. */
+/** Told of what the operator does, before it is stored; of a status after that. */
 export interface Audit {
   created(object: KubeObject): void;
   deleted(object: KubeObject): void;
   patched(before: KubeObject, after: KubeObject): void;
   /** A status is written. */
-  told(kind: string): void;
+  told(before: KubeObject | undefined, after: KubeObject): void;
 }
 
 interface Operation {
@@ -226,9 +226,10 @@ export class SimKube {
       list: async (kind: KindRef, { labelSelector, slim = (object: KubeObject) => object } = {}) => {
         if (kind.kind === 'Certificate' && !this.isServed.has(kind.kind)) throw fault(404, 'NotFound');
         const [key = '', value] = labelSelector?.split('=') ?? [];
-        const items = (this.#frozen.get(kind.kind) ?? this.all(kind.kind)).filter(
-          ({ metadata }) => labelSelector === undefined || metadata.labels?.[key] === value,
-        );
+        // An apiserver lists by name.
+        const items = (this.#frozen.get(kind.kind) ?? this.all(kind.kind))
+          .filter(({ metadata }) => labelSelector === undefined || metadata.labels?.[key] === value)
+          .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
         return { items: items.map(slim), resourceVersion: String(this.#revision) };
       },
       create: async object => {
@@ -245,18 +246,18 @@ export class SimKube {
       },
       patch: async (ref, patch, { subresource }) => {
         if (Array.isArray(patch)) return this.#operate(ref, { patch: patch as readonly Operation[], audit });
-        if (subresource === 'status') audit.told(ref.kind);
-        return this.merge(
-          ref.kind,
-          ref.name,
-          patch as object,
-          subresource === 'status' ? 'status' : undefined,
-        );
+        const before = this.peek(ref.kind, ref.name);
+        const only = subresource === 'status' ? 'status' : undefined;
+        const after = this.merge(ref.kind, ref.name, patch as object, only);
+        if (only !== undefined) audit.told(before, after);
+        return after;
       },
       replace: async (object, { subresource } = {}) => {
         if (subresource !== 'status') return unused();
-        audit.told(object.kind);
-        return this.applyStatus(object.kind, object);
+        const before = this.peek(object.kind, object.metadata.name ?? '');
+        const after = this.applyStatus(object.kind, object);
+        audit.told(before, after);
+        return after;
       },
       delete: async (ref, { uid } = {}) => {
         const found = this.peek(ref.kind, ref.name);

@@ -18,7 +18,10 @@ interface PodStatus {
     readonly status: string;
     readonly lastTransitionTime?: string;
   }[];
-  readonly containerStatuses?: readonly object[];
+  readonly containerStatuses?: readonly {
+    readonly containerID?: string;
+    readonly [field: string]: unknown;
+  }[];
 }
 interface PodSpec {
   readonly initContainers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
@@ -49,7 +52,9 @@ export class SimKubelet {
   readonly #etcd: SimEtcd;
   readonly #random: Random;
   readonly #backups: SimBackups;
-  #addresses = 0;
+  /** The container that runs at an address. */
+  readonly #containers = new Map<string, string>();
+  #started = 0;
 
   constructor(kube: SimKube, etcd: SimEtcd, { random, backups }: { random: Random; backups: SimBackups }) {
     this.#backups = backups;
@@ -92,6 +97,8 @@ export class SimKubelet {
     const process = this.#etcd.processes.get(podIP ?? '');
     if (process !== undefined && process.version !== versionOf(pod)) this.#etcd.stop(process.host);
     if (podIP === undefined || !this.#etcd.processes.has(podIP)) return this.#start(pod);
+    if (status.containerStatuses?.[0]?.containerID !== this.#containers.get(podIP))
+      return this.#tellOfContainer(pod, podIP);
     const ready =
       process !== undefined && !process.frozen && process.serves && this.#etcd.leaderSeenBy(process);
     const is = ready ? 'True' : 'False';
@@ -156,9 +163,11 @@ export class SimKubelet {
     return this.#kube.change(pod, { spec: { ...(pod['spec'] as object), nodeName } });
   }
 
+  /** A container is another one after every start; its pod keeps its address. */
   #run(pod: KubeObject, disk: string): void {
-    this.#addresses += 1;
-    const host = `10.0.${this.#addresses >> 8}.${this.#addresses & 255}`;
+    this.#started += 1;
+    const { podIP } = statusOf(pod);
+    const host = podIP ?? `10.0.${this.#started >> 8}.${this.#started & 255}`;
     const version = versionOf(pod);
     const dud = this.duds.get(version);
     if (dud === 'missing') return this.#wait(pod, 'ImagePullBackOff');
@@ -166,13 +175,21 @@ export class SimKubelet {
     const failure = dud === 'crashes' ? 'panic: simulated' : this.#etcd.start({ host, args, disk, version });
     const process = this.#etcd.processes.get(host);
     if (dud === 'hangs' && process !== undefined) this.#etcd.set(process, { frozen: true });
+    this.#containers.set(host, `simulated://${this.#started}`);
+    // What runs is told with the next look: until then the pod's status is about the container before.
+    const isToldLater = podIP !== undefined && failure === undefined && this.#random.chance(0.5);
+    if (!isToldLater) this.#tellOfContainer(pod, host, failure);
+  }
+
+  #tellOfContainer(pod: KubeObject, podIP: string, failure?: string): void {
+    const containerID = this.#containers.get(podIP) ?? '';
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
     const crashed = { state: { waiting }, lastState: { terminated: { message: failure } } };
     this.#write(pod, {
       phase: 'Running',
-      podIP: host,
+      podIP,
       conditions: [this.#ready('False')],
-      ...(failure === undefined ? {} : { containerStatuses: [crashed] }),
+      containerStatuses: [{ containerID, ...(failure !== undefined && crashed) }],
     });
   }
 

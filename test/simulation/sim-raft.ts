@@ -57,6 +57,10 @@ export interface Disk {
   stain: Stain | undefined;
   /** The release that was last started on it; empty before. */
   ran: string;
+  /** At which tick that became another one. */
+  releasedAt?: number;
+  /** At which tick somebody last asked for what its keys come to. */
+  hashedAt?: number;
   /** Destroyed: what it held is gone for good. */
   lost: boolean;
   /** At which tick that was. */
