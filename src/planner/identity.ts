@@ -105,6 +105,29 @@ export function unstampedClaims({ cluster, claims }: Pick<Observation, 'cluster'
   );
 }
 
+/**
+ * Whether a claim says that it is of another incarnation, or of another etcd cluster, than the one that is recorded: somebody wrote
+ * that on it, or put another volume there. What is on it is nothing to start a member on, and no proof that its data is lost.
+ */
+export function isStampedOtherwise(
+  { cluster: { status } }: Pick<Observation, 'cluster'>,
+  { token, clusterId }: Pick<ClaimFacts, 'token' | 'clusterId'>,
+): boolean {
+  if (status.incarnation === undefined) return false;
+  const isOther = clusterId !== undefined && status.clusterID !== undefined && clusterId !== status.clusterID;
+  return token !== status.incarnation.token || isOther;
+}
+
+/** What a person is to do about claims of members with the stamps of another cluster. */
+export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFacts[]): string {
+  const { incarnation, clusterID } = status;
+  const which = claims.map(({ name, token, clusterId }) =>
+    token === incarnation?.token ? `${name} (cluster ${clusterId})` : `${name} (incarnation ${token})`,
+  );
+  const id = clusterID === undefined ? '' : ` and ${ANNOTATION_CLUSTER_ID}=${clusterID}`;
+  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, write the annotations ${ANNOTATION_INCARNATION}=${incarnation?.token}${id} on it; if not, delete it`;
+}
+
 /** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */
 export function stampThem({ name }: ClusterFacts, claims: readonly ClaimFacts[], token: string): string {
   const which = claims.map(claim => claim.name).join(', ');

@@ -7,7 +7,7 @@ import { ANNOTATION_DATA_VERSION } from '../api/names.ts';
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
-import { stampThem, unstampedClaims } from './identity.ts';
+import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from './identity.ts';
 import { claimsAreTheirOwn, exchangeOf } from './membership/exchanged.ts';
 import { lossOfAll } from './membership/total-loss.ts';
 import { hangs, hasEnded, memberNames } from './members.ts';
@@ -124,7 +124,7 @@ export function membersWithoutPod(observation: Observation): string[] {
 export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
   const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
   if (claim === undefined || claim.deleting || claim.phase === 'Lost') return undefined;
-  if (exchangeOf(observation, claim) !== undefined) return undefined;
+  if (exchangeOf(observation, claim) !== undefined || isStampedOtherwise(observation, claim)) return undefined;
   // A pod for a volume on a node that is gone could never be placed.
   return claim.home?.exists === false ? undefined : claim;
 }
@@ -179,6 +179,11 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
     const token = cluster.status.incarnation?.token ?? '';
     return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
   }
+  const stray = observation.claims.filter(
+    claim => claim.owned && lost.includes(claim.name) && isStampedOtherwise(observation, claim),
+  );
+  if (stray.length > 0)
+    return { reason: 'ClaimsUnstamped', message: stampThemAnew(observation.cluster, stray) };
   const all = lossOfAll(observation);
   if (all !== undefined || lost.length === 0) return all;
   return {

@@ -75,6 +75,20 @@ describe('repair', () => {
     });
   });
 
+  it.each([
+    ['incarnation', { token: 'example-0b7e6e34-0' }, 'example-1 (incarnation example-0b7e6e34-0)'],
+    ['cluster', { clusterId: 'beef' }, 'example-1 (cluster beef)'],
+  ])('starts nobody on a claim that says it is of another %s, and says so', (_, stamp, said) => {
+    const claims = [...claimsWithout('example-1'), aClaim({ name: 'example-1', ...stamp })];
+    const observation = aRunningCluster({ pods: podsWithout('example-1'), claims });
+    expect(planRepair(observation)).toBeUndefined();
+    expect(planWaiting(observation)).toMatchObject({
+      kind: 'blocked',
+      reason: 'ClaimsUnstamped',
+      message: expect.stringContaining(said),
+    });
+  });
+
   const unusable: readonly [title: string, claims: Observation['claims']][] = [
     ['it is gone', claimsWithout('example-1')],
     ['it is being deleted', [...claimsWithout('example-1'), aClaim({ name: 'example-1', deleting: true })]],
