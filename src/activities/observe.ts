@@ -11,7 +11,7 @@ import {
 } from '../api/names.ts';
 import { inForce } from '../api/settings-in-force.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../api/types.ts';
-import { compareVersions } from '../api/versions.ts';
+import { compareVersions, minorOf } from '../api/versions.ts';
 import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
 import { specificationNoted } from '../objects/made-from.ts';
@@ -117,7 +117,7 @@ function specificationOf({ pods, claims }: Owned): EtcdClusterSpec | undefined {
     ...pods.filter(({ owned, deleting }) => owned && !deleting),
     ...claims.filter(({ owned, deleting, keptUntil }) => owned && !deleting && keptUntil === undefined),
   ];
-  const versions = pods.flatMap(({ owned, version }) => (owned && version !== undefined ? [version] : []));
+  const versions = pods.flatMap(({ owned, version = '' }) => (owned && minorOf(version) ? [version] : []));
   const version = versions.toSorted(compareVersions).at(-1);
   const size = new Set(members.map(({ name }) => name)).size;
   return { ...spec, size, ...(version !== undefined && { version }) };

@@ -46,11 +46,14 @@ export function minorOf(version: string): string | undefined {
   return parsed === undefined ? undefined : `${parsed.major}.${parsed.minor}`;
 }
 
-/** Negative, zero or positive as `a` is older than, equal to or newer than `b`; throws a RangeError on what is no version. */
+/**
+ * Negative, zero or positive as `a` is older than, equal to or newer than `b`. What is no version x.y.z, such as a candidate for a
+ * release that somebody started by hand, comes before every one that is.
+ */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parseVersion(a), parseVersion(b)];
-  if (left === undefined) throw new RangeError(`not a version x.y.z: ${a}`);
-  if (right === undefined) throw new RangeError(`not a version x.y.z: ${b}`);
+  if (left === undefined || right === undefined)
+    return Number(left !== undefined) - Number(right !== undefined);
   return left.major - right.major || left.minor - right.minor || left.patch - right.patch;
 }
 

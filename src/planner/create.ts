@@ -3,7 +3,7 @@
  * recorded, and only then the client Service opens: no client can write into a cluster that could still be
  * bootstrapped again (docs/concepts.md, "How a cluster is born").
  */
-import { ANNOTATION_RESTORED_BY } from '../api/names.ts';
+import { ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../api/names.ts';
 import type { Incarnation, StorageStatus } from '../api/types.ts';
 import {
   type Check,
@@ -69,6 +69,8 @@ function isBorn({ cluster }: Observation): boolean {
 function planIdentity(observation: Observation): Decision {
   const rebuilt = rebuiltIdentity(observation);
   if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
+  const nameless = observation.pods.filter(({ owned }) => owned);
+  if (nameless.length > 0) return blocked(nothingTells(nameless.map(({ name }) => name)));
   const restoredBy = observation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
   if (restoredBy !== undefined) return blocked(awaitsRestore(restoredBy));
   const incarnation = firstIncarnation(observation);
@@ -115,6 +117,14 @@ function nothingStamped(
   return unstamped.length === 0
     ? everythingLost(observation, clusterId)
     : { reason: 'IdentityUnknown', message: stampThem(observation.cluster, unstamped, token) };
+}
+
+/** Its own pods have lost what was written on them, and so has everything else. */
+function nothingTells(pods: readonly string[]): Obstacle {
+  return {
+    reason: 'IdentityUnknown',
+    message: `pod ${pods.join(', ')} belongs to this EtcdCluster, and nothing tells any more which cluster its members are: put the annotation ${ANNOTATION_INCARNATION} back on it, as its claim or a backup of the objects has it, or delete it when the cluster never held data`,
+  };
 }
 
 /** An empty cluster is never made in place of one that lived: its clients would take it for the old one, emptied. */

@@ -123,10 +123,15 @@ export function membersWithoutPod(observation: Observation): string[] {
 /** The claim that a member can be started again on. */
 export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
   const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
-  if (claim === undefined || claim.deleting || claim.phase === 'Lost') return undefined;
-  if (exchangeOf(observation, claim) !== undefined || isStampedOtherwise(observation, claim)) return undefined;
+  if (claim === undefined || !isThere(claim)) return undefined;
+  if (exchangeOf(observation, claim) !== undefined || isStampedOtherwise(observation, claim))
+    return undefined;
   // A pod for a volume on a node that is gone could never be placed.
   return claim.home?.exists === false ? undefined : claim;
+}
+
+function isThere({ deleting, phase }: ClaimFacts): boolean {
+  return !deleting && phase !== 'Lost';
 }
 
 /** A pod that is being deleted keeps its name until its node says that it is gone. */
@@ -180,7 +185,8 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
     return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
   }
   const stray = observation.claims.filter(
-    claim => claim.owned && lost.includes(claim.name) && isStampedOtherwise(observation, claim),
+    claim =>
+      claim.owned && lost.includes(claim.name) && isThere(claim) && isStampedOtherwise(observation, claim),
   );
   if (stray.length > 0)
     return { reason: 'ClaimsUnstamped', message: stampThemAnew(observation.cluster, stray) };

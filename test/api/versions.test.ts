@@ -58,5 +58,7 @@ test('versions are compared as numbers', () => {
   expect(compareVersions('v3.10.0', '3.9.9')).toBeGreaterThan(0);
   expect(isAtLeast('3.6.0', '3.6.0')).toBe(true);
   expect(isAtLeast('nonsense', '3.6.0')).toBe(false);
-  expect(() => compareVersions('3.5', '3.5.1')).toThrow('not a version x.y.z: 3.5');
+  expect(compareVersions('3.7.0-rc.0', '3.5.1')).toBeLessThan(0);
+  expect(compareVersions('3.5.1', 'latest')).toBeGreaterThan(0);
+  expect(compareVersions('latest', '3.5')).toBe(0);
 });

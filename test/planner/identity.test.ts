@@ -237,6 +237,19 @@ describe('claims that lost their stamps together with the status', () => {
   });
 });
 
+describe('pods of a cluster of which nothing tells who it is', () => {
+  it('keep it from being begun anew: it has lived', () => {
+    const { status: _, ...cluster } = aCluster();
+    const pod = aPod({ name: 'example-0', token: undefined });
+    const observation = anObservation({ cluster: { ...cluster, status: {} }, pods: [pod] });
+    expect(plan(observation, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'IdentityUnknown',
+      message: expect.stringContaining('pod example-0'),
+    });
+  });
+});
+
 describe('the stamps on the resource itself, when its status was lost', () => {
   const stamped = (annotations: Record<string, string>) => {
     const cluster = aCluster();

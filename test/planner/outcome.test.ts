@@ -118,6 +118,12 @@ describe('an operation has succeeded', () => {
 
 describe('an operation that is not planned any more has not succeeded', () => {
   it.each<[string, Case, string, RegExp]>([
+    [
+      'a rollout of a specification that no pod can be made of',
+      { type: 'rolloutCluster', spec: { TLS: { auto: {} } }, decision: blocked('ModeSwitched') },
+      'Interrupted',
+      /it is ModeSwitched/,
+    ],
     ['scaling that stopped short', { type: 'scaleCluster', spec: { size: 5 } }, 'Interrupted', /not there/],
     [
       'scaling that something is in the way of',

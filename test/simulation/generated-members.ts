@@ -49,7 +49,7 @@ export function memberDraw(wild: number) {
       clients: rarely<'admitted' | 'withdrawn' | undefined>('admitted', 'withdrawn', undefined),
       age: rarely(DAY, 20, 200, 700),
       readyFor: rarely(DAY, 3, 15),
-      runs: rarely<'current' | 'target' | 'asked'>('current', 'target', 'asked'),
+      runs: rarely<'current' | 'target' | 'asked' | 'odd'>('current', 'target', 'asked', 'odd'),
       isOutdated: rarely(false, true),
       settled: rarely(false, true),
     }),
@@ -64,7 +64,7 @@ export function memberDraw(wild: number) {
       keptByRestore: rarely(false, true),
       keptUntil: rarely<number | undefined>(undefined, -50, 50),
       home: rarely<boolean | undefined>(undefined, true, false, false),
-      runs: rarely<'current' | 'target' | 'none'>('current', 'target', 'none'),
+      runs: rarely<'current' | 'target' | 'none' | 'odd'>('current', 'target', 'none', 'odd'),
     }),
     probe: fc.record({
       answered: rarely(true, false, false),

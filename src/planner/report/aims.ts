@@ -6,6 +6,7 @@ import { parseTimestamp } from '../../api/time.ts';
 import type { OperationStatus } from '../../api/types.ts';
 import { admission } from '../admission.ts';
 import { idle } from '../answers.ts';
+import { firstObstacle, specificationIsUsable } from '../checks.ts';
 import { planClaimLabels } from '../claim-labels.ts';
 import type { Operation } from '../decision.ts';
 import { smallClaims } from '../growth.ts';
@@ -20,7 +21,7 @@ import { judge, type Verdict } from '../requests.ts';
 import { unreadyPods } from '../rolling.ts';
 import { planSealing } from '../seal.ts';
 import { planStamps } from '../stamps.ts';
-import { planCertificates } from '../tls.ts';
+import { planCertificates, securityIsUnchanged } from '../tls.ts';
 import { runs, upgradeGoal } from '../upgrade/goal.ts';
 import type { Findings } from './conditions.ts';
 
@@ -83,6 +84,8 @@ function isReplaced(findings: Findings): boolean {
 
 function isRolledOut(findings: Findings): boolean {
   const { observation } = findings;
+  // Of what cannot be carried out nothing was.
+  if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return false;
   const verdict = verdictOn(findings, 'rolloutCluster');
   if (verdict !== undefined && verdict !== 'done') return false;
   if (!observation.membership.known || !allAreReady(observation)) return false;

@@ -15,7 +15,7 @@ import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
 import { recordedFailure } from '../upgrade/failure.ts';
 import { validateCluster } from '../../api/validate.ts';
-import { compareVersions } from '../../api/versions.ts';
+import { compareVersions, minorOf } from '../../api/versions.ts';
 import { upgradeGoal } from '../upgrade/goal.ts';
 import { recordedStorage } from '../growth.ts';
 import { tlsStatus } from '../tls.ts';
@@ -118,7 +118,7 @@ function currentVersionOf(
   const versions = new Set(members.map(member => member.detail.version));
   const [version] = versions;
   if (versions.size === 1 && version !== undefined) return version;
-  const known = [...versions].flatMap(each => (each === undefined ? [] : [each]));
+  const known = [...versions].filter(each => each !== undefined && minorOf(each) !== undefined) as string[];
   return recorded ?? known.toSorted(compareVersions)[0];
 }
 
