@@ -112,8 +112,7 @@ export class SimEtcd {
       if (failure !== undefined) return failure;
     }
     const { memberId = '', clusterId = '' } = disk;
-    if (disk.ran !== options.version) disk.releasedAt = this.#clock.tick();
-    const crash = open(disk, options.version);
+    const crash = open(disk, options.version, this.#clock.tick());
     if (crash !== undefined) {
       this.#audit.crashed(flags['name'] ?? '', options.version, crash);
       return crash;
@@ -428,11 +427,7 @@ export class SimEtcd {
       linearizableRead: () =>
         call('linearizableRead', asked => ({ revision: String(revisionOf(this.#lead(asked).disk)) })),
       countKeys: at => call('countKeys', asked => countOf(this.#lead(asked).disk, at)),
-      hashKv: at =>
-        call('hashKv', asked => {
-          asked.disk.hashedAt = this.#clock.tick();
-          return hashOf(asked, at);
-        }),
+      hashKv: at => call('hashKv', asked => hashOf(asked, at, this.#clock.tick())),
       version: () =>
         call('version', ({ version, disk }) => {
           const agreed = agreedOn(disk);

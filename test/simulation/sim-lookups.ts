@@ -23,7 +23,8 @@ export function countOf(disk: Disk, at?: string): KeyCount {
 }
 
 /** What a member says that its keys come to. */
-export function hashOf({ disk, corrupt }: Process, revision: string): StoreHash {
+export function hashOf({ disk, corrupt }: Process, revision: string, tick: number): StoreHash {
+  disk.hashedAt = tick;
   const digest = corrupt === true ? 'another' : digestOf(disk, Number(revision));
   return { hash: digest, compactRevision: '-1' };
 }

@@ -40,7 +40,7 @@ export function isLegacy(entry: Pick<Entry, 'value'>, by: Process, agreed: strin
 }
 
 /** Opens a disk with a release of etcd, which leaves its traces. The last line of the log when it ends at once. */
-export function open(disk: Disk, version: string): string | undefined {
+export function open(disk: Disk, version: string, tick: number): string | undefined {
   const own = minor(version);
   const agreed = agreedOn(disk);
   if (agreed !== '' && isBefore(own, agreed))
@@ -49,6 +49,7 @@ export function open(disk: Disk, version: string): string | undefined {
     return 'cannot downgrade storage: storage version is newer than the server';
   const crash = reads(disk, version, disk.snapshotAt);
   if (crash !== undefined) return crash;
+  if (disk.ran !== version) disk.releasedAt = tick;
   disk.ran = version;
   // A start writes down where it stands; later only ten thousand entries would lead to that.
   if (own !== '3.5' && agreed !== '' && !isBefore(agreed, own)) disk.snapshotAt = disk.commit;
