@@ -1,5 +1,6 @@
 /** What people do to a cluster that is written to, by mistake or behind the operator's back. */
 import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/kube/port.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { awaitCondition, memberList, podsOf, readCluster } from '../../support/e2e.ts';
 import { poll } from '../../support/poll.ts';
@@ -71,3 +72,97 @@ test('a learner that cannot start is given up and undone, and the cluster says s
     await cluster.apply({ size: 3 });
   });
 });
+
+test('a claim that is deleted and made again under its name is not what its member is started on', async () => {
+  const [member = ''] = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
+  const ref = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: at.namespace, name: member };
+  const read = () => world().kube.get(ref);
+  await drill(
+    `claim of ${member} exchanged`,
+    async () => {
+      await cluster.apply({ paused: true });
+      await awaitCondition(world(), at, { type: 'Paused' });
+      const { metadata, spec } = (await read()) as KubeObject & { readonly spec: object };
+      await cluster.deletePodAndClaim(member);
+      await poll(async () => (await read()) === undefined, { timeoutMs: 60_000 });
+      // With everything that is noted on it, as somebody who restores a copy of the manifest does.
+      const { labels, annotations = {} } = metadata;
+      const noted = Object.entries(annotations).filter(([key]) => !key.includes('kubernetes.io/'));
+      await world().kube.create({
+        ...ref,
+        metadata: { namespace: at.namespace, name: member, labels, annotations: Object.fromEntries(noted) },
+        spec: { ...spec, volumeName: undefined },
+      });
+      await cluster.apply({});
+      const said = await poll(
+        async () => {
+          const found = await condition('Recovering');
+          return found?.reason === 'ClaimExchanged' ? found : undefined;
+        },
+        { timeoutMs: 60_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
+      );
+      expect(said.message).toContain(member);
+      expect(said.message).toContain(`uid ${metadata.uid}`);
+      const started = new Set<string>();
+      await poll(
+        async () => {
+          const pods = await podsOf(world(), at.namespace, at.name);
+          for (const { metadata } of pods) started.add(metadata.name);
+          return pods.length === 3;
+        },
+        { timeoutMs: 120_000 },
+      );
+      expect([...started]).not.toContain(member);
+    },
+    { lost: 1 },
+  );
+});
+
+test('a Node whose hostname label is changed is no reason to replace its member', async () => {
+  const [pod] = await podsOf(world(), at.namespace, at.name);
+  const { name: member = '', uid } = pod?.metadata ?? {};
+  const { nodeName = '' } = (pod?.['spec'] ?? {}) as { readonly nodeName?: string };
+  const label = (value: string) =>
+    world().stack.kubectl('label', 'node', nodeName, `kubernetes.io/hostname=${value}`, '--overwrite');
+  const before = (await memberList(world(), at.namespace, await aReadyMember()))
+    .map(({ name }) => name)
+    .sort()
+    .join();
+  await drill(`hostname label of ${nodeName} changed`, async () => {
+    await label('renamed');
+    try {
+      await cluster.deletePod(member);
+      // It has a pod again, which fits on no Node; the time after which lost members are replaced passes.
+      const isPending = async () => {
+        const [now] = (await podsOf(world(), at.namespace, at.name)).filter(
+          ({ metadata }) => metadata.name === member && metadata.uid !== uid,
+        );
+        return (now?.['status'] as { readonly phase?: string } | undefined)?.phase === 'Pending';
+      };
+      await poll(isPending, { timeoutMs: 60_000 });
+      const begun = performance.now();
+      const lists = new Set<string>();
+      await poll(
+        async () => {
+          const members = await memberList(world(), at.namespace, await aReadyMember());
+          lists.add(
+            members
+              .map(({ name }) => name)
+              .sort()
+              .join(),
+          );
+          return performance.now() - begun > 45_000;
+        },
+        { timeoutMs: 90_000 },
+      );
+      expect([...lists]).toEqual([before]);
+    } finally {
+      await label(nodeName);
+    }
+  });
+});
+
+async function aReadyMember(): Promise<string> {
+  const { status } = (await readCluster(world(), at.namespace, at.name)) ?? {};
+  return status?.members?.ready?.[0] ?? '';
+}
