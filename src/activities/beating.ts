@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 
-/** Well below the heartbeat timeout that workflows set, of which the SDK sends one in four fifths. */
+/** Well below the heartbeat timeout that workflows set; workers send each of them (src/main/worker.ts). */
 const BEAT_MS = 1_000;
 
 /** What a long activity says of itself in its heartbeats. */

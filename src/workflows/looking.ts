@@ -9,8 +9,8 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
-/** Activities heartbeat every second: after this long without one their worker is taken for dead. */
-export const HEARTBEAT = '5s';
+/** Activities heartbeat every second: after this long without one their worker is taken for dead. As long as a lease is kept. */
+export const HEARTBEAT = '9s';
 
 /** As long as the data takes; a worker that dies is noticed by its heartbeats. */
 export const MOVING_DATA = {
@@ -21,7 +21,7 @@ export const MOVING_DATA = {
 } as const;
 
 const LOOKING = {
-  startToCloseTimeout: '20s',
+  startToCloseTimeout: '40s',
   heartbeatTimeout: HEARTBEAT,
   retry: { maximumInterval: '10s' },
 } as const;
