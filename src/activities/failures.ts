@@ -13,6 +13,11 @@ export function preconditionChanged(message: string): ApplicationFailure {
 /** HTTP codes by which the API server says that the same request will be refused again: schema, rights, quota. */
 const REFUSALS = [400, 403, 422];
 
+/** Whether the API server will refuse the same request again. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && REFUSALS.includes(error.code);
+}
+
 /**
  * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to people instead of
  * being hidden in retries, everything else is tried again.

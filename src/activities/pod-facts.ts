@@ -9,6 +9,7 @@ import {
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
+  ANNOTATION_REMOVAL,
   ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
@@ -162,6 +163,7 @@ export function claimFacts(
     labels: metadata.labels,
     annotations: metadata.annotations,
     deleting: metadata.deletionTimestamp !== undefined,
+    removal: metadata.annotations?.[ANNOTATION_REMOVAL],
     keptUntil: Date.parse(metadata.annotations?.[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
   };
 }

@@ -162,13 +162,13 @@ type Deed =
       readonly from: string;
       readonly size: string;
     }
-  /** Labels and annotations that the claim lacks, or has otherwise than the template. */
+  /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
   | {
       readonly kind: 'labelClaim';
       readonly claim: string;
       readonly uid: string;
       readonly labels: Readonly<Record<string, string>>;
-      readonly annotations: Readonly<Record<string, string>>;
+      readonly annotations: Readonly<Record<string, string | null>>;
     }
   /** Labels that pods of members were made with and lack. */
   | {

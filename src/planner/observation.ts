@@ -119,6 +119,8 @@ export interface ClaimFacts {
   readonly keptByRestore?: boolean;
   /** Kept after its member was removed, until then (milliseconds since the epoch). */
   readonly keptUntil: number | undefined;
+  /** The uid of the claim whose member the operator began to remove, nothing of it being lost; another uid than its own was copied. */
+  readonly removal?: string | undefined;
   /** Where its volume lies. Looked up only while its member has no ready pod; absent for volumes that follow the pod. */
   readonly home?: VolumeHome | undefined;
   /** The size that it asks for, a quantity. */

@@ -9,6 +9,7 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_DATA_VERSION,
   ANNOTATION_MEMBER_ID,
+  ANNOTATION_REMOVAL,
 } from '../api/names.ts';
 import { operate } from './answers.ts';
 import type { Decision, Step } from './decision.ts';
@@ -16,7 +17,7 @@ import { exchangeOf } from './membership/exchanged.ts';
 import { type Seat, seatsOf } from './membership/seats.ts';
 import type { ClaimFacts, Observation } from './observation.ts';
 
-/** Undefined when the claim of every member that answers says it all. What a claim says is never changed here. */
+/** Undefined when the claim of every member that answers says it all. What a claim says of its data is never changed here. */
 export function planStamps(observation: Observation): Decision | undefined {
   const { membership, cluster } = observation;
   const { clusterID, storage } = cluster.status;
@@ -46,7 +47,7 @@ function lacking(
   { id, probe }: Seat,
   claim: ClaimFacts,
   clusterId: string,
-): Readonly<Record<string, string>> {
+): Readonly<Record<string, string | null>> {
   if (probe === undefined) return {};
   return {
     ...(claim.clusterId === undefined && {
@@ -54,6 +55,8 @@ function lacking(
       [ANNOTATION_MEMBER_ID]: id,
     }),
     ...(claim.stampedUid !== claim.uid && { [ANNOTATION_CLAIM_UID]: claim.uid }),
+    // Its removal was begun and not carried out: should it be removed by somebody else, its data is to stay for a while.
+    ...(claim.removal !== undefined && { [ANNOTATION_REMOVAL]: null }),
     ...(claim.version === undefined && { [ANNOTATION_DATA_VERSION]: probe.version }),
   };
 }

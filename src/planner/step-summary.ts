@@ -85,10 +85,23 @@ function claimSummary(step: Extract<Step, { kind: 'expandClaim' | 'labelClaim' |
     case 'expandClaim':
       return `enlarge claim ${step.claim} from ${step.from} to ${step.size}`;
     case 'labelClaim':
-      return `put ${list([...Object.keys(step.labels), ...Object.keys(step.annotations)])} on claim ${step.claim}`;
+      return labelSummary(step);
     case 'releaseClaims':
       return `delete claims ${list(step.claims.map(claim => claim.name))}`;
   }
+}
+
+function labelSummary({ claim, labels, annotations }: Extract<Step, { kind: 'labelClaim' }>): string {
+  const [put, taken] = [false, true].map(isTaken =>
+    Object.entries({ ...labels, ...annotations }).flatMap(([key, value]) =>
+      (value === null) === isTaken ? [key] : [],
+    ),
+  );
+  const said = [
+    ...(put === undefined || put.length === 0 ? [] : [`put ${list(put)} on`]),
+    ...(taken === undefined || taken.length === 0 ? [] : [`take ${list(taken)} off`]),
+  ];
+  return `${said.join(' and ')} claim ${claim}`;
 }
 
 type UpgradeStep = Extract<

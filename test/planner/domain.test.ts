@@ -24,7 +24,7 @@ function renamed(given: Partial<Observation> = {}): Observation {
 
 const left = {
   pods: [...aRunningCluster().pods, aPod({ name: 'example-7' })],
-  claims: [...aRunningCluster().claims, aClaim({ name: 'example-7' })],
+  claims: [...aRunningCluster().claims, aClaim({ name: 'example-7', removal: 'claim-example-7' })],
 };
 
 describe('the domain of a living cluster', () => {

@@ -1,23 +1,29 @@
 /** What looks like the loss of data and is none: words of clients in a log, disks that are not mounted yet, a quorum of the past. */
 import { describe, expect, it } from 'vitest';
+import { ANNOTATION_REMOVAL } from '../../src/api/names.ts';
+import type { EtcdClusterStatus } from '../../src/api/types.ts';
 import { podFacts } from '../../src/activities/pod-facts.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { lossOf } from '../../src/planner/membership/evidence.ts';
 import { lastKnownSeat, seatsOf } from '../../src/planner/membership/seats.ts';
 import { isTotalLoss } from '../../src/planner/membership/total-loss.ts';
-import type { Observation } from '../../src/planner/observation.ts';
+import type { ClaimFacts, Observation } from '../../src/planner/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
 import {
   aClaim,
+  aCluster,
   aMembership,
   aPod,
   aProbe,
   aRunningCluster,
+  aRunningStatus,
   idOf,
   namesOf,
   NOW,
   UNKNOWN_MEMBERSHIP,
 } from '../support/builders.ts';
+
+const DAY_MS = 86_400_000;
 
 const EMPTY =
   'discovery failed: cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs';
@@ -116,7 +122,65 @@ describe('a member whose volume was put back to a time when it was alone', () =>
     const name = 'example-2';
     const read = { ok: false as const, message: 'etcdserver: request timed out' };
     const probes = { ...aRunningCluster().probes, [name]: aProbe({ name, read }) };
-    const left = { probes, membership: aMembership(namesOf(2)) };
+    const claims = namesOf(3).map(each => aClaim({ name: each, ...(each === name && removed(name)) }));
+    const left = { probes, claims, membership: aMembership(namesOf(2)) };
     expect(plan(aRunningCluster(left), {})).toMatchObject({ step: { kind: 'retireMember', member: name } });
+  });
+
+  it('answers alone while both others are between two starts: nothing is added, and nothing of theirs is deleted', () => {
+    const decision = plan(startingBeside(20), {});
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'WaitingForMember' });
+    expect(decision).toMatchObject({ message: expect.stringContaining('example-1, example-2') });
+    expect(plan(startingBeside(600), {})).toMatchObject({
+      step: { kind: 'retireMember', member: 'example-1', fate: { keepUntil: Date.parse(NOW) + DAY_MS } },
+    });
+  });
+
+  /** The first answers alone, and lists itself alone; the others ceased to be ready so many seconds ago. */
+  function startingBeside(seconds: number): Observation {
+    const readyChangedAt = Date.parse(NOW) - seconds * 1_000;
+    const pods = namesOf(3).map(name => aPod(name === alone ? {} : { name, ready: false, readyChangedAt }));
+    return aRunningCluster({ pods, probes: { [alone]: aProbe() }, membership: aMembership([alone]) });
+  }
+});
+
+/** What the operator notes before it removes a member of which nothing is lost. */
+const removed = (name: string) => ({ removal: `claim-${name}` });
+
+describe('the claim of one that is no member any more', () => {
+  const name = 'example-2';
+  const left = (given: Partial<ClaimFacts>, status: Partial<EtcdClusterStatus> = {}) => {
+    const claims = namesOf(3).map(each => aClaim({ name: each, ...(each === name && given) }));
+    const others = { ...aRunningCluster(), claims, membership: aMembership(namesOf(2)) };
+    const cluster = aCluster({ spec: { size: 2 }, status: { ...aRunningStatus(), ...status } });
+    const pods = others.pods.filter(pod => pod.name !== name);
+    const { [name]: _, ...probes } = others.probes;
+    return plan({ ...others, cluster, pods, probes }, {});
+  };
+  const kept = { step: { kind: 'retireMember', fate: { keepUntil: Date.parse(NOW) + DAY_MS } } };
+
+  it('is deleted at once when the operator has removed the member, and nothing was lost with it', () => {
+    expect(left(removed(name))).toMatchObject({ step: { kind: 'retireMember', fate: 'Delete' } });
+  });
+
+  it('is kept for a while when nobody knows who has removed it, or when it was removed as dead', () => {
+    expect(left({})).toMatchObject(kept);
+    expect(left(removed('example-1'))).toMatchObject(kept);
+    const replacements = [{ time: NOW, member: name }];
+    expect(left(removed(name), { replacements })).toMatchObject(kept);
+  });
+
+  it('is deleted when that while is over', () => {
+    expect(left({ keptUntil: Date.parse(NOW) + 1 })).toMatchObject({ kind: 'idle' });
+    expect(left({ keptUntil: Date.parse(NOW) })).toMatchObject({ step: { fate: 'Delete' } });
+  });
+
+  it('says no more that its member is being removed once the member has stayed', () => {
+    const claims = namesOf(3).map(each => aClaim({ name: each, ...(each === name && removed(name)) }));
+    expect(plan(aRunningCluster({ claims }), {})).toMatchObject({
+      operation: 'repairCluster',
+      step: { kind: 'labelClaim', claim: name, annotations: { [ANNOTATION_REMOVAL]: null } },
+      plan: [{ summary: `take ${ANNOTATION_REMOVAL} off claim ${name}` }],
+    });
   });
 });

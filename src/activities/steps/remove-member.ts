@@ -2,9 +2,10 @@ import type { Step } from '../../planner/decision.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
 import type { Observation } from '../../planner/observation.ts';
 import { CLAIM, observe, POD } from '../observe.ts';
-import { ANNOTATION_KEPT_UNTIL } from '../../api/names.ts';
+import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL } from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/types.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { isRefusal } from '../failures.ts';
 import { onLeader } from '../leader.ts';
 import { type ClusterRef, recordStatus } from '../resource.ts';
 import { stillPlanned } from './still-planned.ts';
@@ -15,7 +16,8 @@ const REMEMBERED = 20;
 
 /**
  * Removes one member for good. That its data is lost, or that it is not needed, and that the others are well is looked
- * at once more. A replacement is recorded before it happens, so that a crash never makes the budget larger.
+ * at once more. A replacement is recorded before it happens, so that a crash never makes the budget larger; of any other it is
+ * noted on the claim that it was the operator who removed its member: without that it is kept for a while.
  */
 export async function removeMember(
   deps: Dependencies,
@@ -24,7 +26,10 @@ export async function removeMember(
 ): Promise<void> {
   const before = await observe(deps, ref);
   const listed = before === undefined ? [] : seatsOf(before.observation);
-  if (listed.length > 0 && !listed.some(seat => seat.id === step.id)) return;
+  if (before !== undefined && listed.length > 0 && !listed.some(seat => seat.id === step.id)) {
+    await stopRemoved(deps, before.observation, step.member);
+    return;
+  }
   const { cluster, observation } = await stillPlanned(deps, ref, step);
   const known = cluster.status?.replacements ?? [];
   if (step.dead && !known.some(({ member }) => member === step.member)) {
@@ -36,6 +41,7 @@ export async function removeMember(
   }
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
+  if (!step.dead) await noteRemoval(deps, observation, step.member);
   await onLeader(deps, observation, leader => leader.removeMember(step.id));
   await stopRemoved(deps, observation, step.member);
   const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
@@ -58,9 +64,26 @@ function successorOf(observation: Observation, { id }: { readonly id: string }):
   return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
 }
 
+/** Where claims may not be changed (a quota, an admission webhook) the claim is kept for a while: no reason to keep the member. */
+async function noteRemoval(
+  deps: Dependencies,
+  { cluster, claims }: Observation,
+  member: string,
+): Promise<void> {
+  const claim = claims.find(({ name, owned, deleting }) => name === member && owned && !deleting);
+  if (claim === undefined || claim.removal === claim.uid) return;
+  const { name, uid } = claim;
+  const metadata = { uid, annotations: { [ANNOTATION_REMOVAL]: uid } };
+  try {
+    await deps.kube.patch({ ...CLAIM, namespace: cluster.namespace, name }, { metadata }, { type: 'merge' });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+}
+
 /**
- * The etcd of a removed member ends by itself, and its kubelet would start it again and again. When this is cut short, or
- * the removal was done by an earlier try, retireMember does it.
+ * The etcd of a removed member ends by itself, and its kubelet would start it again and again. When this is cut short
+ * retireMember does it.
  */
 async function stopRemoved(
   deps: Dependencies,
@@ -99,8 +122,19 @@ export async function retireMember(
         { metadata: { uid, annotations } },
         { type: 'merge' },
       );
+      deps.recordEvent({ kind: 'EtcdCluster', ...ref }, keptEvent(step, name));
     }
   }
+}
+
+/** Said of every claim that stays: its data may be what somebody misses. */
+function keptEvent({ member, fate }: Extract<Step, { kind: 'retireMember' }>, claim: string) {
+  const { until, why } =
+    typeof fate === 'object'
+      ? { until: `until ${keptUntil(fate)}`, why: 'spec.storage.retainDeadMemberFor' }
+      : { until: 'for good', why: 'spec.storage.retain is Retain' };
+  const message = `${member} is no member any more; its claim ${claim} is kept ${until} (${why})`;
+  return { type: 'Normal', reason: 'ClaimKept', message } as const;
 }
 
 function keptUntil(fate: 'Retain' | { readonly keepUntil: number }): string {

@@ -1,38 +1,59 @@
-/** Pods and claims of members that are no longer members: what a removal leaves, also one that was cut short. */
+/**
+ * Pods and claims of members that are no longer members: what a removal leaves, also one that was cut short. Who was removed by
+ * somebody else, or is not listed because a volume was put back to a time before it was added, may hold what clients wrote last:
+ * its pod is left to start for a while, and its claim is kept for longer.
+ */
 import { blocked, operate, undoing } from '../answers.ts';
+import type { Obstacle } from '../checks.ts';
 import type { Decision, Step } from '../decision.ts';
-import type { Observation } from '../observation.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
 import { operationOf } from './learner.ts';
 import { onlyOurs } from './preflight.ts';
 import type { Seat } from './seats.ts';
 
-/** Clears away one removed member; undefined when nothing is left of any. */
+/** What is left of one that is no member any more. */
+interface Left {
+  readonly member: string;
+  readonly pods: readonly PodFacts[];
+  readonly claims: readonly ClaimFacts[];
+}
+
+/** Clears away one removed member; undefined when nothing is left of any, or what is left is waited for. */
 export function planLeftovers(observation: Observation, seats: readonly Seat[]): Decision | undefined {
-  const { pods, claims } = observation;
+  const left = leftOf(observation, seats);
+  const waiting = left.filter(each => waitMs(observation, each) > 0);
+  const due = left.filter(each => !waiting.includes(each));
+  const [first] = due;
+  // Who waits may be the quorum, and who is listed one of the past.
+  const unexplained = waiting.length < seats.length ? undefined : unexplainedLoss(observation, waiting);
+  if (first === undefined) return unexplained && blocked(unexplained);
+  const of = (objects: readonly { name: string; uid: string }[]) =>
+    objects.map(({ name, uid }) => ({ name, uid }));
+  const { member, pods, claims } = first;
+  const fate = fateOf(observation, first);
+  const step: Step = { kind: 'retireMember', member, pods: of(pods), claims: of(claims), fate };
+  // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
+  const obstacle = onlyOurs(seats) ?? unexplained;
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
+  // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
+  return undoing(operate(operationOf(observation), [step]));
+}
+
+function leftOf(observation: Observation, seats: readonly Seat[]): Left[] {
   const token = observation.cluster.status.incarnation?.token;
   const isLeft = (object: { name: string; owned: boolean; token: string | undefined; deleting: boolean }) =>
     object.owned &&
     object.token === token &&
     !object.deleting &&
     !seats.some(seat => seat.name === object.name);
-  const leftPods = pods.filter(isLeft);
-  const leftClaims = claims.filter(claim => isLeft(claim) && isDue(claim.keptUntil, observation));
-  const member = [...leftPods, ...leftClaims][0]?.name;
-  if (member === undefined) return undefined;
-  const of = (objects: readonly { name: string; uid: string }[]) =>
-    objects.filter(({ name }) => name === member).map(({ name, uid }) => ({ name, uid }));
-  const step: Step = {
-    kind: 'retireMember',
+  const pods = observation.pods.filter(isLeft);
+  const claims = observation.claims.filter(claim => isLeft(claim) && isDue(claim.keptUntil, observation));
+  const names = [...new Set([...pods, ...claims].map(({ name }) => name))];
+  return names.map(member => ({
     member,
-    pods: of(leftPods),
-    claims: of(leftClaims),
-    fate: fateOf(observation, member),
-  };
-  // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
-  const obstacle = onlyOurs(seats);
-  if (obstacle !== undefined) return blocked(obstacle, [step]);
-  // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
-  return undoing(operate(operationOf(observation), [step]));
+    pods: pods.filter(({ name }) => name === member),
+    claims: claims.filter(({ name }) => name === member),
+  }));
 }
 
 /** A claim that is kept is left alone until its time has come; with `Retain` it never comes. */
@@ -41,14 +62,51 @@ function isDue(keptUntil: number | undefined, { cluster, now }: Observation): bo
   return cluster.config.storage.retain === 'Delete' && now >= keptUntil;
 }
 
-/** Claims of members that were removed as dead are evidence: they are kept for a while whatever the policy says. */
+/**
+ * Milliseconds for which the pod may still start and find its quorum; 0 for what the operator removed itself. Nobody waits for one
+ * that has been away for as long as a lost member is waited for.
+ */
+function waitMs({ cluster, now }: Observation, left: Left): number {
+  if (left.pods.length === 0 || isByOperator(cluster.status.replacements, left)) return 0;
+  const since = Math.max(
+    ...left.pods.map(({ ready, readyChangedAt, createdAt }) => (ready ? now : (readyChangedAt ?? createdAt))),
+  );
+  return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
+}
+
+/** The operator removed it: it noted that on the claim or, of one that was lost, in the status. */
+function isByOperator(
+  replacements: Observation['cluster']['status']['replacements'] = [],
+  { member, claims }: Left,
+): boolean {
+  return claims.some(wasNotNeeded) || replacements.some(replacement => replacement.member === member);
+}
+
+/** A note that was copied from another claim says nothing of this one. */
+function wasNotNeeded({ removal, uid }: ClaimFacts): boolean {
+  return removal === uid;
+}
+
+function unexplainedLoss(observation: Observation, waiting: readonly Left[]): Obstacle | undefined {
+  if (waiting.length === 0) return undefined;
+  const ms = Math.max(...waiting.map(left => waitMs(observation, left)));
+  const names = waiting.map(({ member }) => member).join(', ');
+  return {
+    reason: 'WaitingForMember',
+    message: `${names} is not listed as a member any more, and this operator has not removed it: the volume of those that are listed may have been put back to an earlier time. Nothing is changed for ${Math.ceil(ms / 1_000)} s (spec.repair.replaceAfterSeconds), in which it may start and be asked; whoever removed it with etcdctl deletes its pod to go on at once`,
+    waitMs: ms,
+  };
+}
+
+/** Only a claim of whose member the operator knows that nothing is lost with it is deleted at once; others are kept for a while. */
 function fateOf(
-  { cluster, claims, now }: Observation,
-  member: string,
+  { cluster, now }: Observation,
+  { member, claims }: Left,
 ): Extract<Step, { kind: 'retireMember' }>['fate'] {
   const { retain, retainDeadMemberSeconds } = cluster.config.storage;
   if (retain === 'Retain') return 'Retain';
+  if (claims.some(({ keptUntil }) => keptUntil !== undefined)) return 'Delete';
   const wasDead = cluster.status.replacements?.some(replacement => replacement.member === member) ?? false;
-  const alreadyKept = claims.some(claim => claim.name === member && claim.keptUntil !== undefined);
-  return wasDead && !alreadyKept ? { keepUntil: now + retainDeadMemberSeconds * 1_000 } : 'Delete';
+  if (claims.every(wasNotNeeded) && !wasDead) return 'Delete';
+  return { keepUntil: now + retainDeadMemberSeconds * 1_000 };
 }
