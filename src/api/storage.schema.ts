@@ -72,7 +72,9 @@ export const storage = cel(
         'Delete',
       ),
       retainDeadMemberFor: kept(
-        duration('How long the claim of a member that was removed as dead is kept, whatever retain says.'),
+        duration(
+          'How long the claim of a member that was removed as dead, or not by the operator, is kept, whatever retain says.',
+        ),
         DEFAULT_RETAIN_DEAD_MEMBER,
       ),
     })

@@ -17,7 +17,7 @@ export interface Consent {
 }
 
 /** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
-export type Word = Pick<Actor, 'approvals' | 'requests' | 'aborted'>;
+export type Word = Pick<Actor, 'approvals' | 'requests' | 'aborted' | 'failed'>;
 
 /** A member whose pod is told that it is no beginner any more; of the pod by its uid. */
 export interface SealedMember extends MemberIdentity {

@@ -298,8 +298,16 @@ export interface Actor {
     readonly by?: string;
     readonly reason?: string;
   };
-  /** An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). */
-  readonly failed?: { readonly operation: string; readonly message: string; readonly retryAt: number };
+  /**
+   * An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). `step`: the kind of
+   * that step, where it is known.
+   */
+  readonly failed?: {
+    readonly operation: string;
+    readonly step?: string;
+    readonly message: string;
+    readonly retryAt: number;
+  };
   /** Approvals that were not used yet. */
   readonly approvals?: readonly Approval[];
   /** Requests that are not done yet, in the order in which they came. */

@@ -10,6 +10,7 @@ import { planDeletion } from './delete.ts';
 import type { Actor, Observation } from './observation.ts';
 import { continueRemoval, planMembership } from './membership/index.ts';
 import { planClaimLabels } from './claim-labels.ts';
+import { hasFailed, isPassedOver, othersGoOn } from './failing.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
@@ -60,12 +61,22 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
   if (observation === undefined) return { kind: 'gone' };
   const seen = { ...observation, actor };
+  const decision = admitting(firstDecision(seen, actor), seen, actor);
+  return withWord(decision, actor);
+}
+
+/** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */
+function firstDecision(observation: Observation, actor: Actor): Decision {
+  let passedOver: Decision | undefined;
   for (const planner of PLANNERS) {
-    const decision = asRestore(planner(seen), observation);
-    if (decision !== undefined)
-      return withWord(admitting(unlessStopped(decision, seen, actor), seen, actor), actor);
+    const wanted = asRestore(planner(observation), observation);
+    if (wanted === undefined) continue;
+    const decision = unlessStopped(wanted, observation, actor);
+    const isPassed = wanted.kind === 'operate' && isPassedOver(actor, wanted);
+    if (!isPassed || decision.kind !== 'blocked') return decision;
+    passedOver ??= decision;
   }
-  return withWord(admitting(idle(), seen, actor), actor);
+  return passedOver ?? idle();
 }
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
@@ -82,8 +93,9 @@ function admitting(decision: Decision, observation: Observation, actor: Actor): 
 }
 
 /** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
-function withWord(decision: Decision, { approvals = [], requests = [], aborted }: Actor): Decision {
+function withWord(decision: Decision, { approvals = [], requests = [], aborted, failed }: Actor): Decision {
   const word: Word = {
+    ...(failed && othersGoOn({ failed }) && { failed }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
     ...(aborted && { aborted }),
@@ -108,7 +120,7 @@ function unlessStopped(decision: Decision, observation: Observation, actor: Acto
 }
 
 function stopOf(
-  { operation, undo, subject }: Extract<Decision, { kind: 'operate' }>,
+  { operation, step, undo, subject }: Extract<Decision, { kind: 'operate' }>,
   { cluster }: Observation,
   actor: Actor,
 ): { reason: string; message: string } | undefined {
@@ -128,7 +140,7 @@ function stopOf(
     };
   }
   const { failed } = actor;
-  if (failed?.operation === operation) {
+  if (failed !== undefined && hasFailed(actor, { operation, step })) {
     return { reason: 'StepFailed', message: `${failed.message}; it is tried again by itself` };
   }
   return undefined;

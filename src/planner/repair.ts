@@ -7,6 +7,7 @@ import { ANNOTATION_DATA_VERSION } from '../api/names.ts';
 import { blocked, operate } from './answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
+import { hasFailed } from './failing.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from './identity.ts';
 import { claimsAreTheirOwn, exchangeOf } from './membership/exchanged.ts';
 import { lossOfAll } from './membership/total-loss.ts';
@@ -17,7 +18,12 @@ import { whyStuck } from './stuck-pods.ts';
 
 /** What repair does next; undefined when nothing is missing. */
 export function planRepair(observation: Observation): Decision | undefined {
-  const steps = [...sharedObjectSteps(observation), ...missingPods(observation)];
+  const shared = sharedObjectSteps(observation);
+  const pods = missingPods(observation);
+  const [first] = shared;
+  const isFailing =
+    first !== undefined && hasFailed(observation.actor, { operation: 'repairCluster', step: first });
+  const steps = isFailing ? [...pods, ...shared] : [...shared, ...pods];
   const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length > 0 ? operate('repairCluster', steps) : undefined;

@@ -174,7 +174,7 @@ class ClusterEntity {
 
   #conclude(ending: Ending, running: Running): void {
     const state = this.#state;
-    const { operation, message } = ending;
+    const { operation, message, step } = ending;
     // An abort that came when it was giving way is kept, as one that it heard of.
     const isAborted =
       ending.outcome === 'aborted' || (ending.outcome === 'handedBack' && state.abort !== undefined);
@@ -188,7 +188,12 @@ class ClusterEntity {
     }
     state.failures += 1;
     const waitMs = Math.min(5_000 * 2 ** (state.failures - 1), 300_000);
-    state.failed = { operation, message: message ?? 'no reason was given', retryAt: Date.now() + waitMs };
+    state.failed = {
+      operation,
+      ...(step !== undefined && { step }),
+      message: message ?? 'no reason was given',
+      retryAt: Date.now() + waitMs,
+    };
   }
 
   /** No operation is under way any more. */
@@ -228,13 +233,14 @@ class ClusterEntity {
   }
 
   #control(): Control {
-    const { paused, abort, approvals, requests, aborted } = this.#state;
+    const { paused, abort, approvals, requests, aborted, failed } = this.#state;
     return {
       paused,
       abort,
       ...(approvals.length > 0 && { approvals }),
       ...(requests.length > 0 && { requests }),
       ...(aborted && { aborted }),
+      ...(failed && { failed }),
     };
   }
 

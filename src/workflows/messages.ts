@@ -106,6 +106,7 @@ export interface Control {
   readonly approvals?: Actor['approvals'];
   readonly requests?: Actor['requests'];
   readonly aborted?: Actor['aborted'];
+  readonly failed?: Actor['failed'];
 }
 
 /** Entity → operation. */
@@ -119,6 +120,8 @@ export interface Ending {
   readonly outcome: 'ended' | 'aborted' | 'failed' | 'handedBack';
   /** Why it failed. */
   readonly message?: string;
+  /** The kind of the step that failed. */
+  readonly step?: string;
   /** Who aborted it. */
   readonly by?: Request;
 }

@@ -86,7 +86,7 @@ async function run(
     if (decision.approval !== undefined && done !== undefined && done.kind !== 'changed')
       used.push(decision.approval);
     const failure = patience.failureOf(done);
-    if (failure !== undefined) return { outcome: 'failed', message: failure };
+    if (failure !== undefined) return { outcome: 'failed', message: failure, step: decision.step.kind };
     assessment = await assess(input.ref, actorOf(control(), used), input.entity);
     const next = assessment.decision;
     if (next.kind !== 'operate' || next.operation !== input.decision.operation)
@@ -96,7 +96,7 @@ async function run(
     const repeats = patience.repeatsOf(done, decision.step, next.step);
     if (repeats >= TRIES) {
       const message = `"${summaryOf(decision)}" was done ${repeats} times and is still to be done`;
-      return { outcome: 'failed', message, assessment };
+      return { outcome: 'failed', message, step: decision.step.kind, assessment };
     }
     // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
     if (repeats > 0) await condition(() => control().abort !== undefined, repeats * 1_000);
@@ -133,13 +133,17 @@ function summaryOf({ plan, step }: Operate): string {
   return plan[0]?.summary ?? step.kind;
 }
 
-function actorOf({ paused, approvals = [], requests, aborted }: Control, used: readonly number[]): Actor {
+function actorOf(
+  { paused, approvals = [], requests, aborted, failed }: Control,
+  used: readonly number[],
+): Actor {
   const left = approvals.filter(({ id }) => !used.includes(id));
   return {
     ...(paused && { paused }),
     ...(left.length > 0 && { approvals: left }),
     ...(requests && { requests }),
     ...(aborted && { aborted }),
+    ...(failed && { failed }),
   };
 }
 

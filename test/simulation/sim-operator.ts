@@ -83,7 +83,7 @@ export class SimOperator {
   async #entity(generation: number): Promise<void> {
     while (generation === this.#generation) {
       if (this.failed !== undefined && this.#hooks.now() >= this.failed.retryAt) this.failed = undefined;
-      const actor = this.#actor();
+      const actor = this.#word();
       const assessment = await this.#look(generation, actor);
       if (assessment === undefined) return;
       const { decision } = assessment;
@@ -96,15 +96,11 @@ export class SimOperator {
     }
   }
 
-  #actor(): Actor {
-    const { failed } = this;
-    return { ...this.#word(), ...(failed && { failed }) };
-  }
-
-  /** What an operation is told of what people said. */
+  /** What a pass is told, also that of an operation. */
   #word(): Actor {
-    const { paused, aborted, approvals, requests } = this;
+    const { paused, aborted, approvals, requests, failed } = this;
     return {
+      ...(failed && { failed }),
       ...(paused && { paused }),
       ...(aborted && { aborted }),
       ...(approvals.length > 0 && { approvals }),
@@ -172,7 +168,8 @@ export class SimOperator {
         if (outcome.kind !== 'changed') this.approvals = this.approvals.filter(({ id }) => id !== approval);
         if (generation !== this.#generation) return;
         refusals = outcome.kind === 'changed' ? refusals + 1 : 0;
-        if (outcome.kind === 'failed' || refusals >= REFUSALS) return this.#fail(operation, outcome.message);
+        if (outcome.kind === 'failed' || refusals >= REFUSALS)
+          return this.#fail(operation, decision.step.kind, outcome.message);
       }
       const assessment = await this.#look(generation, this.#word());
       if (assessment === undefined) return;
@@ -188,10 +185,10 @@ export class SimOperator {
     }
   }
 
-  #fail(operation: string, message: string): void {
+  #fail(operation: string, step: string, message: string): void {
     this.#failures += 1;
     const waitMs = Math.min(5_000 * 2 ** (this.#failures - 1), 300_000);
-    this.failed = { operation, message, retryAt: this.#hooks.now() + waitMs };
+    this.failed = { operation, step, message, retryAt: this.#hooks.now() + waitMs };
   }
 
   async #perform(

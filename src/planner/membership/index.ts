@@ -4,7 +4,8 @@
  * that a removal left are cleared away after those that follow it: nobody waits for them.
  */
 import { firstObstacle, membersAreOurs, namesAreFree } from '../checks.ts';
-import type { Decision, Operation } from '../decision.ts';
+import type { Decision } from '../decision.ts';
+import { hasFailed, isPassedOver } from '../failing.ts';
 import type { Observation } from '../observation.ts';
 import { planLearner } from './learner.ts';
 import { planLeftovers } from './leftovers.ts';
@@ -16,11 +17,14 @@ import { isStaying, type Seat, seatsOf } from './seats.ts';
 export function planMembership(observation: Observation): Decision | undefined {
   const seats = seatsOf(observation);
   if (seats.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
+  let passedOver: Decision | undefined;
   for (const planner of [planReplacement, planLearner, planNextRemoval, planLeftovers, planScale]) {
     const decision = planner(observation, seats);
-    if (decision !== undefined) return decision;
+    if (decision === undefined) continue;
+    if (decision.kind !== 'operate' || !isPassedOver(observation.actor, decision)) return decision;
+    passedOver ??= decision;
   }
-  return undefined;
+  return passedOver;
 }
 
 /** The removal after one that left nothing but claims, when it can be done at once. */
@@ -30,7 +34,7 @@ function planNextRemoval(observation: Observation, seats: readonly Seat[]): Deci
     return undefined;
   const next = planScale(observation, seats);
   if (next?.kind !== 'operate' || next.step.kind === 'addLearner') return undefined;
-  return isHeldUp(observation, next.operation) ? undefined : next;
+  return isHeldUp(observation, next) ? undefined : next;
 }
 
 /**
@@ -45,11 +49,14 @@ export function continueRemoval(observation: Observation): Decision | undefined 
   const { id, dead } = decision.step;
   const leaving = seatsOf(observation).find(seat => seat.id === id);
   if (dead || leaving === undefined || leaving.isLearner || isStaying(leaving)) return undefined;
-  return isHeldUp(observation, decision.operation) ? undefined : decision;
+  return isHeldUp(observation, decision) ? undefined : decision;
 }
 
-function isHeldUp({ actor, cluster }: Observation, operation: Operation): boolean {
-  const { aborted, failed } = actor ?? {};
-  if (failed?.operation === operation) return true;
+function isHeldUp(
+  { actor, cluster }: Observation,
+  { operation, step }: Extract<Decision, { kind: 'operate' }>,
+): boolean {
+  const { aborted } = actor ?? {};
+  if (hasFailed(actor, { operation, step })) return true;
   return aborted?.operation === operation && aborted.generation === cluster.generation;
 }
