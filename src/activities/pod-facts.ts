@@ -1,15 +1,10 @@
-/** Raw Kubernetes objects → the facts that the planner knows. Pure translation. */
+/** Raw pods, Services and budgets → the facts that the planner knows. Pure translation. */
 import {
-  ANNOTATION_CLAIM_UID,
   ANNOTATION_CLUSTER_ID,
-  ANNOTATION_DATA_VERSION,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
-  ANNOTATION_KEPT_BY_RESTORE,
-  ANNOTATION_KEPT_UNTIL,
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
-  ANNOTATION_REMOVAL,
   ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
@@ -19,14 +14,12 @@ import {
   LABEL_CLIENTS,
   memberLabels,
 } from '../api/names.ts';
-import type { EtcdClusterStatus } from '../api/types.ts';
 import { parseTimestamp } from '../api/time.ts';
 import type { KubeObject } from '../kube/port.ts';
 import { firstEdit, type StoredObject } from '../objects/edited.ts';
 import { firstStartOf } from '../objects/first-start.ts';
 import type { ManifestObject } from '../objects/manifest.ts';
-import { tokenPrefix } from '../planner/identity.ts';
-import type { ClaimFacts, ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
+import type { ObjectFacts, PodFacts, PodTrouble } from '../planner/observation.ts';
 import { lastWords } from './last-words.ts';
 
 interface ContainerStatus {
@@ -135,74 +128,6 @@ export function imageOf(pod: KubeObject): string | undefined {
 /** A value that nobody but people can have given counts as none. */
 function clientsOf(label: string | undefined): PodFacts['clients'] {
   return label === CLIENTS_ADMITTED || label === CLIENTS_WITHDRAWN ? label : undefined;
-}
-
-/** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
-export function claimFacts(
-  claim: KubeObject,
-  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
-): ClaimFacts {
-  const { metadata } = claim;
-  const spec = (claim['spec'] ?? {}) as ClaimSpec;
-  const status = (claim['status'] ?? {}) as ClaimStatus;
-  const token = metadata.annotations?.[ANNOTATION_INCARNATION];
-  return {
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    ...ownership(metadata.annotations, cluster),
-    token,
-    clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
-    stampedUid: metadata.annotations?.[ANNOTATION_CLAIM_UID],
-    createdAt: parseTimestamp(metadata.creationTimestamp),
-    version: metadata.annotations?.[ANNOTATION_DATA_VERSION],
-    phase: status.phase ?? 'Pending',
-    requested: spec.resources?.requests?.storage,
-    capacity: status.capacity?.storage,
-    storageClassName: spec.storageClassName,
-    resizing: resizingOf(status),
-    labels: metadata.labels,
-    annotations: metadata.annotations,
-    deleting: metadata.deletionTimestamp !== undefined,
-    removal: metadata.annotations?.[ANNOTATION_REMOVAL],
-    keptUntil: Date.parse(metadata.annotations?.[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
-  };
-}
-
-/** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them. */
-function ownership(
-  annotations: Readonly<Record<string, string>> = {},
-  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
-): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
-  const token = annotations[ANNOTATION_INCARNATION];
-  const recorded = cluster.status?.incarnation;
-  const isPast = recorded?.restore !== undefined && token !== recorded.token;
-  return {
-    owned: !isPast && (token?.startsWith(tokenPrefix(cluster)) ?? false),
-    ...(annotations[ANNOTATION_KEPT_BY_RESTORE] !== undefined && { keptByRestore: true }),
-  };
-}
-
-interface ClaimSpec {
-  readonly storageClassName?: string;
-  readonly resources?: { readonly requests?: { readonly storage?: string } };
-}
-interface ClaimStatus {
-  readonly phase?: string;
-  readonly capacity?: { readonly storage?: string };
-  readonly conditions?: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly message?: string;
-  }[];
-  readonly allocatedResourceStatuses?: { readonly storage?: string };
-}
-
-/** What storage driver and kubelet say of a volume that is being enlarged. */
-function resizingOf({ conditions = [], allocatedResourceStatuses }: ClaimStatus): string | undefined {
-  const said = conditions
-    .filter(({ status }) => status === 'True')
-    .map(({ type, message }) => [type, message].filter(Boolean).join(': '));
-  return [allocatedResourceStatuses?.storage, ...said].filter(Boolean).join('; ') || undefined;
 }
 
 /** Whether a Service or budget is there, whether it is ours, and what somebody changed in it. */

@@ -1,7 +1,8 @@
 /** What is read from the raw objects of Kubernetes, and what is asked of etcd. */
 import { describe, expect, it } from 'vitest';
 import { observe } from '../../src/activities/observe.ts';
-import { claimFacts, podFacts } from '../../src/activities/pod-facts.ts';
+import { claimFacts } from '../../src/activities/claim-facts.ts';
+import { podFacts } from '../../src/activities/pod-facts.ts';
 import { probeMembers } from '../../src/activities/probe.ts';
 import { ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';

@@ -40,6 +40,8 @@ export const peopleScenes = {
     etcd.removeByHand(stage.leader(), one.memberId);
     await stage.answered();
     etcd.set(other, { hidden: false });
+    // Whoever removes a member deletes its pod, or waits for as long as a lost member is waited for.
+    stage.world.kube.delete('Pod', one.name);
     await stage.rest();
   },
 

@@ -188,7 +188,7 @@ export class SimKubelet {
     this.#write(pod, {
       phase: 'Running',
       podIP,
-      conditions: [this.#ready('False')],
+      conditions: [this.#ready('False', statusOf(pod))],
       containerStatuses: [{ containerID, ...(failure !== undefined && crashed) }],
     });
   }

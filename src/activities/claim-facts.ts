@@ -1,0 +1,92 @@
+/** Raw claims → the facts that the planner knows. Pure translation. */
+import {
+  ANNOTATION_CLAIM_UID,
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DATA_VERSION,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_KEPT_BY_RESTORE,
+  ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_REMOVAL,
+} from '../api/names.ts';
+import { parseTimestamp } from '../api/time.ts';
+import type { EtcdClusterStatus } from '../api/types.ts';
+import type { KubeObject } from '../kube/port.ts';
+import { tokenPrefix } from '../planner/identity.ts';
+import type { ClaimFacts } from '../planner/observation.ts';
+
+/** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
+export function claimFacts(
+  claim: KubeObject,
+  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
+): ClaimFacts {
+  const { metadata } = claim;
+  const spec = (claim['spec'] ?? {}) as ClaimSpec;
+  const status = (claim['status'] ?? {}) as ClaimStatus;
+  const token = metadata.annotations?.[ANNOTATION_INCARNATION];
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    ...ownership(metadata.annotations, cluster),
+    token,
+    clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    stampedUid: metadata.annotations?.[ANNOTATION_CLAIM_UID],
+    createdAt: parseTimestamp(metadata.creationTimestamp),
+    version: metadata.annotations?.[ANNOTATION_DATA_VERSION],
+    phase: status.phase ?? 'Pending',
+    requested: spec.resources?.requests?.storage,
+    capacity: status.capacity?.storage,
+    storageClassName: spec.storageClassName,
+    resizing: resizingOf(status),
+    labels: metadata.labels,
+    annotations: metadata.annotations,
+    deleting: metadata.deletionTimestamp !== undefined,
+    ...removalNotes(metadata.annotations),
+  };
+}
+
+/** What the operator wrote on the claim of a member that goes, or went. */
+function removalNotes(
+  annotations: Readonly<Record<string, string>> = {},
+): Pick<ClaimFacts, 'removal' | 'keptUntil'> {
+  return {
+    removal: annotations[ANNOTATION_REMOVAL],
+    keptUntil: Date.parse(annotations[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
+  };
+}
+
+/** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them. */
+function ownership(
+  annotations: Readonly<Record<string, string>> = {},
+  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
+): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
+  const token = annotations[ANNOTATION_INCARNATION];
+  const recorded = cluster.status?.incarnation;
+  const isPast = recorded?.restore !== undefined && token !== recorded.token;
+  return {
+    owned: !isPast && (token?.startsWith(tokenPrefix(cluster)) ?? false),
+    ...(annotations[ANNOTATION_KEPT_BY_RESTORE] !== undefined && { keptByRestore: true }),
+  };
+}
+
+interface ClaimSpec {
+  readonly storageClassName?: string;
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+interface ClaimStatus {
+  readonly phase?: string;
+  readonly capacity?: { readonly storage?: string };
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly message?: string;
+  }[];
+  readonly allocatedResourceStatuses?: { readonly storage?: string };
+}
+
+/** What storage driver and kubelet say of a volume that is being enlarged. */
+function resizingOf({ conditions = [], allocatedResourceStatuses }: ClaimStatus): string | undefined {
+  const said = conditions
+    .filter(({ status }) => status === 'True')
+    .map(({ type, message }) => [type, message].filter(Boolean).join(': '));
+  return [allocatedResourceStatuses?.storage, ...said].filter(Boolean).join('; ') || undefined;
+}
