@@ -1,8 +1,8 @@
 /**
  * `make bench`: what the operator takes, beside a floor measured on the same machine in the same run. Prints a table and
  * judges nothing: times depend on the machine, ratios hardly do.
- * Usage: scripts/bench.ts [replay] [backup] [creation] [reaction] [idle], all of them when none is named. The last three
- * work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
+ * Usage: scripts/bench.ts [replay] [fleet] [backup] [creation] [reaction] [idle], all of them when none is named. The last
+ * three work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
  */
 import {
   awaitCondition,
@@ -13,6 +13,7 @@ import {
 } from '../test/support/e2e.ts';
 import { measureBackup } from './bench/backup.ts';
 import { measureCreation } from './bench/creation.ts';
+import { measureFleet } from './bench/fleet.ts';
 import { type Row, table } from './bench/figures.ts';
 import { measureIdle } from './bench/idle.ts';
 import { measureReaction } from './bench/reaction.ts';
@@ -21,7 +22,7 @@ import { measureReplay } from './bench/replay.ts';
 const NAMESPACE = 'bench';
 const IDLE = 'idle';
 const ON_STACK = ['creation', 'reaction', 'idle'];
-const ALL = ['replay', 'backup', ...ON_STACK];
+const ALL = ['replay', 'fleet', 'backup', ...ON_STACK];
 
 const named = process.argv.slice(2);
 const unknown = named.filter(name => !ALL.includes(name));
@@ -36,6 +37,10 @@ const rows: Row[] = [];
 if (measures('replay')) {
   console.log('replays of the longest recorded histories ...');
   rows.push(...(await measureReplay()));
+}
+if (measures('fleet')) {
+  console.log('one hundred clusters at rest, and a killed operator ...');
+  rows.push(...(await measureFleet()));
 }
 if (measures('backup')) {
   console.log('backups of 256 MiB and 1 GiB, in turns with etcdctl ...');

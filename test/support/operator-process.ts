@@ -17,15 +17,34 @@ export interface OperatorProcess {
   peakMemory(): number;
   /** Everything that it has written so far. */
   output(): string;
+  /** Seconds of processor time that it has used so far. */
+  processorSeconds(): number;
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
   /** Its exit code; null when a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts an operator from the sources; `environment` is all that it gets, apart from ports that are free. */
-export async function startOperatorProcess(environment: Record<string, string>): Promise<OperatorProcess> {
+/** `USER_HZ`, which is 100 on every architecture that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** The operator of the sources, and the one that `scripts/build.ts` has made of them, which starts sooner. */
+const PROGRAMS = {
+  sources: ['--import', join(root, 'src/main/workflow-threads.ts'), join(root, 'src/main/operator.ts')],
+  compiled: [
+    '--enable-source-maps',
+    '--import',
+    join(root, 'dist/main/workflow-threads.js'),
+    join(root, 'dist/main/operator.js'),
+  ],
+} as const;
+
+/** Starts an operator; `environment` is all that it gets, apart from ports that are free. */
+export async function startOperatorProcess(
+  environment: Record<string, string>,
+  program: keyof typeof PROGRAMS = 'sources',
+): Promise<OperatorProcess> {
   const [health, metrics, temporalMetrics] = await Promise.all([freePort(), freePort(), freePort()]);
-  const args = ['--import', join(root, 'src/main/workflow-threads.ts'), join(root, 'src/main/operator.ts')];
+  const args = PROGRAMS[program];
   const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -49,6 +68,12 @@ export async function startOperatorProcess(environment: Record<string, string>):
       return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
     },
     output,
+    processorSeconds: () => {
+      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+      // utime and stime; the second field is a name in parentheses, which may hold anything.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    },
     signal: name => void child.kill(name),
     ended: new Promise(resolve => child.once('exit', code => resolve(code))),
   };
