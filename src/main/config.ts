@@ -55,6 +55,7 @@ export interface Config {
   readonly worker: {
     readonly maxCachedWorkflows: number;
     readonly maxConcurrentActivities: number;
+    readonly maxConcurrentTransfers: number;
     readonly maxConcurrentWorkflowTasks: number;
   };
 }
@@ -143,6 +144,7 @@ export function parseConfig(environment: Environment): Config {
     worker: {
       maxCachedWorkflows: env.integer('MAX_CACHED_WORKFLOWS'),
       maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
+      maxConcurrentTransfers: env.integer('MAX_CONCURRENT_TRANSFERS'),
       maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS'),
     },
   };

@@ -1,6 +1,6 @@
 /** Composition: from the settings to a running operator, and back. */
 import { Client } from '@temporalio/client';
-import { type NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { type NativeConnection, Runtime } from '@temporalio/worker';
 import { createEtcdPort } from '../etcd/adapter.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -18,7 +18,7 @@ import { failure, retryUntilDone } from './retry.ts';
 import { lazyConnection, workerConnection } from './temporal-connection.ts';
 import { sdkMetrics } from './sdk-metrics.ts';
 import { startWatching, type Watching } from './watching.ts';
-import { createWorker } from './worker.ts';
+import { createWorkers, type Workers } from './worker.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 export interface Telemetry {
@@ -126,37 +126,37 @@ interface WorkerContext {
   readonly signal: AbortSignal;
 }
 
-/** Makes a worker once Temporal is ready for one, and runs it. */
+/** Makes the workers once Temporal is ready for them, and runs them. */
 function startWorker(config: Config, context: WorkerContext): RunningWorker {
   const { failed, fail } = failure();
-  let worker: Worker | undefined;
+  let workers: Workers | undefined;
   const running = (async () => {
-    const made = await makeWorker(config, context);
-    worker = made.worker;
+    const made = await makeWorkers(config, context);
+    workers = made.workers;
     try {
       // Told to stop while it was being made: a worker that never ran has nothing to end.
-      if (!context.signal.aborted) await worker.run();
+      if (!context.signal.aborted) await workers.run();
     } finally {
       await made.connection.close();
     }
-    if (!context.signal.aborted) throw new Error('the Temporal worker stopped by itself');
+    if (!context.signal.aborted) throw new Error('the Temporal workers stopped by themselves');
   })().catch((error: unknown) => {
     if (!context.signal.aborted) fail(error);
   });
   return {
-    state: () => worker?.getState(),
+    state: () => workers?.state(),
     failed,
     async stop() {
-      if (worker?.getState() === 'RUNNING') worker.shutdown();
+      workers?.shutdown();
       await running;
     },
   };
 }
 
-async function makeWorker(
+async function makeWorkers(
   config: Config,
   { telemetry, kubernetes, namespace, signal }: WorkerContext,
-): Promise<{ readonly worker: Worker; readonly connection: NativeConnection }> {
+): Promise<{ readonly workers: Workers; readonly connection: NativeConnection }> {
   const { logger, metrics } = telemetry;
   const bundle = await workflowBundle(Runtime.instance().logger);
   const claims = {
@@ -188,13 +188,13 @@ async function makeWorker(
     async () => {
       const connection = await workerConnection(config.temporal);
       try {
-        const worker = await createWorker(config, {
+        const workers = await createWorkers(config, {
           ...telemetry,
           connection,
           workflowBundle: bundle,
           activities,
         });
-        return { worker, connection };
+        return { workers, connection };
       } catch (error) {
         await connection.close();
         throw error;

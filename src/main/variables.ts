@@ -229,6 +229,14 @@ export const VARIABLES = {
     max: 10_000,
     meaning: 'Passes and steps that one replica makes at once.',
   },
+  MAX_CONCURRENT_TRANSFERS: {
+    type: 'integer',
+    default: 20,
+    min: 1,
+    max: 1000,
+    meaning:
+      'Backups, verifications and restores whose data one replica moves at once; others wait. They take no place of passes and steps.',
+  },
   MAX_CONCURRENT_WORKFLOW_TASKS: {
     type: 'integer',
     default: 40,

@@ -1,4 +1,4 @@
-/** Temporal's worker: runs the workflows and their activities. */
+/** Temporal's workers: one runs the workflows with their passes and steps, and one the activities that move data. */
 import { availableParallelism } from 'node:os';
 import {
   type NativeConnection,
@@ -10,6 +10,7 @@ import { createActivities, type Dependencies } from '../activities/index.ts';
 import { activityInterceptor } from '../telemetry/activity-interceptor.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Scrub } from '../telemetry/scrub.ts';
+import { transfersQueue } from '../workflows/messages.ts';
 import type { Config } from './config.ts';
 import { WorkflowTaskSlots } from './workflow-task-slots.ts';
 
@@ -55,22 +56,57 @@ export function workerLimits({
   } as const satisfies Partial<WorkerOptions>;
 }
 
+/** Workers that begin and end together. */
+export interface Workers {
+  /** Once. Resolves when all have ended; rejects when one of them failed, after the others have ended as well. */
+  run(): Promise<void>;
+  /** `RUNNING` while all do; otherwise the state of one that does not. */
+  state(): string;
+  /** Has them end. Does nothing to those that do not run. */
+  shutdown(): void;
+}
+
 /**
- * Makes the worker; `run()` starts it, once.
+ * Makes the workers.
  * @throws when the namespace is not there, or the server went away again
  */
-export function createWorker(config: Config, parts: WorkerParts): Promise<Worker> {
-  return Worker.create({
-    ...workerLimits(config.worker),
+export async function createWorkers(config: Config, parts: WorkerParts): Promise<Workers> {
+  const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
     identity: config.pod.name,
-    workflowBundle: parts.workflowBundle,
     activities: createActivities(parts.activities),
     interceptors: { activity: [activityInterceptor(parts)] },
     // Within the pod's terminationGracePeriodSeconds; see the Deployment.
     shutdownGraceTime: '10s',
     shutdownForceTime: '20s',
-  });
+  } satisfies Partial<WorkerOptions>;
+  return together([
+    await Worker.create({
+      ...shared,
+      ...workerLimits(config.worker),
+      taskQueue: config.taskQueue,
+      workflowBundle: parts.workflowBundle,
+    }),
+    // However slow a store is, and however many back up to it: whoever repairs a cluster has a place.
+    await Worker.create({
+      ...shared,
+      taskQueue: transfersQueue(config.taskQueue),
+      maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentTransfers,
+    }),
+  ]);
+}
+
+function together(workers: readonly Worker[]): Workers {
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    async run() {
+      const ended = await Promise.allSettled(workers.map(worker => worker.run().finally(shutdown)));
+      for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
+    },
+    state: () => workers.map(worker => worker.getState()).find(state => state !== 'RUNNING') ?? 'RUNNING',
+    shutdown,
+  };
 }

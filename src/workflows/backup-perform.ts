@@ -7,7 +7,7 @@ import {
   rootCause,
 } from '@temporalio/workflow';
 import type { BackupActor, BackupAssessment, BackupDecision, BackupStep } from '../activities/index.ts';
-import { HEARTBEAT, untilLooked } from './looking.ts';
+import { amongTransfers, HEARTBEAT, untilLooked } from './looking.ts';
 import type { ResourceRef } from './messages.ts';
 
 const SHORT = {
@@ -72,10 +72,11 @@ function optionsOf(step: BackupStep) {
         scheduleToCloseTimeout: limit,
         heartbeatTimeout: '10s',
         retry: { initialInterval: '2s', maximumInterval: '60s' },
+        ...amongTransfers(),
       } as const;
     }
     case 'pruneBackups':
-      return TIDYING;
+      return { ...TIDYING, ...amongTransfers() };
     case 'beginBackup':
     case 'releaseBackup':
       return SHORT;

@@ -20,7 +20,7 @@ import {
 import { workflowId } from '../api/names.ts';
 import type { Activities, RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
 import { isLong } from './long-history.ts';
-import { MOVING_DATA, untilLooked } from './looking.ts';
+import { movingData, untilLooked } from './looking.ts';
 import { changedSignal, type ResourceRef, resyncSignal } from './messages.ts';
 
 /** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
@@ -130,7 +130,7 @@ async function perform(
   ref: ResourceRef,
   { step, summary }: Extract<RestoreDecision, { kind: 'operate' }>,
 ): Promise<string | undefined> {
-  const activities = proxyActivities<Activities>({ ...MOVING_DATA, summary });
+  const activities = proxyActivities<Activities>({ ...movingData(), summary });
   try {
     if (step.kind === 'examineBackup') await activities.examineBackup(ref, step);
     else await activities.createRestored(ref);

@@ -6,19 +6,31 @@ import {
   proxyActivities,
   rootCause,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { transfersQueue } from './messages.ts';
 
 /** Activities heartbeat every second: after this long without one their worker is taken for dead. As long as a lease is kept. */
 export const HEARTBEAT = '9s';
 
 /** As long as the data takes; a worker that dies is noticed by its heartbeats. */
-export const MOVING_DATA = {
+const MOVING_DATA = {
   startToCloseTimeout: '6h',
   scheduleToCloseTimeout: '12h',
   heartbeatTimeout: HEARTBEAT,
   retry: { maximumInterval: '60s', maximumAttempts: 5 },
 } as const;
+
+/** Where what moves data is done, beside passes and steps and in none of their places. */
+export function amongTransfers(): { readonly taskQueue: string } {
+  return { taskQueue: transfersQueue(workflowInfo().taskQueue) };
+}
+
+/** For a step that moves the data of a whole cluster, or reads all of it. */
+export function movingData(): typeof MOVING_DATA & ReturnType<typeof amongTransfers> {
+  return { ...MOVING_DATA, ...amongTransfers() };
+}
 
 const LOOKING = {
   startToCloseTimeout: '40s',

@@ -6,6 +6,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Actor, Assessment, Operation } from '../activities/index.ts';
 
+/** The task queue of activities that move data, of an operator with this task queue. Only workers of activities poll it. */
+export function transfersQueue(taskQueue: string): string {
+  return `${taskQueue}-transfers`;
+}
+
 /** Which custom resource a workflow belongs to. The uid tells a resource from a later one of the same name. */
 export interface ResourceRef {
   readonly namespace: string;

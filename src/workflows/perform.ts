@@ -1,7 +1,7 @@
 /** Has activities done, each with the options and the one-line summary that people read in the Temporal UI. */
 import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from '@temporalio/workflow';
 import type { Actor, Assessment, PlannedStep, Step } from '../activities/index.ts';
-import { HEARTBEAT, MOVING_DATA, untilLooked } from './looking.ts';
+import { HEARTBEAT, movingData, untilLooked } from './looking.ts';
 import type { ResourceRef } from './messages.ts';
 
 /** A step that keeps failing gives control back within a minute, so that people are told; one takes seconds on a busy machine. */
@@ -52,7 +52,11 @@ export async function perform(
   step: Step,
   summary: PlannedStep['summary'],
 ): Promise<StepOutcome> {
-  const options = MOVES_DATA.includes(step.kind) ? MOVING_DATA : WAITS.includes(step.kind) ? WAITING : ACTING;
+  const options = MOVES_DATA.includes(step.kind)
+    ? movingData()
+    : WAITS.includes(step.kind)
+      ? WAITING
+      : ACTING;
   const activities = proxyActivities<
     Record<Step['kind'], (ref: ResourceRef, step: Step) => Promise<unknown>>
   >({ ...options, summary });

@@ -36,7 +36,12 @@ test('an empty environment gives the defaults of the deployment', () => {
     ports: { health: 8080, metrics: 9464, temporalMetrics: 9465 },
     logLevel: 'info',
     redact: [],
-    worker: { maxCachedWorkflows: 1000, maxConcurrentActivities: 100, maxConcurrentWorkflowTasks: 40 },
+    worker: {
+      maxCachedWorkflows: 1000,
+      maxConcurrentActivities: 100,
+      maxConcurrentTransfers: 20,
+      maxConcurrentWorkflowTasks: 40,
+    },
   } satisfies Config);
 });
 

@@ -1,7 +1,7 @@
 /** An EtcdBackup's real workflows and activities on a real Temporal server, over a world in memory that follows real time. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { createActivities } from '../../src/activities/index.ts';
+import { type Activities, createActivities } from '../../src/activities/index.ts';
 import type { EtcdBackupSpec } from '../../src/api/types.ts';
 import { BackupWorld, SPEC } from './backup-world.ts';
 import { until, type WorkflowBench } from './workflow-bench.ts';
@@ -11,17 +11,18 @@ export class BackupEntity {
   readonly handle: WorkflowHandle;
   readonly operation: WorkflowHandle;
   readonly #bench: WorkflowBench;
-  readonly #id: string;
+  /** The id of its workflow. */
+  readonly id: string;
   readonly #taskQueue: string;
 
-  private constructor(bench: WorkflowBench, world: BackupWorld) {
+  private constructor(bench: WorkflowBench, world: BackupWorld, taskQueue?: string) {
     const { namespace, name, uid } = world.ref;
     this.#bench = bench;
     this.world = world;
-    this.#id = `etcdbackup/${namespace}/${name}/${uid.slice(0, 8)}-${process.pid}-${bench.next()}`;
-    this.#taskQueue = `queue-${this.#id}`;
-    this.handle = bench.client.workflow.getHandle(this.#id);
-    this.operation = bench.client.workflow.getHandle(`${this.#id}/operation`);
+    this.id = `etcdbackup/${namespace}/${name}/${uid.slice(0, 8)}-${process.pid}-${bench.next()}`;
+    this.#taskQueue = taskQueue ?? `queue-${this.id}`;
+    this.handle = bench.client.workflow.getHandle(this.id);
+    this.operation = bench.client.workflow.getHandle(`${this.id}/operation`);
   }
 
   /** The world and a worker for it; nothing is started yet. */
@@ -32,15 +33,24 @@ export class BackupEntity {
   ): Promise<BackupEntity> {
     const world = new BackupWorld({ ...SPEC, ...spec });
     const entity = new BackupEntity(bench, world);
-    const activities = createActivities({ ...world.deps, now: () => Date.now() });
-    await bench.serve({ taskQueue: entity.#taskQueue }, activities, options);
+    await bench.serve({ taskQueue: entity.#taskQueue }, entity.activities(), options);
     return entity;
+  }
+
+  /** A world without a worker: that of the task queue has to know its activities. */
+  static among(bench: WorkflowBench, taskQueue: string): BackupEntity {
+    return new BackupEntity(bench, new BackupWorld(SPEC), taskQueue);
+  }
+
+  /** What is done in its world. */
+  activities(): Activities {
+    return createActivities({ ...this.world.deps, now: () => Date.now() });
   }
 
   /** What the watcher does. */
   async changed(): Promise<void> {
     await this.#bench.client.workflow.signalWithStart('etcdBackup', {
-      workflowId: this.#id,
+      workflowId: this.id,
       taskQueue: this.#taskQueue,
       args: [this.world.ref],
       signal: 'changed',

@@ -4,7 +4,12 @@ import { Client, Connection, type WorkflowHandle, WorkflowUpdateFailedError } fr
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../src/activities/index.ts';
 import { bundleWorkflows } from '../../src/main/workflow-bundle.ts';
-import { changedSignal, type PlanAnswer, type StatusAnswer } from '../../src/workflows/messages.ts';
+import {
+  changedSignal,
+  type PlanAnswer,
+  type StatusAnswer,
+  transfersQueue,
+} from '../../src/workflows/messages.ts';
 import { poll } from './poll.ts';
 import { type Script, scriptedActivities } from './scripted-activities.ts';
 import { startTemporal, type TemporalServer } from './temporal-server.ts';
@@ -205,22 +210,23 @@ export class WorkflowBench {
     return entity;
   }
 
-  /** A worker for the entity, with these activities. */
+  /** The workers of the entity, with these activities: the one that has options also runs its workflows. */
   async serve(
     { taskQueue }: Pick<Entity, 'taskQueue'>,
     activities: Activities,
     options: Partial<WorkerOptions> = {},
   ): Promise<Worker> {
+    // A failed test may leave a step held.
+    const shared = { connection: this.#native, activities, shutdownForceTime: '2s' } as const;
     const worker = await Worker.create({
-      connection: this.#native,
+      ...shared,
       taskQueue,
-      activities,
       workflowBundle: { code: this.code },
-      // A failed test may leave a step held.
-      shutdownForceTime: '2s',
       ...options,
     });
-    this.#workers.push({ worker, running: worker.run().catch(() => undefined) });
+    const transfers = await Worker.create({ ...shared, taskQueue: transfersQueue(taskQueue) });
+    for (const made of [worker, transfers])
+      this.#workers.push({ worker: made, running: made.run().catch(() => undefined) });
     return worker;
   }
 }
