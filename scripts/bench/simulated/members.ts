@@ -51,7 +51,8 @@ const types = protobuf.Root.fromJSON({
   },
 });
 
-const decimal = (hex: string | undefined): string => (hex === undefined ? '0' : BigInt(`0x${hex}`).toString());
+const decimal = (hex: string | undefined): string =>
+  hex === undefined ? '0' : BigInt(`0x${hex}`).toString();
 
 /** What each method answers; the fields of its response. */
 const ANSWERS: Readonly<
