@@ -109,7 +109,8 @@ function withoutSettings({ status = {} }: EtcdCluster): boolean {
 }
 
 /** The specification that the newest pod was made from, with the version and the number of members that there are; undefined without one. */
-function specificationOf({ pods, claims }: Owned): EtcdClusterSpec | undefined {
+function specificationOf(owned: Owned): EtcdClusterSpec | undefined {
+  const { pods, claims } = ofNewestIncarnation(owned);
   const notes = pods.filter(({ owned, madeFrom }) => owned && madeFrom !== undefined);
   const newest = notes.toSorted((a, b) => b.createdAt - a.createdAt)[0];
   const spec = specificationNoted(newest?.madeFrom);
@@ -122,6 +123,16 @@ function specificationOf({ pods, claims }: Owned): EtcdClusterSpec | undefined {
   const version = versions.toSorted(compareVersions).at(-1);
   const size = new Set(members.map(({ name }) => name)).size;
   return { ...spec, size, ...(version !== undefined && { version }) };
+}
+
+/** Without those that a restore put aside: nothing but their token tells them apart once the status is lost. */
+function ofNewestIncarnation({ pods, claims }: Owned): Pick<Owned, 'pods' | 'claims'> {
+  const number = ({ token = '' }: { readonly token: string | undefined }) => serialOf(token) ?? 0;
+  const newest = Math.max(0, ...[...pods, ...claims].filter(({ owned }) => owned).map(number));
+  return {
+    pods: pods.filter(pod => number(pod) === newest),
+    claims: claims.filter(claim => number(claim) === newest),
+  };
 }
 
 /** Only then it matters what the cluster has agreed on. */

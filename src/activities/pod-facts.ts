@@ -47,6 +47,7 @@ interface PodStatus {
     readonly message?: string;
     readonly lastTransitionTime?: string;
   }[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
   readonly containerStatuses?: readonly ContainerStatus[];
 }
 
@@ -161,6 +162,18 @@ function timesOf(
     readyChangedAt: parseTimestamp(ready?.lastTransitionTime),
     imageReplacedAt: parseTimestamp(replaced),
   };
+}
+
+/** Why a pod that is to run to its end does not begin, whichever of its containers it is; undefined while nothing says so. */
+export function troubleOfHelper(pod: KubeObject): string | undefined {
+  const status = (pod['status'] ?? {}) as PodStatus;
+  const { initContainerStatuses = [], containerStatuses = [] } = status;
+  const found =
+    troubleOf({ ...status, containerStatuses: [] }, undefined) ??
+    [...initContainerStatuses, ...containerStatuses]
+      .map(container => waitingTrouble(container, undefined))
+      .find(each => each !== undefined);
+  return found && `${found.reason}: ${found.message}`;
 }
 
 /** Reasons of a waiting container that pass by themselves within moments. */

@@ -369,7 +369,7 @@ describe('every volume is lost', () => {
   it('restores the newest verified backup when the specification says so, and tells what is gone', async () => {
     const world = await lost('RestoreLatestBackup');
     await world.runCluster();
-    world.adopt('example-total-loss-1');
+    world.adopt(world.names('EtcdRestore')[0] ?? '');
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Succeeded', revision: 1_000_000_042 });
     expect(world.cluster.status.members?.ready).toEqual(NEW);
@@ -399,7 +399,7 @@ describe('every volume is lost', () => {
   it('does not begin when a volume has come back meanwhile', async () => {
     const world = await lost('RestoreLatestBackup');
     await world.runCluster();
-    world.adopt('example-total-loss-1');
+    world.adopt(world.names('EtcdRestore')[0] ?? '');
     await world.bringBack('example-1');
     await world.settle();
     expect(world.restore.step).toContain('nothing is restored by itself');

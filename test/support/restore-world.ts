@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { newManifest } from '../../src/api/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Actor } from '../../src/planner/observation.ts';
 import type { ClusterRef } from '../../src/activities/resource.ts';
@@ -125,6 +125,15 @@ export class RestoreWorld extends OperatorWorld {
     } as WritableObject);
   }
 
+  /** Retention of the EtcdBackup, or another run of it: this is the only backup that it has now. */
+  replaceBackup(key: string, time: string): void {
+    const ref = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: this.ref.namespace, name: 'nightly' };
+    this.kube.mutate(ref, object => {
+      const { history = [] } = (object['status'] ?? {}) as { history?: readonly object[] };
+      object['status'] = { history: history.map(entry => ({ ...entry, time, location: `s3://backups/${key}` })) };
+    });
+  }
+
   /** Pods and claims of all members are gone for good. */
   async loseVolumes(): Promise<void> {
     const kubectl = this.kube.as('kubectl');
@@ -132,6 +141,28 @@ export class RestoreWorld extends OperatorWorld {
     this.#lost = this.kube.all('PersistentVolumeClaim', this.ref.namespace);
     for (const name of this.names('PersistentVolumeClaim')) await kubectl.delete(this.claim(name));
     this.kubelet.settle();
+  }
+
+  /** As `loseVolumes`, of these members only. */
+  async loseVolumesOf(members: readonly string[]): Promise<void> {
+    const kubectl = this.kube.as('kubectl');
+    for (const name of members) {
+      await kubectl.delete(this.pod(name));
+      await kubectl.delete(this.claim(name));
+    }
+    this.kubelet.settle();
+  }
+
+  /** Another EtcdCluster under the name of one that was deleted. */
+  createAgain(spec: EtcdClusterSpec): void {
+    const { namespace, name } = this.ref;
+    this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name, namespace, uid: '77777777-55a2-4d5e-8a53-7c2d3a1f9e10' },
+      spec,
+    } as WritableObject);
+    this.follow();
   }
 
   /** A claim is there again after all. */

@@ -20,9 +20,16 @@ export interface OpenedObject {
   readonly object: RestoreObject;
 }
 
-/** Opens the store of the restore, with the credentials that its Secret holds. */
-export async function openObject(deps: Dependencies, restore: EtcdRestore): Promise<OpenedObject> {
-  const object = objectOf(restore, await readBackupOf(deps.kube, restore));
+/**
+ * Opens the store of the restore, with the credentials that its Secret holds.
+ * @param begun where the object is, once the restore has begun with it
+ */
+export async function openObject(
+  deps: Dependencies,
+  restore: EtcdRestore,
+  begun?: string,
+): Promise<OpenedObject> {
+  const object = objectOf(restore, await readBackupOf(deps.kube, restore), begun);
   if ('reason' in object) throw preconditionChanged(object.message);
   const store = await deps.openStore({ kind: 'EtcdRestore', metadata: restore.metadata, spec: object.spec });
   return { store, object };

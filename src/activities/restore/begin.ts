@@ -26,7 +26,8 @@ export async function examineBackup(
     await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation }));
   } catch (error) {
     if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;
-    await recordFailure(deps, ref, `${opened.object.location} is refused: ${error.message}`);
+    const message = `${opened.object.location} is refused: ${error.message}`;
+    await recordFailure(deps, ref, { message, generation });
   } finally {
     await opened.store.close();
   }

@@ -120,7 +120,8 @@ export async function abandonRestore(
   const { cluster } = await stillPlanned(deps, ref, step);
   const isUnder = cluster.status?.incarnation?.restore?.uid === step.restore.uid;
   const what = isUnder ? 'what was before is brought back' : 'nothing was changed';
-  await recordFailure(deps, { ...step.restore, namespace: ref.namespace }, `${step.because}; ${what}`);
+  const message = `${step.because}; ${what}`;
+  await recordFailure(deps, { ...step.restore, namespace: ref.namespace }, { message });
   if (!isUnder) recordAbandoned(deps, ref, step);
 }
 

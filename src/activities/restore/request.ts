@@ -2,6 +2,7 @@ import { ANNOTATION_TOTAL_LOSS, API_VERSION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
 import type { ClusterRef } from '../resource.ts';
 import { stillPlanned } from '../steps/still-planned.ts';
 
@@ -23,7 +24,11 @@ export async function requestRestore(
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    return;
+    const there = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name: step.name });
+    if (there === undefined || there.metadata.annotations?.[ANNOTATION_TOTAL_LOSS] === token) return;
+    throw preconditionChanged(
+      `EtcdRestore ${namespace}/${step.name} exists and is about something else: delete it, or restore a backup yourself`,
+    );
   }
   const after = step.revision === undefined ? '' : ` and above revision ${step.revision}`;
   const message = `every volume is lost: EtcdRestore ${step.name} brings back the backup of ${step.time}; what was written after that${after} is lost`;

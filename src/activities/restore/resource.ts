@@ -89,11 +89,20 @@ export async function recordRestore(
   }
 }
 
-/** Nothing is tried for this restore any more. One that has ended stays as it ended. */
-export async function recordFailure(deps: Dependencies, ref: RestoreRef, message: string): Promise<void> {
-  await recordRestore(deps, ref, restore =>
-    hasEnded(restore.status ?? {}) ? (restore.status ?? {}) : failedRestore(restore, message, deps.now()),
-  );
+/**
+ * Nothing is tried for this restore any more. One that has ended stays as it ended.
+ * @param generation of the specification that has failed, where another one need not
+ */
+export async function recordFailure(
+  deps: Dependencies,
+  ref: RestoreRef,
+  { message, generation }: { readonly message: string; readonly generation?: number },
+): Promise<void> {
+  await recordRestore(deps, ref, restore => {
+    const { metadata, status = {} } = restore;
+    const isCorrected = generation !== undefined && generation !== metadata.generation;
+    return hasEnded(status) || isCorrected ? status : failedRestore(restore, message, deps.now());
+  });
 }
 
 /** The API server validated it against our own schema, so its shape is known. */

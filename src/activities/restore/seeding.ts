@@ -16,7 +16,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastWords } from '../last-words.ts';
 import { placeOf } from '../pod-place.ts';
-import { isControlledBy } from '../pod-facts.ts';
+import { isControlledBy, troubleOfHelper } from '../pod-facts.ts';
 import { CLAIM, POD } from '../observe.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import { type ClusterRef, readLivingCluster, recordStatus } from '../resource.ts';
@@ -38,7 +38,9 @@ export async function fillVolume(
 ): Promise<void> {
   const { cluster, restore } = await readBoth(deps, ref, step);
   const { source } = restore.status ?? {};
-  if (source === undefined) throw preconditionChanged('the backup is still to be examined');
+  const { location = source?.location } = cluster.status?.incarnation?.restore ?? {};
+  if (source === undefined || source.location !== location)
+    throw preconditionChanged('the backup is still to be examined');
   await createVolume(deps, cluster, step);
   const { namespace, name, uid } = restore.metadata;
   const owner = { kind: 'EtcdRestore', namespace, name, uid, role: 'volume' } as const;
@@ -47,7 +49,7 @@ export async function fillVolume(
   try {
     const there = (await volume.head(SNAPSHOT_KEY, options)) ?? (await volume.head(FINISHED_KEY, options));
     if (there !== undefined) return await record(deps, ref, { token: step.token, filled: true });
-    const opened = await openObject(deps, restore);
+    const opened = await openObject(deps, restore, source.location);
     try {
       await volume.put(SNAPSHOT_KEY, snapshotIn(opened, source, options), options);
     } finally {
@@ -94,10 +96,15 @@ export async function unpackBackup(
   const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
   await createPod(deps, await podOf(deps, { cluster, restore, step }));
   let end: SeedEnd | undefined;
+  let trouble: string | undefined;
   const outcome = await waitUntil(async () => {
-    end = endOf(await deps.kube.get(pod));
+    const found = await deps.kube.get(pod);
+    end = endOf(found);
+    trouble = found && troubleOfHelper(found);
     return end === undefined ? 'notYet' : 'done';
   });
+  // Nobody else looks at this pod: what keeps it from starting would be silence.
+  if (end === undefined && trouble !== undefined) throw seedFailed(`pod ${pod.name} does not start: ${trouble}`);
   if (end === undefined) return outcome;
   if (end.failure === undefined) await record(deps, ref, { token: step.token, seeded: true });
   await deps.kube.delete(pod, { gracePeriodSeconds: 1 });

@@ -3,7 +3,8 @@ import { parseQuantity } from '../../api/quantity.ts';
 import { compareVersions, minorOf } from '../../api/versions.ts';
 import { type Check, firstObstacle, isAwake, namesAreFree } from '../checks.ts';
 import { serialsAreLeft, specificationIsUsable } from '../checks.ts';
-import { rebuiltIdentity } from '../identity.ts';
+import { rebuiltIdentity, tokenPrefix } from '../identity.ts';
+import { hasEnded } from '../members.ts';
 import { denialOf } from '../member-probe.ts';
 import type { Observation } from '../observation.ts';
 import { storageFor } from '../storage.ts';
@@ -12,7 +13,22 @@ import { judgeConfirmation } from './confirmation.ts';
 import { type Judgement, type Refusal, refused, type Wait, waits } from './judgement.ts';
 import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from './of-cluster.ts';
 
+/**
+ * Pods of the cluster's members that are its own no more (somebody took their owner reference away) are nobody's to stop, and would
+ * go on beside the restored cluster, behind the same Service.
+ */
+const nobodyGoesOn: Check = ({ cluster, pods }) => {
+  const strays = pods.filter(
+    pod => !pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true && !hasEnded(pod),
+  );
+  if (strays.length === 0) return undefined;
+  const names = strays.map(({ name }) => name).join(', ');
+  const message = `pod ${names} was made for a member of ${cluster.name} and has lost its owner reference: it is not stopped, and would go on beside what is restored; delete it`;
+  return { reason: 'NameTaken', message };
+};
+
 const CHECKS: readonly Check[] = [
+  nobodyGoesOn,
   specificationIsUsable,
   isAwake,
   namesAreFree,

@@ -14,29 +14,45 @@ export interface RestoreObject {
 /**
  * The object, or why it cannot be named.
  * @param backup the EtcdBackup that `spec.backupRef` names, where it exists
+ * @param begun where the object is that the restore began with. What `Latest` means changes with every backup, and a history may be
+ * lost: once it has begun the store alone is looked up.
  */
 export function objectOf(
-  { metadata, spec }: EtcdRestore,
+  restore: EtcdRestore,
   backup: EtcdBackup | undefined,
+  begun?: string,
 ): RestoreObject | Obstacle {
-  if (spec.backupRef === undefined) return namedObject(spec);
+  const { metadata, spec } = restore;
+  if (spec.backupRef === undefined) return unchanged(namedObject(spec), metadata.name, begun);
   const { name, at = 'Latest' } = spec.backupRef;
   const { namespace } = metadata;
   if (backup === undefined) {
     return missing(`there is no EtcdBackup ${namespace}/${name}: create it, or correct spec.backupRef.name`);
   }
-  const entry = entryAt(backup.status?.history ?? [], at);
-  if (entry === undefined) {
+  const location = begun ?? entryAt(backup.status?.history ?? [], at)?.location;
+  if (location === undefined) {
     return missing(`EtcdBackup ${name} has no verified backup that fits spec.backupRef.at ${at}`);
   }
   const place = placeOf(backup.spec);
   const prefix = place && locationOf(backup.spec, { ...place, key: '' });
-  if (prefix === undefined || !entry.location.startsWith(prefix)) {
+  if (prefix === undefined || !location.startsWith(prefix)) {
     return missing(
-      `${entry.location} is not in the store that EtcdBackup ${name} names by now: give its storage type and path instead of spec.backupRef`,
+      `${location} is not in the store that EtcdBackup ${name} names by now: give its storage type and path instead of spec.backupRef`,
     );
   }
-  return { spec: backup.spec, key: entry.location.slice(prefix.length), location: entry.location };
+  return { spec: backup.spec, key: location.slice(prefix.length), location };
+}
+
+/** A restore that has begun brings what was examined, or nothing. */
+function unchanged(
+  object: RestoreObject | Obstacle,
+  name: string,
+  begun: string | undefined,
+): RestoreObject | Obstacle {
+  if (begun === undefined || 'reason' in object || object.location === begun) return object;
+  return missing(
+    `EtcdRestore ${name} names ${object.location} by now, and the restore began with ${begun}: write that back, or delete the EtcdRestore, which brings the members before back, and make another one`,
+  );
 }
 
 function namedObject({

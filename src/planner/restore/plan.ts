@@ -10,6 +10,7 @@ import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../decision.ts
 import { lastSerialOf, memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import { isHealthy, seatsOf } from '../membership/seats.ts';
+import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
 import type { Observation } from '../observation.ts';
 import { said } from '../said.ts';
 import { storageFor } from '../storage.ts';
@@ -24,14 +25,27 @@ export function planRestore(observation: Observation): Decision | undefined {
   const { cluster, restores = [] } = observation;
   const under = restoreUnderWay(cluster);
   if (under !== undefined) {
-    if (cluster.status.clusterID !== undefined) return undefined;
+    const isFormed = cluster.status.clusterID !== undefined;
+    // Nothing of it is left, and no client was let in: as if it had not formed.
+    const isLost = isFormed && isTotalLoss(observation);
+    if (isFormed && !isLost) return undefined;
     const restore = restores.find(({ uid }) => uid === under.uid);
     if (restore === undefined) return undo(observation, under);
-    return abandoning(observation, restore) ?? about(restore.uid, seeding(observation, restore));
+    const goingOn = () => (isLost ? lostAgain(observation, restore) : seeding(observation, restore));
+    return abandoning(observation, restore) ?? about(restore.uid, goingOn());
   }
   const [next] = candidates(observation);
   if (next?.source === undefined || admission(observation, next) !== undefined) return undefined;
   return abandoning(observation, next) ?? about(next.uid, beginning(observation, next));
+}
+
+/** All that was restored is lost before clients were let in. Only a person knows whether what was before is still wanted. */
+function lostAgain(observation: Observation, { name }: RestoreOfCluster): Decision {
+  const { reason, message } = totalLoss(observation);
+  return blocked({
+    reason,
+    message: `${message}. To have back what was before the restore, delete EtcdRestore ${name}, or abort it`,
+  });
 }
 
 /** What ends a restore: clients are let in when every member is there, serves, and has the revision. */

@@ -40,7 +40,7 @@ export function restoreStatus(
   const next: EtcdRestoreStatus = {
     ...kept,
     phase,
-    observedGeneration: restore.metadata.generation ?? 0,
+    observedGeneration: generationOf(observation),
     workflowID: workflowId,
     startedAt: kept.startedAt ?? timestamp(now),
     ...(word !== undefined && { step: word.slice(0, 1024) }),
@@ -56,6 +56,13 @@ export function restoreStatus(
     }),
   };
   return { ...next, conditions: conditionsOf(observation, { phase, word, decision }) };
+}
+
+/** The generation that is acted upon: what is changed after a restore has begun has no effect on it. */
+function generationOf(observation: RestoreObservation): number {
+  const { metadata, status = {} } = observation.restore;
+  const begun = isUnderWay(observation) ? status.generation : undefined;
+  return begun ?? metadata.generation ?? 0;
 }
 
 function resultOf({ target }: RestoreObservation): Pick<EtcdRestoreStatus, 'clusterID' | 'revision'> {
@@ -90,7 +97,10 @@ function wordOf(
   if (decision.kind === 'operate') {
     return failed === undefined ? decision.summary : `${decision.summary}: ${failed.message}`;
   }
-  return decision.kind === 'waiting' ? wordOfCluster(observation.target) : undefined;
+  if (decision.kind !== 'waiting') return undefined;
+  const word = wordOfCluster(observation.target);
+  if (generationOf(observation) === (observation.restore.metadata.generation ?? 0)) return word;
+  return `${word ?? ''}; spec was changed after the restore had begun, which has no effect: delete this EtcdRestore and make another one if something else is to be restored`;
 }
 
 /** What the workflow of the cluster does of it, or what keeps it from that. */
@@ -123,7 +133,8 @@ function conditionsOf(
     accepted(observation, told.decision),
     succeeded(told),
   ];
-  return found.map(condition => stampedCondition(restore, condition, timestamp(now)));
+  const generation = generationOf(observation);
+  return found.map(condition => stampedCondition(restore, condition, { now: timestamp(now), generation }));
 }
 
 /** Whether it may begin, or has begun. */
@@ -146,16 +157,21 @@ function succeeded({
   return phase === 'Refused' ? finding('Succeeded', 'Refused', word) : finding('Succeeded', 'Pending', word);
 }
 
-function stampedCondition(restore: EtcdRestore, condition: ConditionFinding, now: string): Condition {
+function stampedCondition(
+  restore: EtcdRestore,
+  condition: ConditionFinding,
+  { now, generation }: { readonly now: string; readonly generation: number },
+): Condition {
   const before = restore.status?.conditions?.find(({ type }) => type === condition.type);
   const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-  return { ...condition, observedGeneration: restore.metadata.generation ?? 0, lastTransitionTime };
+  return { ...condition, observedGeneration: generation, lastTransitionTime };
 }
 
 /** The status of a restore that has failed for good. Nothing is tried any more; another EtcdRestore may. */
 export function failedRestore(restore: EtcdRestore, message: string, now: number): EtcdRestoreStatus {
   const { step: _, refusal: __, ...status } = restore.status ?? {};
-  const failed = stampedCondition(restore, finding('Succeeded', 'Failed', message), timestamp(now));
+  const at = { now: timestamp(now), generation: restore.metadata.generation ?? 0 };
+  const failed = stampedCondition(restore, finding('Succeeded', 'Failed', message), at);
   const others = (status.conditions ?? []).filter(({ type }) => type !== failed.type);
   return {
     ...status,

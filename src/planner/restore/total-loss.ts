@@ -25,7 +25,8 @@ export function planTotalLoss(observation: Observation): Decision | undefined {
   ]);
 }
 
-/** One for each incarnation: one that has failed is not made again. */
+/** One for each incarnation, of this and no earlier cluster of the name: one that has failed is not made again. */
 function rescueName({ cluster }: Observation): string {
-  return `${cluster.name}-total-loss-${serialOf(cluster.status.incarnation?.token ?? '') ?? 0}`;
+  const serial = serialOf(cluster.status.incarnation?.token ?? '') ?? 0;
+  return `${cluster.name}-total-loss-${cluster.uid.slice(0, 8)}-${serial}`;
 }

@@ -1,0 +1,181 @@
+/** Restores while the world goes on: other backups are taken, specifications are edited, volumes and owners are lost half-way. */
+import { describe, expect, it } from 'vitest';
+import { API_VERSION } from '../../src/api/names.ts';
+import { RestoreWorld } from '../support/restore-world.ts';
+import { asked, expectRestored, NEW, OLD } from '../support/restored.ts';
+
+const NIGHTLY = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: 'shop', name: 'nightly' };
+
+/** A living cluster that is to be restored from the newest backup of an EtcdBackup. */
+async function fromHistory(): Promise<RestoreWorld> {
+  const world = await RestoreWorld.withCluster();
+  world.seedEtcdBackup();
+  world.request({ confirmClusterID: world.cluster.status.clusterID ?? '', backupRef: { name: 'nightly' } });
+  world.kube.mutate(world.restoreRef, object => {
+    const { backupStorageType: _, s3: __, ...spec } = object['spec'] as Record<string, unknown>;
+    object['spec'] = spec;
+  });
+  return world;
+}
+
+describe('the backup of a restore that has begun', () => {
+  it('is the one that was examined, also when another one is the newest by now', async () => {
+    const world = await fromHistory();
+    await world.settleUntil('fillVolume');
+    world.replaceBackup('etcd/newer', '2026-11-21T09:59:00Z');
+    await world.settle();
+    expectRestored(world);
+    expect(world.restore.source?.location).toBe('s3://backups/etcd/example');
+  });
+
+  it('is found when its EtcdBackup was deleted and made again, without its history', async () => {
+    const world = await fromHistory();
+    await world.settleUntil('fillVolume');
+    await world.kube.as('kubectl').delete(NIGHTLY);
+    await expect(world.step()).rejects.toThrow('there is no EtcdBackup shop/nightly: create it');
+    world.seedEtcdBackup();
+    world.kube.mutate(NIGHTLY, object => void delete object['status']);
+    await world.settle();
+    expectRestored(world);
+  });
+
+  it('is not exchanged by an edit: that is said, and never reported as if it were done', async () => {
+    const world = await asked();
+    await world.settleUntil('unpackBackup');
+    world.editRestore({ s3: { path: 'backups/etcd/other', awsSecret: '' } });
+    await world.stepRestore();
+    expect(world.restore.step).toContain('was changed after the restore had begun');
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', observedGeneration: 1 });
+    expect(world.restore.conditions?.find(({ type }) => type === 'Succeeded')).toMatchObject({
+      observedGeneration: 1,
+    });
+  });
+
+  it('is not brought when an edit names another one before: what to do is said', async () => {
+    const world = await asked();
+    await world.settleUntil('fillVolume');
+    world.editRestore({ s3: { path: 'backups/etcd/other', awsSecret: '' } });
+    await expect(world.step()).rejects.toThrow(
+      'names s3://backups/etcd/other by now, and the restore began with s3://backups/etcd/example',
+    );
+    world.editRestore({ s3: { path: 'backups/etcd/example', awsSecret: '' } });
+    await world.settle();
+    expectRestored(world);
+  });
+});
+
+it('a restore whose path was corrected while the wrong object was read does not fail for that object', async () => {
+  const world = await asked();
+  world.store.objects.set('etcd/bad', { bytes: Buffer.alloc(64), modifiedAt: 0 });
+  world.editRestore({ s3: { path: 'backups/etcd/bad', awsSecret: '' } });
+  const head = world.store.head.bind(world.store);
+  world.store.head = async (...call: Parameters<typeof head>) => {
+    if (call[0] === 'etcd/bad') world.editRestore({ s3: { path: 'backups/etcd/example', awsSecret: '' } });
+    return head(...call);
+  };
+  await world.settle();
+  expectRestored(world);
+});
+
+describe('a restored cluster that loses all that was restored before clients are let in', () => {
+  async function lost(): Promise<RestoreWorld> {
+    const world = await asked();
+    await world.settleUntil('recordClusterId');
+    await world.step();
+    await world.loseVolumesOf(['example-3']);
+    return world;
+  }
+
+  it('says how the members before come back', async () => {
+    const world = await lost();
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'AllVolumesLost' });
+    expect(JSON.stringify(decision)).toContain('delete EtcdRestore back');
+  });
+
+  it.each<[string, (world: RestoreWorld) => Promise<unknown>]>([
+    ['its EtcdRestore is deleted', world => world.deleteRestore().then(() => world.runCluster())],
+    ['the restore is aborted', world => world.settle(world.abort()).then(() => world.settle())],
+  ])('becomes what it was when %s', async (_, give) => {
+    const world = await lost();
+    await give(world);
+    expect(world.cluster.status.members?.ready).toEqual(OLD);
+    expect(world.names('Pod')).toEqual(OLD);
+    expect(world.cluster.status.previousIncarnation).toBeUndefined();
+  });
+});
+
+it('a restore waits for pods of the cluster whose owner somebody took off: they would go on beside it', async () => {
+  const world = await asked();
+  for (const name of ['example-0', 'example-1'])
+    world.kube.mutate(world.pod(name), object => void delete object.metadata.ownerReferences);
+  await world.settle();
+  expect(world.restore.phase).toBe('Validating');
+  expect(world.restore.step).toContain('example-0, example-1');
+  expect(world.cluster.status.previousIncarnation).toBeUndefined();
+  for (const name of ['example-0', 'example-1']) await world.kube.as('kubectl').delete(world.pod(name));
+  await world.settle();
+  expectRestored(world);
+});
+
+it('a status that is lost after a restore is rebuilt without the members before', async () => {
+  const world = await RestoreWorld.withCluster({ spec: { version: '3.6.16' } });
+  world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
+  await world.settle();
+  world.kube.mutate(world.resource, object => void delete object['status']);
+  await world.runCluster();
+  expect(world.names('Pod')).toEqual(NEW);
+  expect(world.cluster.status.settings).toMatchObject({ size: 3 });
+});
+
+it('a pod that makes the data and does not start is told of', async () => {
+  const world = await asked();
+  await world.settleUntil('unpackBackup');
+  world.kubelet.stuck.set('example-3-seed', 'ImagePullBackOff');
+  await world.step();
+  world.kubelet.settle();
+  await expect(world.step()).rejects.toThrow(/example-3-seed does not start: .*cannot be pulled/);
+  world.kubelet.stuck.clear();
+  world.kube.mutate(world.pod('example-3-seed'), object => void delete object['status']);
+  await world.settle();
+  expectRestored(world);
+});
+
+describe('a rescue from a total loss', () => {
+  const SPEC = { size: 3, version: '3.6.16', recovery: { totalLoss: 'RestoreLatestBackup' as const } };
+
+  it('is not held back by that of an earlier cluster of the same name', async () => {
+    const world = await RestoreWorld.withCluster({ spec: SPEC });
+    world.seedEtcdBackup();
+    await world.loseVolumes();
+    await world.runCluster();
+    world.adopt(world.names('EtcdRestore')[0] ?? '');
+    await world.settle();
+    expect(world.restore.phase).toBe('Succeeded');
+    const [first] = world.names('EtcdRestore');
+    await world.deleteCluster();
+    await world.runCluster();
+    for (const name of world.names('PersistentVolumeClaim')) await world.kube.as('kubectl').delete(world.claim(name));
+    world.createAgain(SPEC);
+    await world.runCluster();
+    await world.kube.as('kubectl').delete(NIGHTLY);
+    world.seedEtcdBackup();
+    await world.loseVolumes();
+    await world.runCluster();
+    expect(world.names('EtcdRestore')).toHaveLength(2);
+    expect(world.names('EtcdRestore')).toContain(first);
+  });
+
+  it('says so when its name is taken', async () => {
+    const world = await RestoreWorld.withCluster({ spec: SPEC });
+    world.seedEtcdBackup();
+    await world.loseVolumes();
+    await world.runCluster();
+    const [name = ''] = world.names('EtcdRestore');
+    world.adopt(name);
+    await world.deleteRestore();
+    world.request({ etcdCluster: { name: 'other' } }, name);
+    await expect(world.step()).rejects.toThrow(`EtcdRestore shop/${name} exists and is about something else`);
+  });
+});
