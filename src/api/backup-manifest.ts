@@ -65,6 +65,8 @@ export function parseManifest(text: string): BackupManifest | undefined {
     format === FORMAT &&
     texts(backup, 'namespace', 'name', 'uid') &&
     texts(entry, 'time', 'location') &&
+    optional(entry, 'string', 'verified', 'sha256', 'etcdVersion', 'clusterID') &&
+    optional(entry, 'count', 'revision', 'keys', 'size') &&
     !Number.isNaN(Date.parse(String(record(entry)['time']))) &&
     typeof startedAt === 'string' &&
     ['none', 'gzip', 'zstd'].includes(String(compression)) &&
@@ -75,6 +77,17 @@ export function parseManifest(text: string): BackupManifest | undefined {
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Whether these are of the kind that they should be, where they are there at all. */
+function optional(value: unknown, kind: 'string' | 'count', ...fields: readonly string[]): boolean {
+  return fields
+    .map(field => record(value)[field])
+    .every(it => it === undefined || (kind === 'string' ? typeof it === 'string' : isCount(it)));
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function texts(value: unknown, ...fields: readonly string[]): boolean {

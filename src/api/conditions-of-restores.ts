@@ -42,6 +42,11 @@ const ACCEPTED = rows('Accepted', {
     'The volumes of the cluster are too small for the backup.',
     `Raise the size in the EtcdCluster. ${LOOK_AGAIN}`,
   ],
+  QuotaTooSmall: [
+    'False',
+    'The database of the backup is larger than the quota of the members: they would refuse the first write.',
+    `Raise spec.etcd.quotaBackendBytes in the EtcdCluster. ${LOOK_AGAIN}`,
+  ],
   VersionTooOld: [
     'False',
     'The cluster runs an earlier minor of etcd than the backup comes from, and cannot read it.',

@@ -25,7 +25,9 @@ export interface ClaimStoreOwner {
 
 /** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are told apart by their uids. */
 export function claimStoreName({ kind, name, uid, role }: ClaimStoreOwner): string {
-  const short = name.length <= 40 ? name : `${name.slice(0, 40)}-${uid.slice(0, 8)}`;
+  // A name may hold dots, and no part between two of them may begin with a dash.
+  const short =
+    name.length <= 40 ? name : `${name.slice(0, 40).replace(/[^a-z0-9]+$/, '')}-${uid.slice(0, 8)}`;
   return `${short}-${kind === 'EtcdBackup' ? 'backup' : 'restore'}-${role ?? 'claim'}`;
 }
 

@@ -237,6 +237,8 @@ type Deed =
       readonly restore: RestoreIdentity;
       readonly because: string;
       readonly claims: readonly { readonly name: string; readonly uid: string }[];
+      /** Those that stayed until now because only they tell that their volumes are empty. */
+      readonly pods: readonly { readonly name: string; readonly uid: string }[];
     };
 
 /** An EtcdRestore. */

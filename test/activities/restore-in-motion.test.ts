@@ -1,6 +1,7 @@
 /** Restores while the world goes on: other backups are taken, specifications are edited, volumes and owners are lost half-way. */
 import { describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_KEPT_BY_RESTORE, API_VERSION } from '../../src/api/names.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
 import { RestoreWorld } from '../support/restore-world.ts';
 import { asked, expectRestored, NEW, OLD } from '../support/restored.ts';
 
@@ -129,6 +130,20 @@ it('a status that is lost after a restore is rebuilt without the members before'
   expect(world.cluster.status.settings).toMatchObject({ size: 3 });
 });
 
+it('a restore puts aside more claims than its status has room for', async () => {
+  const world = await asked();
+  const [pattern] = world.kube.all('PersistentVolumeClaim', world.ref.namespace);
+  const { uid: _, ...metadata } = pattern?.metadata ?? { name: '' };
+  for (let serial = 100; serial < 170; serial += 1)
+    world.kube.seed({ ...pattern, metadata: { ...metadata, name: `example-${serial}` } } as WritableObject);
+  await world.settleUntil('fillVolume');
+  expect(world.cluster.status.previousIncarnation?.claims).toHaveLength(64);
+  const kept = world.kube
+    .all('PersistentVolumeClaim', world.ref.namespace)
+    .filter(claim => claim.metadata.annotations?.[ANNOTATION_KEPT_BY_RESTORE] === 'back');
+  expect(kept).toHaveLength(73);
+});
+
 it('a pod that makes the data and does not start is told of', async () => {
   const world = await asked();
   await world.settleUntil('unpackBackup');
@@ -145,6 +160,27 @@ it('a pod that makes the data and does not start is told of', async () => {
 describe('a rescue from a total loss', () => {
   const SPEC = { size: 3, version: '3.6.16', recovery: { totalLoss: 'RestoreLatestBackup' as const } };
 
+  /** Every member finds its volume empty, and says so, while its claim and node are there. */
+  function emptyVolumes(world: RestoreWorld): void {
+    for (const name of OLD) {
+      world.etcd.wipe(world.kube.peek(world.claim(name))?.metadata.uid ?? '');
+      world.kubelet.restart(name);
+    }
+    world.kubelet.settle();
+    world.now += 3_600_000;
+  }
+
+  it('goes on when those whose volumes are empty are stopped, who alone say so', async () => {
+    const world = await RestoreWorld.withCluster({ spec: SPEC });
+    world.seedEtcdBackup();
+    emptyVolumes(world);
+    await world.runCluster();
+    world.adopt(world.names('EtcdRestore')[0] ?? '');
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', revision: 1_000_000_042 });
+    expect(world.names('Pod')).toEqual(NEW);
+  });
+
   it('is not held back by that of an earlier cluster of the same name', async () => {
     const world = await RestoreWorld.withCluster({ spec: SPEC });
     world.seedEtcdBackup();
@@ -156,7 +192,8 @@ describe('a rescue from a total loss', () => {
     const [first] = world.names('EtcdRestore');
     await world.deleteCluster();
     await world.runCluster();
-    for (const name of world.names('PersistentVolumeClaim')) await world.kube.as('kubectl').delete(world.claim(name));
+    for (const name of world.names('PersistentVolumeClaim'))
+      await world.kube.as('kubectl').delete(world.claim(name));
     world.createAgain(SPEC);
     await world.runCluster();
     await world.kube.as('kubectl').delete(NIGHTLY);

@@ -127,10 +127,17 @@ export class RestoreWorld extends OperatorWorld {
 
   /** Retention of the EtcdBackup, or another run of it: this is the only backup that it has now. */
   replaceBackup(key: string, time: string): void {
-    const ref = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: this.ref.namespace, name: 'nightly' };
+    const ref = {
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      namespace: this.ref.namespace,
+      name: 'nightly',
+    };
     this.kube.mutate(ref, object => {
       const { history = [] } = (object['status'] ?? {}) as { history?: readonly object[] };
-      object['status'] = { history: history.map(entry => ({ ...entry, time, location: `s3://backups/${key}` })) };
+      object['status'] = {
+        history: history.map(entry => ({ ...entry, time, location: `s3://backups/${key}` })),
+      };
     });
   }
 

@@ -5,6 +5,7 @@ import { planBackup } from '../../planner/backup/plan.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
 import type { EtcdBackupStatus } from '../../api/types.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { neededByRestores } from './needed.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from './resource.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -35,7 +36,9 @@ export async function assessBackup(
   for (let attempt = 1; ; attempt += 1) {
     const object = await readBackup(deps.kube, ref);
     if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
-    const observation = { now: deps.now(), backup: backupFacts(object) };
+    const backup = backupFacts(object);
+    const needed = backup.deleting ? [] : await neededByRestores(deps.kube, ref);
+    const observation = { now: deps.now(), backup, needed };
     const decision = planBackup(observation, actor);
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting)

@@ -2,16 +2,14 @@
 import { Context } from '@temporalio/activity';
 import { backupWithDefaults } from '../../api/backup-defaults.ts';
 import { manifestKey } from '../../api/backup-names.ts';
-import { API_VERSION } from '../../api/names.ts';
-import type { EtcdRestoreStatus } from '../../api/types.ts';
 import { isConflict } from '../../kube/errors.ts';
 import { asKept } from '../../planner/backup/plan.ts';
 import { newestFirst } from '../../planner/backup/report.ts';
 import { toDelete } from '../../planner/backup/retention.ts';
-import { hasEnded } from '../../planner/restore/of-cluster.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { keyOn, listOurs, shelfOf } from './catalogue.ts';
+import { neededByRestores } from './needed.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from './resource.ts';
 
 const TRIES = 5;
@@ -32,7 +30,7 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
     const entries = manifests.map(({ entry }) => entry);
     const needed = await neededByRestores(deps.kube, ref);
     const surplus = toDelete(entries.map(asKept), config.retention, config.timeZone).filter(
-      ({ location }) => !needed.has(location),
+      ({ location }) => !needed.includes(location),
     );
     for (const { location } of surplus) {
       const key = keyOn(shelf, location);
@@ -51,17 +49,6 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
   } finally {
     await store.close();
   }
-}
-
-/** What EtcdRestores of the namespace that have not ended were begun with. It goes with a later backup. */
-async function neededByRestores(
-  kube: Dependencies['kube'],
-  { namespace }: BackupRef,
-): Promise<ReadonlySet<string>> {
-  const { items } = await kube.list({ apiVersion: API_VERSION, kind: 'EtcdRestore' }, { namespace });
-  const statuses = items.map(({ status }) => (status ?? {}) as EtcdRestoreStatus);
-  const locations = statuses.filter(status => !hasEnded(status)).map(({ source }) => source?.location);
-  return new Set(locations.filter(location => location !== undefined));
 }
 
 type Entries = Parameters<typeof newestFirst>[0];

@@ -69,13 +69,16 @@ export async function switchIncarnation(
             incarnation,
             ...(clusterID !== undefined && { clusterID }),
             members: step.members,
-            claims: step.keep.map(({ name }) => name),
+            claims: step.keep.map(({ name }) => name).slice(-MOST_CLAIMS),
           },
     ...FORGOTTEN,
   });
   const message = `${step.restore.name} restores ${step.incarnation.restore?.location ?? 'a backup'} as ${step.incarnation.token}`;
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'RestoreBegun', message });
 }
+
+/** As many names as the status takes, the newest: all are marked. */
+const MOST_CLAIMS = 64;
 
 /** What was observed of the members before, and would be taken for the new ones'. */
 const FORGOTTEN = {
@@ -134,7 +137,9 @@ export async function revertRestore(
   const { cluster } = await stillPlanned(deps, ref, step);
   const { namespace } = ref;
   await endRestorePods(deps, { ...step.restore, namespace }, cluster);
+  // The claims first: without the pods nothing else would prove that they are empty, should this be cut short.
   for (const { name, uid } of step.claims) await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
+  for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
   await revert(deps, cluster);
   recordAbandoned(deps, ref, step);
 }

@@ -24,7 +24,12 @@ export async function requestRestore(
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    const there = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name: step.name });
+    const there = await deps.kube.get({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRestore',
+      namespace,
+      name: step.name,
+    });
     if (there === undefined || there.metadata.annotations?.[ANNOTATION_TOTAL_LOSS] === token) return;
     throw preconditionChanged(
       `EtcdRestore ${namespace}/${step.name} exists and is about something else: delete it, or restore a backup yourself`,

@@ -16,7 +16,8 @@ import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastWords } from '../last-words.ts';
 import { placeOf } from '../pod-place.ts';
-import { isControlledBy, troubleOfHelper } from '../pod-facts.ts';
+import { isControlledBy } from '../pod-facts.ts';
+import { troubleOfHelper } from '../pod-trouble.ts';
 import { CLAIM, POD } from '../observe.ts';
 import { type WaitOutcome, waitUntil } from '../poll.ts';
 import { type ClusterRef, readLivingCluster, recordStatus } from '../resource.ts';
@@ -104,7 +105,8 @@ export async function unpackBackup(
     return end === undefined ? 'notYet' : 'done';
   });
   // Nobody else looks at this pod: what keeps it from starting would be silence.
-  if (end === undefined && trouble !== undefined) throw seedFailed(`pod ${pod.name} does not start: ${trouble}`);
+  if (end === undefined && trouble !== undefined)
+    throw seedFailed(`pod ${pod.name} does not start: ${trouble}`);
   if (end === undefined) return outcome;
   if (end.failure === undefined) await record(deps, ref, { token: step.token, seeded: true });
   await deps.kube.delete(pod, { gracePeriodSeconds: 1 });

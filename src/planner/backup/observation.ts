@@ -22,6 +22,8 @@ export interface BackupObservation {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly backup: BackupFacts;
+  /** Locations that restores have begun with and may still have to read: retention leaves them until those have ended. */
+  readonly needed?: readonly string[];
 }
 
 /** What people asked of the workflow, and how its last run ended: what the resource does not say. */

@@ -50,7 +50,7 @@ function planNext(observation: BackupObservation, actor: BackupActor): BackupDec
   if (unrecorded !== undefined) return unrecorded;
   const begin = beginning(observation, actor);
   if (begin !== undefined) return operate('takeBackup', begin);
-  if (needsTidying(backup, actor)) {
+  if (needsTidying(observation, actor)) {
     const { failed } = actor;
     return failed?.operation === 'pruneBackups'
       ? heldBack(failed, now)
@@ -206,10 +206,13 @@ export function nextRunOf(observation: BackupObservation): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function needsTidying({ status, config }: BackupFacts, { tidied }: BackupActor): boolean {
+function needsTidying({ backup, needed = [] }: BackupObservation, { tidied }: BackupActor): boolean {
+  const { status, config } = backup;
   const { history = [], lastRun } = status;
   if (config.retention.kind === 'all') return false;
-  const surplus = toDelete(history.map(asKept), config.retention, config.timeZone);
+  const surplus = toDelete(history.map(asKept), config.retention, config.timeZone).filter(
+    ({ location }) => !needed.includes(location),
+  );
   return surplus.length > 0 || (lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== tidied);
 }
 

@@ -130,6 +130,13 @@ function sourceFits(observation: Observation, source: RestoreSource): Refusal | 
       `the backup has authentication switched on, and ${cluster.name} has no TLS: without a certificate of a user with the role root the operator could not ask its members any more; write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
     );
   }
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
+  if (source.snapshotSize >= quota) {
+    return refused(
+      'QuotaTooSmall',
+      `the database of the backup has ${source.snapshotSize} bytes, and the members of ${cluster.name} take ${quota} (spec.etcd.quotaBackendBytes): they would refuse the first write; raise the quota, and then have this EtcdRestore looked at again`,
+    );
+  }
   const storage = cluster.status.storage ?? storageFor(observation);
   if (storage.kind === 'EmptyDir') {
     return refused(

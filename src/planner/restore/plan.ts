@@ -9,9 +9,10 @@ import { about, blocked, operate, undoing } from '../answers.ts';
 import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../decision.ts';
 import { lastSerialOf, memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
-import { isHealthy, seatsOf } from '../membership/seats.ts';
+import { saysEmpty } from '../membership/evidence.ts';
+import { isHealthy, lastKnownSeat, seatsOf } from '../membership/seats.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation, PodFacts } from '../observation.ts';
 import { said } from '../said.ts';
 import { storageFor } from '../storage.ts';
 import { admission, candidates } from './admission.ts';
@@ -92,12 +93,24 @@ function beginning(observation: Observation, restore: RestoreOfCluster): Decisio
   return fenced(observation, [change, ...seedingSteps(observation, restore, incarnation)]);
 }
 
-/** Who hangs is dealt with when clients are kept out and the others are gone. */
+/**
+ * Who hangs is dealt with when clients are kept out and the others are gone. Witnesses stay until what they prove is recorded: they do
+ * not run, and are stopped as soon as the incarnation is another one.
+ */
 function fence(observation: Observation): Step[] {
   const { clientService } = observation;
-  const pods = podsToEnd(observation).ending.map(({ name, uid }) => ({ name, uid }));
+  const witnesses = witnessesOf(observation);
+  const pods = podsToEnd(observation)
+    .ending.filter(pod => !witnesses.includes(pod))
+    .map(({ name, uid }) => ({ name, uid }));
   const isOpen = clientService.exists && clientService.owned;
   return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods }];
+}
+
+/** Pods whose last words are all that proves that their volumes are empty, while every volume is lost. */
+function witnessesOf(observation: Observation): readonly PodFacts[] {
+  if (!isTotalLoss(observation)) return [];
+  return observation.pods.filter(pod => pod.owned && saysEmpty(lastKnownSeat(observation, pod.name)));
 }
 
 /** The rest of a restore, which goes on only when no pod of the members before is left. */
@@ -223,12 +236,15 @@ function undoingSteps(observation: Observation, restore: RestoreIdentity): reado
     claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
   );
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
+  const named = (objects: readonly { readonly name: string; readonly uid: string }[]) =>
+    objects.map(({ name, uid }) => ({ name, uid }));
   return [
     {
       kind: 'revertRestore',
       restore,
       because,
-      claims: restored.map(({ name, uid }) => ({ name, uid })),
+      claims: named(restored),
+      pods: named(witnessesOf(observation)),
     },
   ];
 }

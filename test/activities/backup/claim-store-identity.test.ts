@@ -47,4 +47,13 @@ describe('its name', () => {
     expect(new Set(names).size).toBe(4);
     expect(Math.max(...names.map(({ length }) => length))).toBeLessThanOrEqual(63);
   });
+
+  it.each(['.', '-', '.-'])('is one that Kubernetes takes where a long name is cut at "%s"', cut => {
+    const name = claimStoreName({
+      ...OWNER,
+      name: `${'x'.repeat(40 - cut.length)}${cut}tail`,
+      uid: '00000001-1111',
+    });
+    expect(name).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+  });
 });

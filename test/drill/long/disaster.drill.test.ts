@@ -66,7 +66,11 @@ test('every volume is lost: the newest verified backup comes back by itself, and
   await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pvc', '--wait=false', ...claims);
   const pods = (await podsOf(world, NAMESPACE, name)).map(({ metadata }) => metadata.name);
   await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', '--now', '--wait=false', ...pods);
-  const { status } = await restores.ended(`${name}-total-loss-1`);
+  const rescue = async (): Promise<string | undefined> => {
+    const names = await world.stack.kubectl('-n', NAMESPACE, 'get', 'etcdrestore', '-o', 'name');
+    return new RegExp(`${name}-total-loss-[0-9a-f]{8}-1$`, 'm').exec(names)?.[0];
+  };
+  const { status } = await restores.ended(await poll(rescue, { timeoutMs: 60_000 }));
   console.log(`every volume lost: restored after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   expect(status).toMatchObject({ phase: 'Succeeded', succeeded: true });
   await awaitRunning(world, place(name));
