@@ -8,6 +8,7 @@ import {
   credentials,
   InterceptingCall,
   type Interceptor,
+  Metadata,
   status,
   type StatusObject,
 } from '@grpc/grpc-js';
@@ -108,7 +109,8 @@ export class MemberConnection {
       const call: InterceptingCall = new InterceptingCall(nextCall(options), {
         start: (metadata, _listener, next) => {
           next(metadata, {
-            onReceiveStatus: (outcome, forward) => {
+            onReceiveStatus: (said, forward) => {
+              const outcome = wholeOutcome(said);
               this.#finish(link, call, outcome);
               forward(outcome);
             },
@@ -154,6 +156,16 @@ class Link {
     this.channel.close();
     this.#end.abort();
   }
+}
+
+/**
+ * grpc-js gives whatever its filters throw as the outcome of a call: for an answer that says that it is compressed, and is not in a
+ * way that is known, an Error without code, details and metadata. Whoever reads those would throw where nobody catches it.
+ */
+function wholeOutcome(said: Partial<StatusObject> & { readonly message?: unknown }): StatusObject {
+  const { code = status.INTERNAL, metadata = new Metadata() } = said;
+  const details = said.details ?? (typeof said.message === 'string' ? said.message : 'no reason was given');
+  return { code, details, metadata };
 }
 
 /** Whether etcd itself has answered, if only to refuse: the connection is good. */

@@ -24,6 +24,9 @@ const BY_GRPC_CODE: Readonly<Partial<Record<status, EtcdErrorCode>>> = {
   [status.PERMISSION_DENIED]: 'denied',
 };
 
+/** What a member says goes into histories, events and conditions; a sentence of etcd's is far shorter. */
+const LONGEST_SAID = 500;
+
 /** How grpc-js reports a connection that broke under a call: as an internal error, not as an unavailable server. */
 const BROKEN_CONNECTION = /RST_STREAM|ECONNRESET|EPIPE|Connection dropped/;
 
@@ -41,7 +44,8 @@ export function toEtcdError(
   // grpc-js ends some texts with an empty note on name resolution.
   const said = (details ?? message).replace(/\s*Resolution note:\s*$/, '');
   const code = classify(number === undefined ? undefined : Number(number), said);
-  return new EtcdError(code, `${call.what} of the member at ${call.address} failed: ${said}`);
+  const shown = said.length > LONGEST_SAID ? `${said.slice(0, LONGEST_SAID)}…` : said;
+  return new EtcdError(code, `${call.what} of the member at ${call.address} failed: ${shown}`);
 }
 
 function classify(grpcCode: status | undefined, details: string): EtcdErrorCode {

@@ -20,6 +20,8 @@ import { SnapshotMessages } from './snapshot-messages.ts';
 const WINDOW = 2 * 1024 * 1024;
 /** Of bytes that wait here for whoever reads. */
 const ENOUGH = 1024 * 1024;
+/** Of memory that a piece takes besides its bytes: whoever sends them one by one would have a million pieces wait. */
+const COST_OF_PIECE = 256;
 /** Milliseconds. A connection whose other end vanished without a word is noticed; etcd calls pings more often than every 5 s an abuse. */
 const PING_EVERY = 10_000;
 const PING_TIMEOUT = 5_000;
@@ -112,7 +114,7 @@ class SnapshotCall {
     try {
       for (const chunk of this.#messages.take(bytes)) {
         this.#ready.push(chunk);
-        this.#bytes += chunk.blob.length;
+        this.#bytes += chunk.blob.length + COST_OF_PIECE;
       }
     } catch (error) {
       return this.#fail(error);

@@ -21,6 +21,8 @@ const authenticateRequest = types.lookupType('AuthenticateRequest');
 const authenticateResponse = types.lookupType('AuthenticateResponse');
 
 const DEADLINE_MS = 5_000;
+/** What a header of HTTP/2 may say (grpc's PROTOCOL-HTTP2, ASCII-Value); etcd's tokens are letters, digits and dots. */
+const SENDABLE = /^[ -~]+$/;
 
 /** The token of a user, asked for once; after a refusal anew. */
 export interface TokenSource {
@@ -75,8 +77,16 @@ function authenticate(connection: MemberConnection, { username, password }: Cred
       { deadline: Date.now() + DEADLINE_MS },
       (error: ServiceError | null, answer?: string) => {
         if (error !== null) reject(error);
-        else resolve(answer ?? '');
+        else if (answer === undefined || !SENDABLE.test(answer)) reject(unusable());
+        else resolve(answer);
       },
     );
   });
+}
+
+/** A header that cannot be sent would throw in the middle of a call, which then nothing would end. */
+function unusable(): Partial<ServiceError> {
+  const details = 'the token that was answered cannot be sent as one';
+  const message = `${status.UNAUTHENTICATED} UNAUTHENTICATED: ${details}`;
+  return Object.assign(new Error(message), { code: status.UNAUTHENTICATED, details });
 }

@@ -36,6 +36,12 @@ export const STORE_LIMITS: ConnectionLimits = {
 /** Of a request's headers together; bytes. Ours have some hundred. */
 const MOST_HEADER_BYTES = 8 * 1024;
 
+/**
+ * Requests of one connection that wait for their answers (pipelining, RFC 9112, 9.3.2): Node takes in whatever comes, and each is
+ * some 20 kB of memory. Nobody who is meant to ask here sends a second one before the first is answered.
+ */
+const MOST_UNANSWERED = 8;
+
 /** How often late requests are looked for; milliseconds. */
 const LOOK_MS = 1_000;
 
@@ -70,10 +76,12 @@ export function boundConnections(
     socket.once('close', () => open.delete(name));
     if (open.size > most) giveUpOne([...open.values()]);
   });
-  server.on('request', (request, response) => {
+  // Before the one that answers, which leaves alone what came over a connection that is gone.
+  server.prependListener('request', (request, response) => {
     const connection = open.get(nameOf(request.socket));
     if (connection === undefined) return;
     connection.busy += 1;
+    if (connection.busy > MOST_UNANSWERED) request.socket.destroy();
     response.once('close', () => (connection.busy -= 1));
   });
   // Without a listener it would end the process.

@@ -119,6 +119,7 @@ export async function servePages(
 ): Promise<PageServer> {
   const shared = new Map(Object.entries(pages).map(([path, page]) => [path, once(page)]));
   const server = createServer(serverOptions(limits), (request, response) => {
+    if (request.socket.destroyed) return;
     const page = request.method === 'GET' ? shared.get(pathOf(request.url) ?? '') : undefined;
     if (page === undefined) {
       const text = `try ${[...shared.keys()].join(' ')}\n`;

@@ -9,6 +9,8 @@ export type Approval = NonNullable<Actor['approvals']>[number];
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
+/** No operation and nothing that is approved of has a longer name; what is remembered is handed from run to run. */
+const LONGEST_NAME = 256;
 /** As many as are remembered; a plan waits for one at a time. */
 const REMEMBERED = 16;
 
@@ -21,8 +23,8 @@ export function approvalFrom(
     Record<keyof ApproveRequest, unknown>
   >;
   const example = '{"operation":"replaceMember","ids":["8e9e05c5"],"by":"ana"}';
-  if (!isText(operation)) return `"operation" is missing: send ${example}`;
-  if (!Array.isArray(ids) || ids.length === 0 || !ids.every(isText))
+  if (!isName(operation)) return `"operation" is missing: send ${example}`;
+  if (!Array.isArray(ids) || ids.length === 0 || !ids.every(isName))
     return `"ids" must name what is approved of: send ${example}`;
   if (!isText(by)) return `"by" must say who approves: send ${example}`;
   const seconds = typeof expiresInSeconds === 'number' ? expiresInSeconds : HOUR_SECONDS;
@@ -36,6 +38,10 @@ export function approvalFrom(
     ...(isText(reason) && { reason: words(reason) }),
     expiresAt: now + seconds * 1_000,
   };
+}
+
+function isName(value: unknown): value is string {
+  return isText(value) && value.length <= LONGEST_NAME;
 }
 
 /** Those that still hold, with a new one. */

@@ -179,7 +179,9 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   });
   handleApprovals(state, forward);
   handleRequests(state, forward);
-  setHandler(progressSignal, ({ assessment, ending, used }) => {
+  setHandler(progressSignal, sent => {
+    // Whoever sends it by hand may send nothing with it.
+    const { assessment, ending, used } = sent ?? {};
     if (used !== undefined) state.approvals = state.approvals.filter(({ id }) => !used.includes(id));
     if (assessment !== undefined) show(assessment);
     if (ending !== undefined) state.ending = ending;

@@ -115,7 +115,7 @@ export interface Control {
 }
 
 /** Entity → operation. */
-export const controlSignal = defineSignal<[Control]>('control');
+export const controlSignal = defineSignal<[Control?]>('control');
 /**
  * How an operation ended. `ended`: the last pass planned no more of it (done, blocked, or something else comes first:
  * its decision says which). `handedBack`: the history grew long, the entity starts it again.
@@ -139,4 +139,4 @@ export interface Progress {
   readonly used?: readonly number[];
 }
 
-export const progressSignal = defineSignal<[Progress]>('progress');
+export const progressSignal = defineSignal<[Progress?]>('progress');

@@ -41,8 +41,9 @@ const TRIES = 5;
 
 async function interpret(input: OperationInput): Promise<OperationResult> {
   let { control } = input;
-  setHandler(controlSignal, (sent: Control) => {
-    control = { ...sent, abort: sent.abort ?? control.abort };
+  setHandler(controlSignal, sent => {
+    // Whoever sends it by hand may send nothing with it.
+    if (sent) control = { ...sent, abort: sent.abort ?? control.abort };
   });
   // Cancelling in the UI is asking to abort: the step under way is finished, nothing is left half done.
   CancellationScope.current().cancelRequested.catch(() => {

@@ -5,9 +5,10 @@ import type { Request } from './messages.ts';
 /** People's words end up in status and histories: they are kept short. */
 const MAX_WORDS = 200;
 
-/** The beginning of what was said. */
+/** The beginning of what was said. Nothing is asked of an object: it may bring a `toString` that is no function, or lie in a million others. */
 export function words(said: unknown): string {
-  return String(said).slice(0, MAX_WORDS);
+  const isPlain = typeof said === 'string' || typeof said === 'number' || typeof said === 'boolean';
+  return isPlain ? String(said).slice(0, MAX_WORDS) : 'something that is no text';
 }
 
 /** Whether it says anything. */

@@ -56,6 +56,32 @@ test('all of it came', async () => {
   await poll(async () => sessions.size === 0 || undefined);
 });
 
+test('pieces of one byte are held back as well, since each takes memory of its own', async () => {
+  // A message with a blob of one byte: eight bytes in all, of which one would count.
+  const pieces = Buffer.concat(Array.from({ length: 8_192 }, () => Buffer.from([0, 0, 0, 0, 3, 0x1a, 1, 7])));
+  let taken = 0;
+  const from = await memberThat(stream => {
+    stream.respond(HEADERS);
+    const write = (): void =>
+      void stream.write(pieces, error => {
+        taken += pieces.length;
+        if (!error && taken < 16 * 1024 * 1024) write();
+      });
+    write();
+  });
+  const chunks = from.snapshot({ signal: NEVER, deadlineMs: 60_000 })[Symbol.asyncIterator]();
+  await chunks.next();
+  let before = -1;
+  await poll(async () => {
+    const stands = taken === before;
+    before = taken;
+    return stands || undefined;
+  });
+  // The window of the connection, and little more.
+  expect(taken).toBeLessThan(4 * 1024 * 1024);
+  await chunks.return?.(undefined);
+});
+
 test('a slow reader holds the sender back, and gets all of it', async () => {
   const long = Buffer.concat(Array.from({ length: 16 }, () => WHOLE));
   let taken = 0;

@@ -198,6 +198,29 @@ test('who asks for pages and does not read them keeps nobody out, and is sent aw
   }
 });
 
+test('who sends a thousand requests without waiting for an answer is sent away', async () => {
+  let made = 0;
+  let release = (): void => {};
+  const held = new Promise<void>(resolve => (release = resolve));
+  const slow = async () => {
+    made += 1;
+    await held;
+    return { status: 200, contentType: 'text/plain', text: 'ok' };
+  };
+  const quick = async () => ({ status: 200, contentType: 'text/plain', text: 'ok' });
+  const server = await servePages(0, { '/slow': slow, '/healthz': quick });
+  try {
+    const greedy = await openRaw(server.port);
+    greedy.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000));
+    await greedy.ended;
+    expect([made, greedy.said()]).toEqual([1, '']);
+    expect(await status(server.port, {})).toBe('HTTP/1.1 200');
+  } finally {
+    release();
+    await server.close();
+  }
+});
+
 test('who has no token does not keep a claim lent', async () => {
   const store = serveStore(openFileStore(tmpdir()), TOKEN);
   const server = createServer((request, response) => void store.answer(request, response));

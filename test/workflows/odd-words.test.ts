@@ -1,0 +1,33 @@
+/** What people may send and nobody would: a handler that throws holds up its workflow for good. */
+import { describe, expect, it } from 'vitest';
+import { approvalFrom } from '../../src/workflows/approvals.ts';
+import { requestFrom, words } from '../../src/workflows/words.ts';
+
+const nested = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
+
+describe('words of a message', () => {
+  it.each([
+    ['an object whose toString is no function', JSON.parse('{"toString": 1, "valueOf": null}')],
+    ['an object whose toJSON is no function', JSON.parse('{"toJSON": 1}')],
+    ['lists within lists', nested],
+    ['nothing', null],
+  ])('%s are no text, and throw nothing', (_, said) => {
+    expect(words(said)).toBe('something that is no text');
+    expect(JSON.stringify(requestFrom({ by: said, reason: said })).length).toBeLessThan(200);
+  });
+
+  it('are as short in an approval, which is handed from run to run', () => {
+    const given = { id: 1, now: 0 };
+    const approval = { operation: 'replaceMember', ids: ['8e9e05c5'], by: 'ana' };
+    expect(approvalFrom(approval, given)).toMatchObject(approval);
+    const long = 'x'.repeat(1_000_000);
+    for (const sent of [
+      { ...approval, ids: [long] },
+      { ...approval, operation: long },
+    ])
+      expect(approvalFrom(sent, given)).toMatch(/^"(ids|operation)"/);
+    expect(JSON.stringify(approvalFrom({ ...approval, by: long, reason: long }, given)).length).toBeLessThan(
+      1_000,
+    );
+  });
+});
