@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { AllowedAddresses } from './addresses.ts';
+import { textAtMost } from './at-most.ts';
 import { guardedConnector } from './guard.ts';
 
 export interface HttpRequest {
@@ -132,7 +133,7 @@ export class HttpClient {
       status: answer.statusCode,
       headers,
       body: answer.body,
-      text: () => answer.body.text(),
+      text: () => textAtMost(answer.body),
     };
   }
 

@@ -10,7 +10,7 @@ import {
 } from './http.ts';
 import { below, encodePath, queryOf } from './names.ts';
 import { type OssKeys, type OssRequest, signOssV1, signOssV4 } from './oss-signing.ts';
-import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
+import { type ObjectContent, StoreError, type StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 import { elements, errorIn, escapeXml, textOf } from './xml.ts';
@@ -103,7 +103,11 @@ class OssProtocol implements Protocol {
       size: Number(textOf(object, 'Size')),
       modifiedAt: new Date(textOf(object, 'LastModified') ?? Number.NaN).toISOString(),
     }));
-    return { objects, next: textOf(text, 'NextContinuationToken') || undefined };
+    const next = textOf(text, 'NextContinuationToken') || undefined;
+    if (next === undefined && textOf(text, 'IsTruncated') === 'true') {
+      throw new StoreError('other', `${this.location} cuts its listing off and does not say how to go on`);
+    }
+    return { objects, next };
   }
 
   async delete(key: string, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@
  * that fails is taken back, and one whose answer was lost is looked for. A protocol brings the verbs.
  */
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import {
   AS_LONG_AS_IT_TAKES_MS,
   type Bounds,
@@ -27,6 +28,9 @@ import { upload } from './upload.ts';
 
 /** Milliseconds for the look at what stands where an upload failed; the caller waits for it. */
 const LOOK_DEADLINE_MS = 10_000;
+
+/** Letters of all names of a listing, which whoever asks may keep: some 200,000 backups. */
+const MOST_NAMES = 16 * 1024 * 1024;
 
 export class RemoteStore implements Store {
   readonly #protocol: Protocol;
@@ -110,7 +114,12 @@ export class RemoteStore implements Store {
       if (offset > size) {
         throw new StoreError('invalid', `${this.location}/${key} has ${size} bytes, none at ${offset}`);
       }
-      return offset === size ? { size, body: nothing() } : this.#protocol.get(key, offset, signal);
+      if (offset === size) return { size, body: nothing() };
+      const rest = await this.#protocol.get(key, offset, signal);
+      if (rest.size === size) return rest;
+      discard(rest.body);
+      const message = `getting ${this.location}/${key} failed: the store does not send a part of an object, or the object changed`;
+      throw new StoreError('other', message);
     });
     return { size: content.size, body: this.#read(key, content, options) };
   }
@@ -122,6 +131,8 @@ export class RemoteStore implements Store {
     try {
       for await (const chunk of readWithin(content.body, bounds.signal)) {
         left -= chunk.length;
+        // Also of an object whose size the store does not tell: who asked for a small one need not expect a large one.
+        if (!(left >= 0)) throw new StoreError('unavailable', `${what} brings more than the store announced`);
         yield chunk;
       }
     } catch (error) {
@@ -158,10 +169,15 @@ export class RemoteStore implements Store {
 
   async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
     let token: string | undefined;
+    let named = 0;
     do {
-      const page: Page = await this.#call({ doing: 'listing', key: prefix, options }, ({ signal }) =>
-        this.#protocol.page(prefix, token, signal),
-      );
+      const page: Page = await this.#call({ doing: 'listing', key: prefix, options }, async ({ signal }) => {
+        const next = await this.#protocol.page(prefix, token, signal);
+        named += next.objects.reduce((sum, { key }) => sum + key.length, 0);
+        if (named > MOST_NAMES) throw this.#endless(prefix, `names more than ${MOST_NAMES} letters of objects`);
+        if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'does not go on');
+        return next;
+      });
       yield* page.objects;
       token = page.next;
     } while (token !== undefined);
@@ -181,7 +197,8 @@ export class RemoteStore implements Store {
     return this.#call({ doing: 'cleaning', key: prefix, options }, async ({ signal }) => {
       let removed = 0;
       for await (const upload of this.#protocol.unfinished?.(prefix, signal) ?? []) {
-        if (Date.now() - upload.begunAt < options.olderThanMs) continue;
+        // One of which the store does not say when it was begun may have begun just now.
+        if (!(Date.now() - upload.begunAt >= options.olderThanMs)) continue;
         if (options.matching?.test(upload.key) === false) continue;
         await upload.abort(signal);
         removed += 1;
@@ -193,6 +210,10 @@ export class RemoteStore implements Store {
   async close(): Promise<void> {
     await this.#protocol.close();
     await this.#alsoClose();
+  }
+
+  #endless(prefix: string, why: string): StoreError {
+    return new StoreError('other', `listing ${this.location}/${prefix} failed: the store ${why}`);
   }
 
   #absent(key: string): StoreError {
@@ -218,6 +239,12 @@ function putIdOf(writer: string | undefined): string {
 
 function writerOf(putId: string | undefined): string | undefined {
   return /^([A-Za-z0-9-]+)\.[0-9a-f-]{36}$/.exec(putId ?? '')?.[1];
+}
+
+/** Ends an answer of which nothing was read. */
+function discard(body: AsyncIterable<Uint8Array>): void {
+  // That it was ended is its error, which nobody waits for.
+  if (body instanceof Readable) body.on('error', () => {}).destroy();
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -1,4 +1,5 @@
 /** Amazon S3, and what speaks its protocol, through AWS's SDK: its ways to credentials are many. */
+import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -14,6 +15,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { atMost } from './at-most.ts';
 import { guardedAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';
 import type { ObjectContent, StoreErrorCode } from './port.ts';
@@ -75,6 +77,7 @@ class S3Protocol implements Protocol {
     this.#bucket = options.bucket;
     this.location = `s3://${options.bucket}`;
     this.#client = new S3Client(clientConfig(options));
+    boundAnswers(this.#client);
     this.#redact = createRedactor(options.secrets);
     this.#isForeign = options.http.isForeign === true;
   }
@@ -97,7 +100,7 @@ class S3Protocol implements Protocol {
     const body = answer.Body as AsyncIterable<Uint8Array> | undefined;
     if (body === undefined)
       throw new StoreError('unavailable', `${this.location}/${key} came without content`);
-    return { size: offset + (answer.ContentLength ?? 0), body };
+    return { size: offset + (answer.ContentLength ?? Number.NaN), body };
   }
 
   async page(prefix: string, token: string | undefined, abortSignal: AbortSignal): Promise<Page> {
@@ -108,6 +111,9 @@ class S3Protocol implements Protocol {
       size: Size ?? 0,
       modifiedAt: (LastModified ?? new Date(Number.NaN)).toISOString(),
     }));
+    if (page.IsTruncated === true && !page.NextContinuationToken) {
+      throw new StoreError('other', `${this.location} cuts its listing off and does not say how to go on`);
+    }
     return { objects, next: page.IsTruncated ? page.NextContinuationToken : undefined };
   }
 
@@ -224,6 +230,23 @@ function clientConfig(options: S3Options): S3ClientConfig {
       ...(http.allowed === undefined ? plain : guardedAgents(http.allowed, CONNECTIONS)),
     },
   };
+}
+
+/** The SDK reads every answer as one text, however long it is, but for the content of an object. */
+function boundAnswers({ middlewareStack }: S3Client): void {
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async asked => {
+        const result = await next(asked);
+        const response = result.response as { statusCode: number; body?: unknown };
+        const isContent = commandName === 'GetObjectCommand' && response.statusCode < 300;
+        if (!isContent && response.body instanceof Readable)
+          response.body = Readable.from(atMost(response.body));
+        return result;
+      },
+    // Next to the connection, before anything is read.
+    { step: 'deserialize', priority: 'low' },
+  );
 }
 
 function isCredentialsError(error: unknown): boolean {

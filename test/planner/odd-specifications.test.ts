@@ -180,7 +180,7 @@ describe('an EtcdBackup of any specification', () => {
         time: parseTimestamp(time) ?? 0,
         verified: 'Checksum' as const,
       }));
-      toDelete(kept, backup.config.retention, backup.config.timeZone);
+      toDelete(kept, backup.config.retention, { timeZone: backup.config.timeZone, now });
     };
     const specs = specsOf<EtcdBackupSpec>('EtcdBackup');
     fc.assert(fc.property(specs, fc.constantFrom(...STATUSES), fc.boolean(), check), { numRuns: 500 });

@@ -73,3 +73,21 @@ it.each([
   const object = objectOf(restore({ backupRef: { name: 'nightly', at } }), NIGHTLY);
   expect(object).toMatchObject({ key, location: `s3://backups/${key}` });
 });
+
+it('is the one that holds most, also when the clock was ahead for a while', () => {
+  const ofCluster = (time: string, revision: number, clusterID = 'c0ffee') => ({
+    ...entry(time, revision),
+    clusterID,
+  });
+  const history = [
+    ofCluster('2027-11-21T10:00:00Z', 30),
+    ofCluster('2026-11-21T11:00:00Z', 40),
+    ofCluster('2026-11-21T10:00:00Z', 900, 'beef'),
+  ];
+  const backup = { ...NIGHTLY, status: { history } } as unknown as EtcdBackup;
+  for (const at of ['Latest', 40]) {
+    expect(objectOf(restore({ backupRef: { name: 'nightly', at } }), backup)).toMatchObject({
+      location: 's3://backups/etcd_v40',
+    });
+  }
+});

@@ -29,7 +29,8 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
     for (const key of orphans) await store.delete(key, options);
     const entries = manifests.map(({ entry }) => entry);
     const needed = await neededByRestores(deps.kube, ref);
-    const surplus = toDelete(entries.map(asKept), config.retention, config.timeZone).filter(
+    const clock = { timeZone: config.timeZone, now: deps.now() };
+    const surplus = toDelete(entries.map(asKept), config.retention, clock).filter(
       ({ location }) => !needed.includes(location),
     );
     for (const { location } of surplus) {

@@ -5,6 +5,7 @@ import { parseTimestamp } from '../../api/time.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import type { BackupEntry, BackupRun, EtcdBackup, EtcdClusterStatus } from '../../api/types.ts';
 import { clusterOfService, parseEndpoint } from './endpoints.ts';
+import { newestEntry } from './newest.ts';
 
 /** One EtcdBackup that is about this cluster. Plain JSON. */
 export interface BackupOfCluster {
@@ -34,8 +35,10 @@ export function backupOfCluster(
   });
   const isOfCluster = spec.clusterRef?.name === cluster.name || services.includes(cluster.name);
   if (!isOfCluster) return undefined;
-  const newest = (status.history ?? []).find(
-    ({ verified = '', clusterID }) => verified !== '' && clusterID === cluster.clusterId,
+  const newest = newestEntry(
+    (status.history ?? []).filter(
+      ({ verified = '', clusterID }) => verified !== '' && clusterID === cluster.clusterId,
+    ),
   );
   const { timeoutSeconds } = backupWithDefaults(spec);
   const { name, uid, annotations, deletionTimestamp } = metadata;
@@ -82,10 +85,8 @@ export function backedUp(backups: readonly BackupOfCluster[], now: number): read
 
 /** The one that has the newest verified backup of all; undefined when none has any. */
 export function latestBackup(backups: readonly BackupOfCluster[]): BackupOfCluster | undefined {
-  return backups
-    .filter(({ newest }) => newest !== undefined)
-    .toSorted((a, b) => ((a.newest?.time ?? '') < (b.newest?.time ?? '') ? 1 : -1))
-    .at(0);
+  const newest = newestEntry(backups.flatMap(backup => backup.newest ?? []));
+  return newest && backups.find(backup => backup.newest === newest);
 }
 
 function newestOf(backups: readonly BackupOfCluster[]): BackupEntry | undefined {

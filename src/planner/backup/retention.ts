@@ -17,16 +17,19 @@ export interface KeptBackup {
 
 /**
  * The backups to delete, oldest first. `backups` are those of one EtcdBackup and of nobody else. Periods without a backup do not
- * count: after a long time down, what is there stays. Nothing goes while nobody knows when a day begins.
- * @param timeZone where days, weeks and months begin
+ * count: after a long time down, what is there stays. Nothing goes while nobody knows when a day begins. Backups of a time that is
+ * still to come, from when the clock was ahead, are left alone until it has come: what is made meanwhile would be older than they.
+ * @param clock `now` in milliseconds since the epoch, and where days, weeks and months begin
  */
 export function toDelete<Backup extends KeptBackup>(
   backups: readonly Backup[],
   policy: RetentionPolicy,
-  timeZone: string,
+  { timeZone, now }: { readonly timeZone: string; readonly now: number },
 ): readonly Backup[] {
   if (policy.kind === 'all' || timeZoneFault(timeZone) !== undefined) return [];
-  const newestFirst = backups.toSorted((a, b) => b.time - a.time || (a.location < b.location ? 1 : -1));
+  const newestFirst = backups
+    .filter(({ time }) => time <= now)
+    .toSorted((a, b) => b.time - a.time || (a.location < b.location ? 1 : -1));
   const isTrusted = ({ verified }: Backup): boolean => verified !== '';
   // Each for itself: a bad backup takes no good one's place, nor do good ones drive out all that is left should a verification err.
   const kept = new Set<Backup>([

@@ -2,6 +2,7 @@
 import { locationOf, placeOf, type StoreBlocks } from '../../api/backup-names.ts';
 import { parseTimestamp } from '../../api/time.ts';
 import type { BackupEntry, EtcdBackup, EtcdBackupSpec, EtcdRestore } from '../../api/types.ts';
+import { newestEntry } from '../backup/newest.ts';
 import type { Obstacle } from '../checks.ts';
 
 /** A store with its credentials' names, and the key in it. */
@@ -88,7 +89,7 @@ function entryAt(history: readonly BackupEntry[], at: string | number): BackupEn
     if (/^\d+$/.test(text)) return entry.revision !== undefined && entry.revision <= Number(text);
     return until !== undefined && (parseTimestamp(entry.time) ?? Number.POSITIVE_INFINITY) <= until;
   };
-  return verified.filter(fits).toSorted((a, b) => (a.time < b.time ? 1 : -1))[0];
+  return newestEntry(verified.filter(fits));
 }
 
 function missing(message: string): Obstacle {

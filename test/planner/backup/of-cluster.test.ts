@@ -52,6 +52,16 @@ describe('an EtcdBackup is about a cluster', () => {
   });
 });
 
+describe('the newest backup', () => {
+  it('is the one that holds most, also when the clock was ahead for a while', () => {
+    const ahead = { ...ENTRY, time: '2027-11-21T02:30:00Z', revision: 5, location: 's3://b/k_v5' };
+    const backup = of({ history: [ahead, ENTRY] });
+    expect(backup?.newest).toEqual(ENTRY);
+    const other = of({ history: [ahead] });
+    expect(lastBackup([other, backup].filter(each => each !== undefined))?.lastBackup?.revision).toBe(7);
+  });
+});
+
 describe('the condition BackedUp', () => {
   it('is not there when nobody asked for backups', () => expect(said()).toBeUndefined());
   it('is False before the first', () => expect(said(of({}))).toBe('NoBackup'));

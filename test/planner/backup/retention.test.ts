@@ -8,14 +8,21 @@ import { nextBackup } from '../../../src/planner/backup/schedule.ts';
 const HOUR = 3_600_000;
 const START = Date.parse('2026-01-01T00:30:00Z');
 
+const LATER = { timeZone: 'UTC', now: START + 1_000 * HOUR };
+
 const WORDS: readonly KeptBackup['verified'][] = ['Checksum', 'Structure', 'Restore', 'Checksum', ''];
 
 function backup(time: number, verified: KeptBackup['verified'] = 'Checksum'): KeptBackup {
   return { location: `s3://b/k_v${time}`, time, verified };
 }
 
-function kept(all: readonly KeptBackup[], policy: RetentionPolicy, zone = 'UTC'): readonly KeptBackup[] {
-  const gone = new Set(toDelete(all, policy, zone));
+function kept(
+  all: readonly KeptBackup[],
+  policy: RetentionPolicy,
+  zone = 'UTC',
+  now = Number.POSITIVE_INFINITY,
+): readonly KeptBackup[] {
+  const gone = new Set(toDelete(all, policy, { timeZone: zone, now }));
   return all.filter(each => !gone.has(each));
 }
 
@@ -38,7 +45,7 @@ describe('by count', () => {
       { location: 's3://b/k_v999_2026-01-01-00:00:00', time: START, verified: 'Checksum' as const },
       { location: 's3://b/k_v1000_2026-01-01-01:00:00', time: START + HOUR, verified: 'Checksum' as const },
     ];
-    expect(toDelete(named, { kind: 'count', count: 1 }, 'UTC')).toEqual([named[0]]);
+    expect(toDelete(named, { kind: 'count', count: 1 }, LATER)).toEqual([named[0]]);
   });
 
   it('never deletes the newest that is verified', () => {
@@ -59,8 +66,19 @@ describe('by count', () => {
     expect(kept(all, { kind: 'count', count: 1 })).toEqual(all.slice(2));
   });
 
+  it('deletes nothing for the sake of backups of a time that is still to come', () => {
+    // The clock was a year ahead for three hours, and was put right.
+    const ahead = [0, 1, 2].map(hour => backup(START + (365 * 24 + hour) * HOUR));
+    const before = backup(START);
+    const [first, second, third] = [2, 3, 4].map(hour => backup(START + hour * HOUR));
+    const all = [before, ...ahead, ...[first, second, third].filter(each => each !== undefined)];
+    for (const policy of [{ kind: 'count', count: 2 } as const, tiers({ hourly: 2 })]) {
+      expect(kept(all, policy, 'UTC', START + 4 * HOUR)).toEqual([...ahead, second, third]);
+    }
+  });
+
   it('all keeps all', () => {
-    expect(toDelete([backup(START), backup(START + HOUR)], { kind: 'all' }, 'UTC')).toEqual([]);
+    expect(toDelete([backup(START), backup(START + HOUR)], { kind: 'all' }, LATER)).toEqual([]);
   });
 });
 
