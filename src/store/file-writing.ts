@@ -16,10 +16,17 @@ export async function nameIt(unfinished: string, path: string, exists: () => Sto
     await link(unfinished, path);
   } catch (error) {
     const code = codeOf(error);
+    // A server of files (NFS) that is asked again, because its answer was lost, finds what it has just done.
+    if (code === 'EEXIST' && (await isSameFile(unfinished, path))) return;
     if (code === 'EEXIST') throw exists();
     if (code === undefined || !NO_LINKS.has(code)) throw error;
     await renameClaimed(unfinished, path, exists);
   }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map(path => stat(path, { bigint: true })));
+  return first?.ino === second?.ino && first?.dev === second?.dev;
 }
 
 /** For file systems without hard links: whoever makes the claim first may rename, which would replace what is there. */
@@ -102,11 +109,19 @@ function without(chunks: readonly Uint8Array[], bytes: number): Uint8Array[] {
   });
 }
 
+/** What a file system says that flushes no folders, which then has nothing to flush (SMB shares before Linux 6, some FUSE mounts). */
+const NO_FLUSH = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EBADF']);
+
 /** A new name is on the disk only when its folder is. */
-export async function flushFolder(folder: string): Promise<void> {
+export async function flushFolder(
+  folder: string,
+  flush: (handle: FileHandle) => Promise<void> = handle => handle.sync(),
+): Promise<void> {
   const handle = await open(folder, 'r');
   try {
-    await handle.sync();
+    await flush(handle).catch(error => {
+      if (!NO_FLUSH.has(codeOf(error) ?? '')) throw error;
+    });
   } finally {
     await handle.close();
   }

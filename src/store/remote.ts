@@ -63,6 +63,7 @@ export class RemoteStore implements Store {
       } catch (error) {
         if (source.threw(error) || !(await this.#isOurs(object, error))) throw error;
       }
+      await this.#checkMade(object, size, bounds.signal);
       return { size };
     });
   }
@@ -86,6 +87,20 @@ export class RemoteStore implements Store {
     });
     if (found === undefined) return;
     throw new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
+  }
+
+  /** Not every server that speaks a store's language does what it has said. One that does not let anybody look is believed. */
+  async #checkMade({ key, putId }: NewObject, size: number, signal: AbortSignal): Promise<void> {
+    const looked = await this.#find(key, signal).then(
+      found => ({ found }),
+      () => undefined,
+    );
+    if (looked === undefined) return;
+    const { found } = looked;
+    const what = `${this.location}/${key} was accepted and`;
+    if (found === undefined) throw new StoreError('unavailable', `${what} is not there`);
+    if (found.putId && found.putId !== putId) throw new StoreError('exists', `${what} is overwritten`);
+    if (found.size !== size) throw new StoreError('other', `${what} has ${found.size} bytes of ${size}`);
   }
 
   /** After the answer to the last request was lost, and it was sent again, the object in the way may be our own. */

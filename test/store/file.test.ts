@@ -1,9 +1,11 @@
 /** The contract against a folder and against the fake, and what is particular to files. */
-import { mkdtemp, readdir, rm, writeFile, utimes } from 'node:fs/promises';
+import { link, mkdtemp, readdir, rm, writeFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openFileStore } from '../../src/store/file.ts';
+import { codeOf as codeOfFault, flushFolder, nameIt } from '../../src/store/file-writing.ts';
+import { StoreError } from '../../src/store/port.ts';
 import { FakeStore } from '../support/fake-store.ts';
 import { bytes, codeOf, collect, digest, storeContract } from './contract.ts';
 
@@ -91,6 +93,25 @@ describe('a folder', () => {
     expect((await store.head('noted/backup'))?.writer).toBeUndefined();
     expect(await store.removeUnfinished('noted/backup', { olderThanMs: 0 })).toBe(1);
     expect(await readdir(join(folder, 'noted'))).toEqual(['backup']);
+  });
+
+  test('a name that a server of files gave, and then refuses to give again, is the writer\'s', async () => {
+    await writeFile(join(folder, '.linked.unfinished'), 'whole');
+    await link(join(folder, '.linked.unfinished'), join(folder, 'linked'));
+    const exists = () => new StoreError('exists', 'there is one already');
+    await nameIt(join(folder, '.linked.unfinished'), join(folder, 'linked'), exists);
+    await writeFile(join(folder, '.other.unfinished'), 'whole');
+    await expect(nameIt(join(folder, '.other.unfinished'), join(folder, 'linked'), exists)).rejects.toThrow();
+    await rm(join(folder, '.linked.unfinished'));
+    await rm(join(folder, '.other.unfinished'));
+  });
+
+  test.each([
+    ['EINVAL', undefined],
+    ['EIO', 'EIO'],
+  ])('a folder whose flush fails with %s', async (code, fails) => {
+    const flushed = flushFolder(folder, () => Promise.reject(Object.assign(new Error(code), { code })));
+    expect(await flushed.then(() => undefined, codeOfFault)).toBe(fails);
   });
 
   test('a folder that is not mounted is told from an object that is not there', async () => {

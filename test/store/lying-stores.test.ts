@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readManifest } from '../../src/activities/backup/catalogue.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
-import { collect, failure } from './contract.ts';
+import { bytes, collect, failure } from './contract.ts';
 
 const MIB = 1024 * 1024;
 
@@ -111,6 +111,35 @@ describe.each(TYPES)('%s', type => {
       for await (const chunk of (await store.get('a', { offset: 10 })).body) expect(chunk[0]).toBe(0);
     };
     expect((await failure(read())).message).toContain('the store does not send a part of an object');
+  });
+});
+
+describe('a store that accepts an object', () => {
+  const described = (size: number, id: string) => ({
+    'content-length': size,
+    'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT',
+    'x-amz-meta-putid': id,
+  });
+
+  test.each([
+    ['and has none', undefined, 'is not there'],
+    ['and has a part of it', [9, ''], 'has 9 bytes of 10'],
+    ['and has that of another', [10, 'another.id'], 'is overwritten'],
+  ] as const)('%s, has not made it', async (_, found, message) => {
+    let isPut = false;
+    answer = (__, { method }, outgoing) => {
+      if (method === 'PUT') isPut = true;
+      const status = method === 'HEAD' && (!isPut || found === undefined) ? 404 : 200;
+      outgoing.writeHead(status, status === 200 && method === 'HEAD' && found ? described(found[0], found[1]) : {}).end();
+    };
+    await open('S3');
+    expect((await failure(store.put('a', bytes(10)))).message).toContain(message);
+  });
+
+  test('and does not let it be looked at, is believed', async () => {
+    answer = (_, { method }, outgoing) => outgoing.writeHead(method === 'HEAD' ? 403 : 200).end();
+    await open('S3');
+    expect(await store.put('a', bytes(10))).toEqual({ size: 10 });
   });
 });
 

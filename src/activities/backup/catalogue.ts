@@ -194,7 +194,9 @@ export async function listOurs(
     const manifest = await readManifest(store, objectKey, options);
     if (manifest === undefined || !isOurs(manifest, backup)) continue;
     if (manifest.entry.location !== locationOn(shelf, objectKey)) continue;
-    if (keys.has(objectKey)) manifests.push(manifest);
+    // A listing may have been read before the object was there: its manifest is all that tells whose it is.
+    const isThere = keys.has(objectKey) || (await store.head(objectKey, options)) !== undefined;
+    if (isThere) manifests.push(manifest);
     else orphans.push(key);
   }
   return { manifests, orphans };

@@ -13,6 +13,7 @@ import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapsh
 import type { BackupStep } from '../../planner/backup/observation.ts';
 import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
+import { StoreError } from '../../store/port.ts';
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { messageOf } from '../failures.ts';
@@ -52,7 +53,7 @@ export async function takeSnapshot(
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
   await withRun({ deps, pulse, ref, step }, async (run, backup) => {
-    const manifest = await obtain(run);
+    const manifest = await obtainWithRoom(run);
     if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
     else await recordRun(deps, run, status => withWritten(status, manifest.entry));
     await tidy(run);
@@ -88,13 +89,27 @@ export async function withRun(
 /** Longer than any backup may take, and so than any upload that somebody may still be at. */
 const ABANDONED_MS = 2 * 24 * 3_600_000;
 
-/** What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it. */
-async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run): Promise<void> {
+/**
+ * What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it.
+ * Resolves to how many were removed.
+ */
+async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run): Promise<number> {
   try {
     const options = { signal, olderThanMs: ABANDONED_MS, matching: keysOf(place.key) };
-    await store.removeUnfinished(place.key, options);
+    return await store.removeUnfinished(place.key, options);
   } catch (error) {
     deps.logger.info('unfinished uploads are not removed', { error: messageOf(error) });
+    return 0;
+  }
+}
+
+/** As {@link obtain}; a store that is full is tidied first, since after a backup that fails it never would be. */
+async function obtainWithRoom(run: Run): Promise<BackupManifest> {
+  try {
+    return await obtain(run);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'full' || (await tidy(run)) === 0) throw error;
+    return obtain(run);
   }
 }
 
