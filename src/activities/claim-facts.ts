@@ -50,8 +50,18 @@ function removalNotes(
 ): Pick<ClaimFacts, 'removal' | 'keptUntil'> {
   return {
     removal: annotations[ANNOTATION_REMOVAL],
-    keptUntil: Date.parse(annotations[ANNOTATION_KEPT_UNTIL] ?? '') || undefined,
+    keptUntil: timeKept(annotations[ANNOTATION_KEPT_UNTIL]),
   };
+}
+
+/** The last moment that a date can tell (ECMAScript, "Time Values"); milliseconds since the epoch. */
+const FOR_EVER = 8.64e15;
+
+/** Whoever writes something else than a time wants it kept, and did not say for how long. */
+function timeKept(note: string | undefined): number | undefined {
+  if (note === undefined) return undefined;
+  const until = Date.parse(note);
+  return Number.isNaN(until) ? FOR_EVER : until;
 }
 
 /** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them. */

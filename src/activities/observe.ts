@@ -16,10 +16,9 @@ import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
 import { specificationNoted } from '../objects/made-from.ts';
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
-import { askedSize, isSmaller } from '../planner/growth.ts';
 import { seatsOf } from '../planner/membership/seats.ts';
 import { hasEnded } from '../planner/members.ts';
-import type { ClaimFacts, ClusterFacts, Observation } from '../planner/observation.ts';
+import type { ClusterFacts, Observation } from '../planner/observation.ts';
 import { currentHashes } from '../planner/report/key-hashes.ts';
 import { keysExpected } from '../planner/restore/seed.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -32,14 +31,13 @@ import { objectFacts, podFacts } from './pod-facts.ts';
 import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
 import { type ClusterRef, readCluster } from './resource.ts';
+import { findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-homes.ts';
 
 export const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
 export const CLAIM: KindRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
 export const SERVICE: KindRef = { apiVersion: 'v1', kind: 'Service' };
 export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
-const STORAGE_CLASS: KindRef = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
-const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now'>;
 type Seen = { cluster: EtcdCluster; observation: Observation };
@@ -222,24 +220,6 @@ async function overlooked(kube: KubeClient, observation: Observation): Promise<s
   const seen = (object: KubeObject) =>
     (object.kind === POD.kind ? pods : claims).some(({ name }) => name === object.metadata.name);
   return found.flat().flatMap(object => (seen(object) ? [] : [object.metadata.name]));
-}
-
-/** Whether claims can grow, asked only when one of them is too small. */
-async function withExpandable(
-  kube: KubeClient,
-  cluster: ClusterFacts,
-  claims: readonly ClaimFacts[],
-): Promise<readonly ClaimFacts[]> {
-  const asked = askedSize({ cluster });
-  if (!claims.some(claim => claim.owned && isSmaller(claim.requested, asked))) return claims;
-  const { items } = await kube.list(STORAGE_CLASS);
-  const growing = items.filter(item => item['allowVolumeExpansion'] === true).map(item => item.metadata.name);
-  return claims.map(claim => ({ ...claim, expandable: growing.includes(claim.storageClassName ?? '') }));
-}
-
-async function findDefaultStorageClass(kube: KubeClient): Promise<string | undefined> {
-  const { items } = await kube.list(STORAGE_CLASS);
-  return items.find(item => item.metadata.annotations?.[DEFAULT_CLASS] === 'true')?.metadata.name;
 }
 
 /** Names of the namespace's pods and claims that look like members of this cluster, whoever made them. */

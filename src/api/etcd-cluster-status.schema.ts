@@ -124,7 +124,7 @@ const keyHashes = z.object({
 const storage = z.object({
   kind: statusValue(['PersistentVolumeClaim', 'EmptyDir'], 'Where members keep their data.'),
   storageClassName: name('StorageClass of the claims.').optional(),
-  size: text(32, 'Size of the claims.').optional(),
+  size: text(32, 'The size that the volume of every member has.').optional(),
   decidedBy: statusValue(['Spec', 'DefaultStorageClass', 'NoDefaultStorageClass'], 'Why.').optional(),
 });
 

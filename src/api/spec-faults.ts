@@ -69,6 +69,15 @@ function storageFaults(spec: EtcdClusterSpec): readonly string[] {
   if (parseDurationSeconds(keep) === undefined) {
     faults.push(`spec.storage.retainDeadMemberFor ${quote(keep)} is no duration: write one such as 24h`);
   }
+  const filled = (['dataSource', 'dataSourceRef'] as const).filter(
+    field => (claim as Readonly<Record<string, unknown>> | undefined)?.[field] !== undefined,
+  );
+  // etcd takes a log that it finds for its own: a member would come to life as the one whose volume was copied.
+  if (filled.length > 0) {
+    faults.push(
+      `the claim of each member has ${filled.join(' and ')}, and a member begins on an empty volume: remove it, and restore a backup with an EtcdRestore`,
+    );
+  }
   return [...faults, ...claimMetadataFaults(volumeClaimTemplate?.metadata)];
 }
 

@@ -13,10 +13,16 @@ import {
   textMap,
 } from './parts.schema.ts';
 
-const SIZE = cel(intOrString(32, 'Size of the volume, such as 8Gi. It can be raised later, never lowered.'), {
-  rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",
-  message: 'must be a size above zero such as 8Gi',
-});
+const SIZE = cel(
+  intOrString(
+    32,
+    'Size of the volume, such as 8Gi. It can be raised later, and lowered only to what every volume has (status.storage.size).',
+  ),
+  {
+    rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",
+    message: 'must be a size above zero such as 8Gi',
+  },
+);
 
 /** A core/v1 PersistentVolumeClaimSpec: what the operator reads is typed, the rest is passed through. */
 export const CLAIM_SPEC = partlyRaw(
@@ -142,12 +148,15 @@ const classOf = (object: string): string =>
 export function storageTransitions(begun: string): readonly CelRule[] {
   const [now, before] = ['self.spec', 'oldSelf.spec'];
   const bothClaims = `${hasClaim(now)} && ${hasClaim(before)}`;
+  // What every volume has: a size that the storage turned out not to give can be taken back to it.
+  const recorded = 'oldSelf.status.storage.size';
+  const hasSize = `has(oldSelf.status) && has(oldSelf.status.storage) && has(${recorded}) && isQuantity(${recorded})`;
   const quantities = `isQuantity(${sizeOf(now)}) && isQuantity(${sizeOf(before)})`;
   return [
     {
-      rule: `!(${begun} && ${bothClaims} && ${quantities}) || quantity(${sizeOf(now)}).compareTo(quantity(${sizeOf(before)})) >= 0`,
+      rule: `!(${begun} && ${bothClaims} && ${quantities}) || quantity(${sizeOf(now)}).compareTo(quantity(${sizeOf(before)})) >= 0 || (${hasSize} && quantity(${sizeOf(now)}).compareTo(quantity(${recorded})) >= 0)`,
       message:
-        'a volume cannot be shrunk: write the old size or a larger one; for smaller volumes make a new cluster and restore a backup into it',
+        'a volume cannot be shrunk: write the old size or a larger one, or at least status.storage.size, which every volume has; for smaller volumes make a new cluster and restore a backup into it',
       fieldPath: '.spec',
     },
     {

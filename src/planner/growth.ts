@@ -32,11 +32,19 @@ export function isSmaller(size: string | undefined, than: string | undefined): b
   return bytes !== undefined && wanted !== undefined && bytes < wanted;
 }
 
-/** The recorded storage, with the size that every member's claim asks for by now. */
+/**
+ * The recorded storage, with the size that every member's volume has by now: less than that can never be asked for (the CRD), but
+ * a size that the storage cannot give may be taken back.
+ */
 export function recordedStorage(observation: Observation): StorageStatus | undefined {
   const { storage } = observation.cluster.status;
   const size = askedSize(observation);
   if (storage === undefined || size === undefined || smallClaims(observation).length > 0) return storage;
+  const names = memberNames(observation);
+  const isGrowing = observation.claims.some(
+    claim => claim.owned && names.includes(claim.name) && isSmaller(claim.capacity, size),
+  );
+  if (isGrowing) return storage;
   return isSmaller(storage.size, size) ? { ...storage, size } : storage;
 }
 

@@ -50,9 +50,9 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planMoveLeader,
   planStamps,
   planGrowth,
-  planClaimLabels,
   planUpgrade,
   planRollout,
+  planClaimLabels,
   planRefusedHibernation,
   planRefusedUpgrade,
 ];

@@ -44,6 +44,14 @@ export function endpointUrl(endpoint: string | undefined, fallback: string): URL
   if (!URL.canParse(full))
     throw new StoreError('invalid', `the endpoint "${text}" is no address such as https://host`);
   const url = new URL(full);
+  // The location of a store is told to people, and stands in errors.
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    const host = `${url.protocol}//${url.host}${url.pathname}`;
+    throw new StoreError(
+      'invalid',
+      `the endpoint holds more than ${host}: write that, and credentials into a Secret`,
+    );
+  }
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
 }

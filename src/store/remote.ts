@@ -189,7 +189,8 @@ export class RemoteStore implements Store {
       const page: Page = await this.#call({ doing: 'listing', key: prefix, options }, async ({ signal }) => {
         const next = await this.#protocol.page(prefix, token, signal);
         named += next.objects.reduce((sum, { key }) => sum + key.length, 0);
-        if (named > MOST_NAMES) throw this.#endless(prefix, `names more than ${MOST_NAMES} letters of objects`);
+        if (named > MOST_NAMES)
+          throw this.#endless(prefix, `names more than ${MOST_NAMES} letters of objects`);
         if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'does not go on');
         return next;
       });

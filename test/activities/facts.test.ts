@@ -4,7 +4,7 @@ import { observe } from '../../src/activities/observe.ts';
 import { claimFacts } from '../../src/activities/claim-facts.ts';
 import { podFacts } from '../../src/activities/pod-facts.ts';
 import { probeMembers } from '../../src/activities/probe.ts';
-import { ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
+import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { aPod } from '../support/builders.ts';
@@ -36,6 +36,20 @@ const LOG = [
 ];
 
 const ended = (exitCode: number) => ({ terminated: { exitCode, reason: 'Error', message: LOG.at(-1) } });
+
+describe('until when a claim is kept', () => {
+  it.each([
+    [undefined, undefined],
+    ['2026-11-22T10:00:00Z', Date.parse('2026-11-22T10:00:00Z')],
+    ['1970-01-01T00:00:00Z', 0],
+    ['for ever', 8.64e15],
+    ['', 8.64e15],
+  ])('of which is noted %j', (note, until) => {
+    const annotations = note === undefined ? {} : { [ANNOTATION_KEPT_UNTIL]: note };
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'a', annotations } };
+    expect(claimFacts(claim, { name: 'example', uid: 'u' }).keptUntil).toBe(until);
+  });
+});
 
 describe('why a pod does not start', () => {
   const cases: readonly [title: string, status: object, trouble: unknown][] = [

@@ -370,8 +370,10 @@ describe('volumes', LONG, () => {
       reason: 'Resizing',
       message: 'example-0: 1Gi of 2Gi; example-1: 1Gi of 2Gi; example-2: 1Gi of 2Gi',
     });
+    expect(world.cluster.status.storage?.size).toBe('1Gi');
     grow(world, '2Gi');
     await world.run();
+    expect(world.cluster.status.storage?.size).toBe('2Gi');
     expect(condition(world, 'StorageResized')).toMatchObject({ status: 'True', reason: 'SizeReached' });
     expect(uids(world)).toEqual(before);
     expect(world.events.map(event => event.message)).toContain('claim example-1 is enlarged from 1Gi to 2Gi');
@@ -415,6 +417,33 @@ describe('volumes', LONG, () => {
       expect(claim.metadata.annotations?.['etcd.database.coreos.com/incarnation']).not.toBe('x');
     }
     expect(uids(world)).toEqual(before);
+  });
+
+  it('whose labels something puts back are told of, and keep no rollout waiting', async () => {
+    const labelled = (labels: Record<string, string>): EtcdClusterSpec => ({
+      storage: {
+        volumeClaimTemplate: {
+          metadata: { labels },
+          spec: template('1Gi').storage!.volumeClaimTemplate!.spec,
+        },
+      },
+    });
+    const world = await created(labelled({ team: 'a' }));
+    // An admission webhook that knows better.
+    const patch = world.kube.patch.bind(world.kube);
+    const stubborn: typeof patch = async (ref, body, options) => {
+      const { metadata } = body as { readonly metadata?: { readonly labels?: object } };
+      const keeps = ref.kind === 'PersistentVolumeClaim' && metadata?.labels !== undefined;
+      return patch(
+        ref,
+        keeps ? { ...(body as object), metadata: { ...metadata, labels: {} } } : body,
+        options,
+      );
+    };
+    Object.assign(world.kube, { patch: stubborn });
+    await edit(world, { ...labelled({ team: 'b' }), etcd: { snapshotCount: 5_000 } });
+    await expect(world.run()).rejects.toThrow('PersistentVolumeClaim example-0: label team is not b');
+    expectRolled(world, '--snapshot-count=5000');
   });
 
   it('are never shrunk, and a claim that was looked at is told from a later one', async () => {

@@ -68,6 +68,11 @@ describe('an old cluster', () => {
       { pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: 'big' } } } } },
       'the storage request "big" is no size',
     ],
+    [
+      'a volume that is a copy of another',
+      { storage: { volumeClaimTemplate: { spec: { dataSource: { kind: 'VolumeSnapshot', name: 'a' } } } } },
+      'has dataSource, and a member begins on an empty volume: remove it',
+    ],
     ['a hasty election', { etcd: { electionTimeoutMs: 100 } }, 'write at least 500'],
     [
       'a senseless quota',

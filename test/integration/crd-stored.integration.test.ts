@@ -124,6 +124,15 @@ describe('a stored EtcdCluster', () => {
     });
   });
 
+  test('whose volumes never reached a size may go back to what they have, and no further', async () => {
+    const cluster = await createCluster(inTemplate(claim('800Gi')));
+    // Nothing of observedGeneration: it lives.
+    await writeStatus(cluster, { phase: 'Running', storage: { kind: 'PersistentVolumeClaim', size: '8Gi' } });
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('8Gi'))))).toBe('');
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('80Gi'))))).toBe('');
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('8191Mi'))))).toContain(SHRINK);
+  });
+
   test('that the operator looked at and made nothing for may still change its TLS and storage', async () => {
     const cluster = await createCluster({ TLS: { auto: {} }, ...inTemplate(claim('8Gi')) });
     await writeStatus(cluster, { observedGeneration: 1, phase: 'Failed' });

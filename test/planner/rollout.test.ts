@@ -344,11 +344,11 @@ describe('a larger volume', () => {
   const growth: readonly { given: Parameters<typeof aClaim>[0]; reason: string | undefined; size: string }[] =
     [
       { given: { expandable: false }, reason: 'ExpansionNotAllowed', size: '1Gi' },
-      { given: { requested: '2Gi', capacity: '1Gi' }, reason: 'Resizing', size: '2Gi' },
+      { given: { requested: '2Gi', capacity: '1Gi' }, reason: 'Resizing', size: '1Gi' },
       {
         given: { requested: '2Gi', capacity: '1Gi', resizing: 'ControllerResizeError: quota' },
         reason: 'ResizeFailed',
-        size: '2Gi',
+        size: '1Gi',
       },
       { given: { requested: '2Gi', capacity: '2Gi' }, reason: undefined, size: '2Gi' },
     ];

@@ -95,7 +95,7 @@ describe('a folder', () => {
     expect(await readdir(join(folder, 'noted'))).toEqual(['backup']);
   });
 
-  test('a name that a server of files gave, and then refuses to give again, is the writer\'s', async () => {
+  test("a name that a server of files gave, and then refuses to give again, is the writer's", async () => {
     await writeFile(join(folder, '.linked.unfinished'), 'whole');
     await link(join(folder, '.linked.unfinished'), join(folder, 'linked'));
     const exists = () => new StoreError('exists', 'there is one already');

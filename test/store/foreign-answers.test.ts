@@ -84,3 +84,13 @@ test.each([
   if (which === 'S3') headers = { 'x-amz-request-id': '1' };
   expect(await listing(which)).toContain('failed with HTTP 403 QuotaExceeded: ten GiB');
 });
+
+test.each(['https://me:canary@store.test', 'https://store.test?sig=canary', 'https://store.test/#canary'])(
+  'the endpoint %s is refused, and what it holds is not told',
+  async holding => {
+    const opened = openStore({ type: 'ABS', path: 'bucket/a', endpoint: holding }, SECRETS.ABS());
+    const { code, message } = await failure(opened);
+    expect(code).toBe('invalid');
+    expect(message).not.toContain('canary');
+  },
+);

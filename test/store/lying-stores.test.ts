@@ -59,12 +59,15 @@ function endless(outgoing: ServerResponse, status = 200): void {
 }
 
 describe.each(TYPES)('%s', type => {
-  test.each([200, 403, 500])('a listing without end, with status %i, is given up before it fills the memory', async status => {
-    answer = (_, __, outgoing) => endless(outgoing, status);
-    await open(type);
-    await failure(collect(store.list('a')));
-    expect(sent).toBeLessThan(64 * MIB);
-  });
+  test.each([200, 403, 500])(
+    'a listing without end, with status %i, is given up before it fills the memory',
+    async status => {
+      answer = (_, __, outgoing) => endless(outgoing, status);
+      await open(type);
+      await failure(collect(store.list('a')));
+      expect(sent).toBeLessThan(64 * MIB);
+    },
+  );
 
   test('a manifest without end is given up before it fills the memory', async () => {
     answer = (_, __, outgoing) => endless(outgoing);
@@ -130,7 +133,9 @@ describe('a store that accepts an object', () => {
     answer = (__, { method }, outgoing) => {
       if (method === 'PUT') isPut = true;
       const status = method === 'HEAD' && (!isPut || found === undefined) ? 404 : 200;
-      outgoing.writeHead(status, status === 200 && method === 'HEAD' && found ? described(found[0], found[1]) : {}).end();
+      outgoing
+        .writeHead(status, status === 200 && method === 'HEAD' && found ? described(found[0], found[1]) : {})
+        .end();
     };
     await open('S3');
     expect((await failure(store.put('a', bytes(10)))).message).toContain(message);

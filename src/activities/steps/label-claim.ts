@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { CLAIM } from '../observe.ts';
@@ -16,5 +17,22 @@ export async function labelClaim(
   await stillPlanned(deps, ref, step);
   const at = { ...CLAIM, namespace: ref.namespace, name: step.claim };
   const { labels, annotations } = step;
-  await deps.kube.patch(at, { metadata: { uid: step.uid, labels, annotations } }, { type: 'merge' });
+  const patch = { metadata: { uid: step.uid, labels, annotations } };
+  const { metadata } = await deps.kube.patch(at, patch, { type: 'merge' });
+  const kept = [
+    ...notKept('label', labels, metadata.labels),
+    ...notKept('annotation', annotations, metadata.annotations),
+  ];
+  if (kept.length === 0) return;
+  const message = `PersistentVolumeClaim ${step.claim}: ${kept.join(', ')} after it was written: something changes it back, such as an admission webhook`;
+  throw ApplicationFailure.nonRetryable(message, 'ChangedBack');
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What stands there otherwise than it was written; done again it would be changed back again. */
+function notKept(what: string, written: Texts, found: Texts = {}): readonly string[] {
+  return Object.entries(written)
+    .filter(([key, text]) => found[key] !== text)
+    .map(([key, text]) => `${what} ${key} is not ${text.slice(0, 64)}`);
 }

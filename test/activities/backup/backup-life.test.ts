@@ -123,18 +123,6 @@ describe('a single backup', () => {
     expect([...world.store.unfinished.keys()]).toEqual(['etcd/example_v2_2026-11-21-09:00:00', ...others]);
   });
 
-  it('makes room with what writers that were killed have left, when the store is full', async () => {
-    const world = aWorld();
-    world.store.unfinished.set('etcd/example', world.now - 72 * HOUR);
-    world.store.beforeCall = call => {
-      const isFull = call === 'put' && world.store.unfinished.size > 0;
-      if (isFull) throw new StoreError('full', 'no space is left');
-    };
-    await world.run();
-    expect(world.status).toMatchObject({ phase: 'Succeeded' });
-    expect(world.objects).toEqual([KEY]);
-  });
-
   it('can be asked for again: what is asked for gets a name of its own', async () => {
     const world = aWorld();
     await world.run();
@@ -366,20 +354,6 @@ describe('periodic backups', () => {
     expect(world.objects).toHaveLength(2);
     expect(world.objects).toContain(copy);
     expect(world.status.history).toHaveLength(1);
-  });
-
-  it('whose object a listing leaves out keep their manifest, and are counted', async () => {
-    const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 3 } });
-    await world.run();
-    const [first = ''] = world.objects;
-    const { list } = world.store;
-    world.store.list = async function* (prefix, options) {
-      for await (const object of list.call(world.store, prefix, options)) if (object.key !== first) yield object;
-    };
-    world.now += HOUR;
-    await world.run();
-    expect(world.manifest(first)).toBeDefined();
-    expect(world.status.history).toHaveLength(2);
   });
 
   it('follow an edit at once', async () => {
