@@ -102,7 +102,11 @@ describe('what cannot be used is refused, with the key that is wrong and without
     ],
     [{ ...gcs, endpoint: 'https://example.org' }, undefined, /is not the cloud's own/],
     [{ ...gcs, endpoint: 'http://storage.googleapis.com' }, undefined, /is not the cloud's own/],
-    [{ ...gcs, endpoint: 'https://storage.googleapis.com@example.org' }, undefined, /is not the cloud's own/],
+    [
+      { ...gcs, endpoint: 'https://storage.googleapis.com@example.org' },
+      undefined,
+      /holds more than https:\/\/example.org\/:/,
+    ],
     [{ ...abs, endpoint: 'https://blob.core.windows.net.example.org' }, undefined, /is not the cloud's own/],
     [abs, { 'storage-key': canary }, /must have the key storage-account$/],
     [abs, { 'storage-account': 'a', 'storage-key': canary }, /storage-key is not base64/],
