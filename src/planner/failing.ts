@@ -8,9 +8,16 @@ import type { Actor } from './observation.ts';
 
 type Work = Pick<Extract<Decision, { kind: 'operate' }>, 'operation' | 'step'>;
 
-const NOTHING_DEPENDS_ON = ['labelPods', 'labelClaim', 'retireMember'];
+const NOTHING_DEPENDS_ON = ['labelPods', 'labelClaim', 'retireMember', 'expandClaim'];
 /** Of a cluster that lives. What is created or restored waits for its Services. */
-const NOTHING_IN_REPAIR_DEPENDS_ON = [...NOTHING_DEPENDS_ON, 'applyObjects', 'ensureObjects'];
+const NOTHING_IN_REPAIR_DEPENDS_ON = [
+  ...NOTHING_DEPENDS_ON,
+  'applyObjects',
+  'ensureObjects',
+  // Members keep the certificates that they have, for as long as these are good.
+  'issueCertificates',
+  'requestCertificates',
+];
 
 /** Whether this very step failed lately, and others go on without it. */
 export function isPassedOver(actor: Actor | undefined, { operation, step }: Work): boolean {

@@ -24,7 +24,7 @@ import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planPodLabels } from './pod-labels.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
-import { planCertificates, planSecurity } from './tls.ts';
+import { planCertificates, planSecurity, planTakenNames } from './tls.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
@@ -55,6 +55,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planClaimLabels,
   planRefusedHibernation,
   planRefusedUpgrade,
+  planTakenNames,
 ];
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */

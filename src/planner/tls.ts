@@ -36,9 +36,17 @@ export function planCertificates(observation: Observation): Decision | undefined
   if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
   const step = nextRequest(tls);
   if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
+  const isFormed = cluster.status.clusterID !== undefined;
   const [complaint] = takenNames(observation);
-  if (complaint !== undefined) return blocked(complaint, [step]);
-  return operate(cluster.status.clusterID === undefined ? 'createCluster' : 'repairCluster', [step]);
+  if (complaint !== undefined) return isFormed ? undefined : blocked(complaint, [step]);
+  return operate(isFormed ? 'repairCluster' : 'createCluster', [step]);
+}
+
+/** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
+export function planTakenNames(observation: Observation): Decision | undefined {
+  const step = observation.tls && nextRequest(observation.tls);
+  const [complaint] = takenNames(observation);
+  return step === undefined || complaint === undefined ? undefined : blocked(complaint, [step]);
 }
 
 function nextRequest({ toIssue, requests }: TlsFacts): Step | undefined {

@@ -47,6 +47,34 @@ describe('a pod whose labels may not be changed', () => {
   });
 });
 
+describe('a certificate of a living cluster', () => {
+  const tls = {
+    certificates: [],
+    toIssue: [{ secret: 'example-client-tls', why: 'it does not exist yet' }],
+    taken: [],
+    authoritiesLost: [],
+  };
+  const observation = (given: { readonly taken?: readonly string[] }, pods = [first!]) =>
+    aRunningCluster({
+      tls: { ...tls, ...given },
+      pods,
+      ...(pods.length < 3 && without('example-2')),
+    });
+
+  it('that may not be made does not keep a member without a pod from being started', () => {
+    const seen = observation({});
+    expect(plan(seen, {})).toMatchObject({ step: { kind: 'issueCertificates' } });
+    expect(plan(seen, failedWith('issueCertificates'))).toMatchObject({ step: { kind: 'restartMember' } });
+  });
+
+  it('whose name is taken does not either, and is said when there is nothing else to do', () => {
+    const taken = ['Secret example-client-tls'];
+    expect(plan(observation({ taken }), {})).toMatchObject({ step: { kind: 'restartMember' } });
+    const whole = observation({ taken }, [...aRunningCluster().pods]);
+    expect(plan(whole, {})).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
+  });
+});
+
 describe('a budget that may not be made', () => {
   const disruptionBudget = { exists: false, owned: false };
 

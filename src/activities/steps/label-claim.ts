@@ -28,11 +28,13 @@ export async function labelClaim(
   throw ApplicationFailure.nonRetryable(message, 'ChangedBack');
 }
 
-type Texts = Readonly<Record<string, string>>;
-
 /** What stands there otherwise than it was written; done again it would be changed back again. */
-function notKept(what: string, written: Texts, found: Texts = {}): readonly string[] {
+function notKept(
+  what: string,
+  written: Readonly<Record<string, string | null>>,
+  found: Readonly<Record<string, string>> = {},
+): readonly string[] {
   return Object.entries(written)
-    .filter(([key, text]) => found[key] !== text)
-    .map(([key, text]) => `${what} ${key} is not ${text.slice(0, 64)}`);
+    .filter(([key, text]) => (found[key] ?? null) !== text)
+    .map(([key, text]) => `${what} ${key} is ${text === null ? 'still there' : `not ${text.slice(0, 64)}`}`);
 }
