@@ -16,8 +16,9 @@ const run = promisify(execFile);
 const FIND_MS = 60_000;
 const START_MS = 10 * 60_000;
 const LOOK_MS = 200;
-/** A message ends in a termination message of 4 KiB. */
+/** Of what a tool said; and of that as JSON, in bytes: it ends in a termination message of 4 KiB, of which half would be no report. */
 const LONGEST = 2_000;
+const LONGEST_AS_JSON = 3_000;
 
 /** Paths of programs. */
 export interface Tools {
@@ -85,12 +86,19 @@ function failureOf(error: unknown): VerificationReport {
     stderr = '',
     message,
   } = error as Error & { readonly code?: unknown; readonly stderr?: string };
-  const said = (stderr.trim() || message).slice(-LONGEST);
+  const said = endOf(stderr.trim() || message);
   const isVerdict = typeof code === 'number' && code > 0 && code < 126;
   const isOfTheNode = /no space left|cannot allocate memory|permission denied|read-only file system/i.test(
     said,
   );
   return { kind: isVerdict && !isOfTheNode ? 'fault' : 'trouble', message: said };
+}
+
+/** As much of the end of a text as there is room for. */
+function endOf(text: string): string {
+  let end = text.slice(-LONGEST);
+  while (Buffer.byteLength(JSON.stringify(end)) > LONGEST_AS_JSON) end = end.slice(Math.ceil(end.length / 8));
+  return end;
 }
 
 async function restored(of: Verification): Promise<RestoredFacts | { readonly unknown: string }> {
@@ -124,7 +132,7 @@ async function restored(of: Verification): Promise<RestoredFacts | { readonly un
   try {
     const started = await Promise.race([serving(member, over.signal), ended]);
     if (started === undefined)
-      return { unknown: `etcd ended when it was started on the restored data: ${said}` };
+      return { unknown: `etcd ended when it was started on the restored data: ${endOf(said)}` };
     return await hashed(member, of.revision || started.revision);
   } finally {
     over.abort();

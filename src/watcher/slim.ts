@@ -51,9 +51,13 @@ export function slimOwned(object: KubeObject): KubeObject {
   return { ...bare(object), meaning: fingerprint(meaningOf(object)) };
 }
 
-/** A Pod: as other owned objects, and the address at which its member is asked (lookout.ts). */
+/**
+ * A Pod: as other owned objects, and the address at which its member is asked (lookout.ts). One that has ended, or was evicted,
+ * still names the address that it had, which may be another pod's by now.
+ */
 export function slimPod(object: KubeObject): KubeObject {
-  return { ...slimOwned(object), podIP: at(object, 'status', 'podIP') };
+  const hasEnded = ['Succeeded', 'Failed'].includes(String(at(object, 'status', 'phase')));
+  return { ...slimOwned(object), podIP: hasEnded ? undefined : at(object, 'status', 'podIP') };
 }
 
 /**

@@ -31,6 +31,14 @@ describe('etcdutl snapshot status', () => {
     });
   });
 
+  it('that says a lot is quoted as far as a termination message goes', async () => {
+    const report = await reportOf(
+      `yes '"\\"' | head -n 3000 | tr '\\n' '\\001' >&2; echo the end >&2; exit 1`,
+    );
+    expect(report).toMatchObject({ kind: 'fault', message: expect.stringMatching(/the end$/) });
+    expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(4_096);
+  });
+
   it('that finds fault is believed', async () => {
     const report = await reportOf('echo "snapshot file integrity check failed. 2 errors found." >&2; exit 1');
     expect(report).toEqual({

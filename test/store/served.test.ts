@@ -20,19 +20,22 @@ let server: Server;
 let answering: ReturnType<typeof serveStore>;
 let store: Store;
 let open: (token: string, ca?: string) => Store;
+let leaf: { readonly cert: string; readonly key: string };
+let authority: string;
+const at = { location: 'file://backups', host: '127.0.0.1', serverName: 'claim.test' };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'served-store-'));
   const validity = { now: Date.now(), lasts: 3_600_000 };
-  const authority = await createAuthority('nightly-claim', validity);
+  const { cert, key } = await createAuthority('nightly-claim', validity);
   const names = { commonName: 'claim', usages: ['server' as const], dnsNames: ['claim.test'], addresses: [] };
-  const leaf = await issueLeaf(authority, names, validity);
+  leaf = await issueLeaf({ cert, key }, names, validity);
+  authority = cert;
   answering = serveStore(openFileStore(folder), TOKEN);
   server = createServer(leaf, (request, response) => void answering.answer(request, response));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const at = { location: 'file://backups', host: '127.0.0.1', port, serverName: 'claim.test' };
-  open = (token, ca = authority.cert) => openServedStore({ ...at, ca, token });
+  open = (token, ca = authority) => openServedStore({ ...at, port, ca, token });
   store = open(TOKEN);
 });
 afterAll(async () => {
@@ -59,6 +62,20 @@ describe('a served folder', () => {
     }),
     SMALL_PART,
   );
+
+  test('is not read from without a word on how much there is to read', async () => {
+    const silent = createServer(leaf, (_, response) => response.end('half of it'));
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const reading = openServedStore({ ...at, port, ca: authority, token: TOKEN });
+    try {
+      expect(await codeOf(reading.get('a'))).toBe('other');
+    } finally {
+      await reading.close();
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
 
   test('says why it takes no more, in the middle of an upload', async () => {
     const full: Store = {

@@ -96,6 +96,20 @@ test('a member that wavers for ten minutes is told of ever more rarely, and what
   await world.stop();
 });
 
+test.each(['Succeeded', 'Failed'])(
+  "a pod that is %s is not asked: the address that it had may be another pod's",
+  async phase => {
+    const world = await quiet();
+    for (const cluster of [example, other])
+      for (const serial of [0, 1, 2]) world.reflectors.put(member(serial, { phase }, cluster));
+    await world.clock.advance(5_000);
+    const { asked } = world;
+    await world.clock.advance(60_000);
+    expect(world.asked).toBe(asked);
+    await world.stop();
+  },
+);
+
 test('a pod is asked at its present address, and not once it goes', async () => {
   const world = await quiet();
   world.sayings.set('10.9.9.9', 'silent');

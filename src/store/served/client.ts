@@ -84,7 +84,12 @@ class ServedStore implements Store {
     const bounds = this.#bounds(call, bounding, AS_LONG_AS_IT_TAKES_MS);
     try {
       const { headers, body } = await this.#send(call, bounds);
-      const size = Number(headers['x-object-size']);
+      const size = Number(headers['x-object-size'] ?? Number.NaN);
+      // Without it nobody would notice that the answer ends too soon.
+      if (!Number.isSafeInteger(size)) {
+        body.on('error', () => {}).destroy();
+        throw new StoreError('other', `${this.#what(call)}: the pod does not say how large it is`);
+      }
       return { size, body: this.#read(call, body, { bounds, expected: size - offset }) };
     } catch (error) {
       bounds.release();
