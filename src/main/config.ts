@@ -11,7 +11,7 @@ import {
   type VariableOf,
 } from './variables.ts';
 
-/** Files are read when connecting. */
+/** The files are read again whenever they have changed. */
 export interface TemporalTls {
   readonly caFile: string | undefined;
   readonly certFile: string | undefined;

@@ -56,8 +56,9 @@ const workflowService = 'temporal.api.workflowservice.v1.WorkflowService';
 const serving = 1;
 
 /** Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead. */
-export function temporalServing(connection: Connection, deadlineMs = 2_000): Check {
+export function temporalServing(current: () => Connection, deadlineMs = 2_000): Check {
   return async () => {
+    const connection = current();
     try {
       const { status } = await connection.withDeadline(Date.now() + deadlineMs, () =>
         connection.healthService.check({ service: workflowService }),

@@ -34,11 +34,14 @@ export interface KeeperContext {
   readonly onReplaced: () => void;
 }
 
-/** Registers what is missing now, and looks again for as long as the signal lasts. */
-export function keepNamespace(connection: Connection, context: KeeperContext): NamespaceKeeper {
+/**
+ * Registers what is missing now, and looks again for as long as the signal lasts.
+ * @param current asked anew for each try
+ */
+export function keepNamespace(current: () => Connection, context: KeeperContext): NamespaceKeeper {
   const { signal } = context;
   const { failed, fail } = failure();
-  const ensure = ensurer(connection, context);
+  const ensure = ensurer(current, context);
   let id = '';
   const ready = ensure().then(first => {
     id = first;
@@ -47,7 +50,7 @@ export function keepNamespace(connection: Connection, context: KeeperContext): N
     await ready;
     for (;;) {
       await pause(checkEveryMs, undefined, { signal });
-      const seen = await currentNamespaceId(connection, context.spec.namespace).catch(() => undefined);
+      const seen = await currentNamespaceId(current(), context.spec.namespace).catch(() => undefined);
       if (seen === id) continue;
       const now = await ensure();
       if (now === id) continue;
@@ -72,12 +75,12 @@ export function keepNamespace(connection: Connection, context: KeeperContext): N
 
 /** What waits until the namespace is usable, registers what is missing, and answers its id. */
 function ensurer(
-  connection: Connection,
+  current: () => Connection,
   { spec, logger, signal }: Omit<KeeperContext, 'onReplaced'>,
 ): () => Promise<string> {
   let away = false;
   return async () => {
-    const { id, ...registered } = await retryUntilDone(() => ensureNamespace(connection, spec, signal), {
+    const { id, ...registered } = await retryUntilDone(() => ensureNamespace(current(), spec, signal), {
       signal,
       firstMs: 250,
       maxMs: 5_000,

@@ -1,6 +1,5 @@
 /** Composition: from the settings to a running operator, and back. */
-import { Client } from '@temporalio/client';
-import { type NativeConnection, Runtime } from '@temporalio/worker';
+import { Runtime } from '@temporalio/worker';
 import { createEtcdPort } from '../etcd/adapter.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -15,7 +14,7 @@ import { openServedStore } from '../store/served/client.ts';
 import { ownImage } from './own-image.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
 import { failure, retryUntilDone } from './retry.ts';
-import { lazyConnection, workerConnection } from './temporal-connection.ts';
+import { linkTemporal, type TemporalLink } from './temporal-link.ts';
 import { sdkMetrics } from './sdk-metrics.ts';
 import { startWatching, type Watching } from './watching.ts';
 import { createWorkers, type Workers } from './worker.ts';
@@ -43,7 +42,7 @@ const watchAfterMs = 5_000;
 /**
  * Starts every part that the roles ask for. Resolves as soon as health is served; what has to wait for Temporal or
  * the apiserver waits in the background.
- * @throws when a port is taken
+ * @throws when a port is taken, or the certificates for Temporal cannot be used
  */
 export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
   const { logger, metrics } = telemetry;
@@ -52,10 +51,9 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const stopping = new AbortController();
   const { failed, fail } = failure();
   const kubernetes = connectKubernetes(config, telemetry);
-  const connection = lazyConnection(config.temporal);
-  const client = new Client({ connection, namespace: config.temporal.namespace, identity: config.pod.name });
+  const temporal = temporalOf(config, telemetry);
   let watching: Watching | undefined;
-  const namespace = keepNamespace(connection, {
+  const namespace = keepNamespace(() => temporal.connection(), {
     spec: config.temporal,
     logger,
     signal: stopping.signal,
@@ -63,7 +61,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   });
   void namespace.failed.catch(fail);
   const worker = config.roles.worker
-    ? startWorker(config, { telemetry, kubernetes, namespace, signal: stopping.signal })
+    ? startWorker(config, { telemetry, kubernetes, temporal, namespace, signal: stopping.signal })
     : undefined;
   void worker?.failed.catch(fail);
   const parts = () => ({
@@ -74,7 +72,12 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
     stopping: stopping.signal.aborted,
   });
   const onTrouble = (error: Error) => logger.warn('a listener has trouble with connections', { error });
-  const health = healthPages(operatorChecks(parts, temporalServing(connection)));
+  const health = healthPages(
+    operatorChecks(
+      parts,
+      temporalServing(() => temporal.connection()),
+    ),
+  );
   const servers = [
     await servePages(config.ports.health, health, { onTrouble }),
     await servePages(config.ports.metrics, metricsPages(metrics), { onTrouble }),
@@ -83,7 +86,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   if (config.roles.watcher) {
     void namespace.readyWithin(watchAfterMs).then(() => {
       if (stopping.signal.aborted) return;
-      watching = startWatching(config, { kubernetes, client, logger, metrics });
+      watching = startWatching(config, { kubernetes, client: () => temporal.client(), logger, metrics });
     });
   }
   logger.info('operator started', { roles: config.roles, temporal: config.temporal.address });
@@ -93,10 +96,15 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
       stopping.abort();
       await Promise.all([watching?.stop(), worker?.stop()]);
       await kubernetes.close();
-      await connection.close();
+      await temporal.close();
       await Promise.all(servers.map(server => server.close()));
     },
   };
+}
+
+function temporalOf({ temporal, pod }: Config, { logger, metrics }: Telemetry): TemporalLink {
+  const onOutdated = metrics.temporalCertificates;
+  return linkTemporal({ temporal, identity: pod.name, logger, onOutdated });
 }
 
 /** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
@@ -122,6 +130,7 @@ interface RunningWorker {
 interface WorkerContext {
   readonly telemetry: Telemetry;
   readonly kubernetes: Kubernetes;
+  readonly temporal: TemporalLink;
   readonly namespace: NamespaceKeeper;
   readonly signal: AbortSignal;
 }
@@ -131,14 +140,9 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
   const { failed, fail } = failure();
   let workers: Workers | undefined;
   const running = (async () => {
-    const made = await makeWorkers(config, context);
-    workers = made.workers;
-    try {
-      // Told to stop while it was being made: a worker that never ran has nothing to end.
-      if (!context.signal.aborted) await workers.run();
-    } finally {
-      await made.connection.close();
-    }
+    workers = await makeWorkers(config, context);
+    // Told to stop while it was being made: a worker that never ran has nothing to end.
+    if (!context.signal.aborted) await workers.run();
     if (!context.signal.aborted) throw new Error('the Temporal workers stopped by themselves');
   })().catch((error: unknown) => {
     if (!context.signal.aborted) fail(error);
@@ -155,8 +159,8 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
 
 async function makeWorkers(
   config: Config,
-  { telemetry, kubernetes, namespace, signal }: WorkerContext,
-): Promise<{ readonly workers: Workers; readonly connection: NativeConnection }> {
+  { telemetry, kubernetes, temporal, namespace, signal }: WorkerContext,
+): Promise<Workers> {
   const { logger, metrics } = telemetry;
   const bundle = await workflowBundle(Runtime.instance().logger);
   const claims = {
@@ -185,21 +189,10 @@ async function makeWorkers(
   };
   await namespace.ready;
   return retryUntilDone(
-    async () => {
-      const connection = await workerConnection(config.temporal);
-      try {
-        const workers = await createWorkers(config, {
-          ...telemetry,
-          connection,
-          workflowBundle: bundle,
-          activities,
-        });
-        return { workers, connection };
-      } catch (error) {
-        await connection.close();
-        throw error;
-      }
-    },
+    () =>
+      temporal.makeWorkers(connection =>
+        createWorkers(config, { ...telemetry, connection, workflowBundle: bundle, activities }),
+      ),
     {
       signal,
       firstMs: 250,

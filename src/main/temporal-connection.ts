@@ -1,26 +1,18 @@
 /** Connections to Temporal, and what its errors mean. */
-import { readFileSync } from 'node:fs';
 import { Connection } from '@temporalio/client';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
-import type { Config, TemporalTls } from './config.ts';
+import type { Config } from './config.ts';
+import type { TemporalCertificates } from './temporal-certificates.ts';
 import { retryInterceptors } from './temporal-retries.ts';
 
-/** Options that both kinds of connection take. Reads the TLS files, so a new connection sees rotated ones. */
-export function connectionOptions(
-  temporal: Config['temporal'],
-): Pick<NativeConnectionOptions, 'address' | 'tls'> {
-  return { address: temporal.address, tls: temporal.tls === undefined ? null : tlsOptions(temporal.tls) };
-}
+type Address = Pick<Config['temporal'], 'address'>;
 
-function tlsOptions(tls: TemporalTls): Exclude<NativeConnectionOptions['tls'], boolean | null | undefined> {
-  const { caFile, certFile, keyFile, serverName } = tls;
-  return {
-    ...(caFile === undefined ? {} : { serverRootCACertificate: readFileSync(caFile) }),
-    ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
-    ...(certFile === undefined || keyFile === undefined
-      ? {}
-      : { clientCertPair: { crt: readFileSync(certFile), key: readFileSync(keyFile) } }),
-  };
+/** Options that both kinds of connection take. No certificates: plain text. */
+function connectionOptions(
+  { address }: Address,
+  certificates: TemporalCertificates | undefined,
+): Pick<NativeConnectionOptions, 'address' | 'tls'> {
+  return { address, tls: certificates?.tls ?? null };
 }
 
 /**
@@ -30,9 +22,9 @@ function tlsOptions(tls: TemporalTls): Exclude<NativeConnectionOptions['tls'], b
 const RECONNECTING = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
 
 /** For signals, registration and health. Connects by itself on the first call and again within seconds after every loss. */
-export function lazyConnection(temporal: Config['temporal']): Connection {
+export function lazyConnection(temporal: Address, certificates?: TemporalCertificates): Connection {
   return Connection.lazy({
-    ...connectionOptions(temporal),
+    ...connectionOptions(temporal, certificates),
     connectTimeout: '5s',
     channelArgs: RECONNECTING,
     interceptors: retryInterceptors,
@@ -40,8 +32,11 @@ export function lazyConnection(temporal: Config['temporal']): Connection {
 }
 
 /** For the worker. Rejects within milliseconds while the server is away: `NativeConnection` does not wait. */
-export function workerConnection(temporal: Config['temporal']): Promise<NativeConnection> {
-  return NativeConnection.connect(connectionOptions(temporal));
+export function workerConnection(
+  temporal: Address,
+  certificates?: TemporalCertificates,
+): Promise<NativeConnection> {
+  return NativeConnection.connect(connectionOptions(temporal, certificates));
 }
 
 /** Numbers of grpc/doc/statuscodes.md that are told apart here. */

@@ -22,7 +22,8 @@ const askTimeoutMs = 1_000;
 
 export interface WatchingParts {
   readonly kubernetes: Pick<Kubernetes, 'leaseClient' | 'watcherClient' | 'events'>;
-  readonly client: Client;
+  /** Asked anew for each call. */
+  readonly client: () => Client;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }

@@ -62,6 +62,8 @@ export interface Workers {
   run(): Promise<void>;
   /** `RUNNING` while all do; otherwise the state of one that does not. */
   state(): string;
+  /** Has them go on with another connection. Calls that are under way end on the former one, which is to be closed later. */
+  reconnect(connection: NativeConnection): void;
   /** Has them end. Does nothing to those that do not run. */
   shutdown(): void;
 }
@@ -105,6 +107,9 @@ function together(workers: readonly Worker[]): Workers {
     async run() {
       const ended = await Promise.allSettled(workers.map(worker => worker.run().finally(shutdown)));
       for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
+    },
+    reconnect(connection) {
+      for (const worker of workers) worker.connection = connection;
     },
     state: () => workers.map(worker => worker.getState()).find(state => state !== 'RUNNING') ?? 'RUNNING',
     shutdown,

@@ -45,6 +45,8 @@ export interface Metrics extends ActivityMetrics {
   readonly queueDepth: (read: () => number) => void;
   /** One call to the apiserver. */
   readonly kubeCall: (call: CallReport) => void;
+  /** Whether the files of certificates for Temporal hold something else than what is in use. */
+  readonly temporalCertificates: (isOutdated: boolean) => void;
   /** An error that nobody caught, by where Node says that it comes from. */
   readonly uncaught: (origin: NodeJS.UncaughtExceptionOrigin) => void;
 }
@@ -61,6 +63,11 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
   const leader = new Gauge({
     name: `${prefix}watcher_leader`,
     help: '1 while this replica watches the custom resources.',
+    registers: [registry],
+  });
+  const outdated = new Gauge({
+    name: `${prefix}temporal_certificates_outdated`,
+    help: '1 while the files of certificates for Temporal hold something else than what is in use: half of a pair, or nothing that Temporal is reached with. Worth an alert when it lasts.',
     registers: [registry],
   });
   let depth = (): number => 0;
@@ -89,6 +96,7 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
     descriptions,
     ...own,
     leader: isLeader => leader.set(isLeader ? 1 : 0),
+    temporalCertificates: isOutdated => outdated.set(isOutdated ? 1 : 0),
     knownBackups: read => {
       backups = read;
     },

@@ -69,13 +69,19 @@ const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 /** More than this many stuck workflows need no longer list to be noticed. */
 const MOST_PROBLEMS = 1_000;
 
-/** The port on a real client. The connection must be lazy or connected; it is not closed here. */
-export function temporalPort(client: Client, options: TemporalPortOptions): TemporalPort {
-  const call = <T>(abort: AbortSignal, run: () => Promise<T>): Promise<T> =>
-    client.withDeadline(Date.now() + options.deadlineMs, () => client.withAbortSignal(abort, run));
+/**
+ * The port on a real client. Its connection must be lazy or connected; it is not closed here.
+ * @param current asked anew for each call
+ */
+export function temporalPort(current: () => Client, options: TemporalPortOptions): TemporalPort {
+  const call = <T>(abort: AbortSignal, run: (client: Client) => Promise<T>): Promise<T> => {
+    const client = current();
+    const deadline = Date.now() + options.deadlineMs;
+    return client.withDeadline(deadline, () => client.withAbortSignal(abort, () => run(client)));
+  };
   return {
     async tell(ref, changed, abort) {
-      await call(abort, () =>
+      await call(abort, client =>
         client.workflow.signalWithStart(WORKFLOW_TYPES[ref.kind], {
           ...startOptions(ref, options.taskQueue),
           signal: changedSignal,
@@ -85,22 +91,22 @@ export function temporalPort(client: Client, options: TemporalPortOptions): Temp
     },
     async tellIfRunning(ref, abort) {
       try {
-        await call(abort, () => client.workflow.getHandle(workflowId(ref)).signal(changedSignal));
+        await call(abort, client => client.workflow.getHandle(workflowId(ref)).signal(changedSignal));
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     },
     async state(ref, of, abort) {
-      const found = await call(abort, () => describe(client, workflowId(ref)));
+      const found = await call(abort, client => describe(client, workflowId(ref)));
       const isOperating = (found?.raw.pendingChildren ?? []).length > 0;
       if (found === undefined || stateOf(found).awaited !== undefined) return found && stateOf(found);
       if (of === 'resource' || !isOperating) return stateOf(found);
-      const operation = await call(abort, () => describe(client, operationWorkflowId(ref)));
+      const operation = await call(abort, client => describe(client, operationWorkflowId(ref)));
       return operation === undefined ? stateOf(found) : stateOf(operation);
     },
     async problems(abort) {
       try {
-        return await call(abort, () => listProblems(client, options.taskQueue));
+        return await call(abort, client => listProblems(client, options.taskQueue));
       } catch (error) {
         if (grpcCode(error) === INVALID_ARGUMENT) return 'unsupported';
         throw error;

@@ -51,7 +51,11 @@ export interface WatcherDeps {
 
 /** A watcher on a real Temporal client. */
 export function createWatcher(
-  deps: Omit<WatcherDeps, 'temporal' | 'options'> & { client: Client; options: WatcherOptions },
+  deps: Omit<WatcherDeps, 'temporal' | 'options'> & {
+    /** Asked anew for each call. */
+    client: () => Client;
+    options: WatcherOptions;
+  },
 ): Watcher {
   const { client, options, ...others } = deps;
   const { rpcDeadlineMs } = { ...defaultTimings, ...options.timings };

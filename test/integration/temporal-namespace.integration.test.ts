@@ -105,5 +105,5 @@ describe('a namespace', () => {
 });
 
 test('a server that serves is reported so', async () => {
-  expect(await temporalServing(connection)()).toEqual([]);
+  expect(await temporalServing(() => connection)()).toEqual([]);
 });

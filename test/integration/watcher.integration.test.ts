@@ -53,7 +53,7 @@ async function run(timings: Partial<WatcherTimings> = {}, taskQueue = TASK_QUEUE
   const watcher = createWatcher({
     kube: ours,
     reflector: kubeReflectors(ours),
-    client,
+    client: () => client,
     ask: async () => 'well',
     recordEvent: () => {},
     // No worker gets to anything here: every signal would wait for that.

@@ -22,8 +22,7 @@ afterEach(() => {
 });
 
 function connectionTo(port: number) {
-  const address = `127.0.0.1:${port}`;
-  return lazyConnection({ address, namespace: 'etcd-operator', retentionDays: 30, tls: undefined });
+  return lazyConnection({ address: `127.0.0.1:${port}` });
 }
 
 test('a call on a connection that is closed fails', async () => {
