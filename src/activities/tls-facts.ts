@@ -32,7 +32,7 @@ export function certificateFacts(
     const known = { ...source, exists, owned, missing };
     if (material === undefined) return { ...known, faults: [], notAfter: undefined, expiresSoon: false };
     const inspected = inspect(material, demandsOn(cluster, secret, now));
-    const distrust = distrusted(secret, secrets);
+    const distrust = distrusted(secret, secrets, now);
     const refusal = refused(secret, inspected.faults);
     const named = secretKeys(source.role, source.keys);
     const { notAfter } = inspected;
@@ -110,11 +110,19 @@ const TRUSTED_BY: Readonly<Record<TlsRole, TlsRole>> = {
   operator: 'server',
 };
 
-function distrusted({ source, material }: TlsSecret, secrets: readonly TlsSecret[]): Fault | undefined {
+function distrusted(
+  { source, material }: TlsSecret,
+  secrets: readonly TlsSecret[],
+  now: number,
+): Fault | undefined {
   const other = secrets.find(secret => secret.source.role === TRUSTED_BY[source.role]);
   if (material === undefined || other?.material === undefined) return undefined;
-  if (trusts(other.material.ca, material.cert)) return undefined;
+  if (trusts(other.material.ca, material.cert, now)) return undefined;
   const { ca } = secretKeys(other.source.role, other.source.keys);
   const where = other.source.secret === source.secret ? ca : `${ca} of Secret ${other.source.secret}`;
-  return { part: 'cert', kind: 'NotTrusted', detail: `it is not signed by an authority in ${where}` };
+  return {
+    part: 'cert',
+    kind: 'NotTrusted',
+    detail: `it is not signed by an authority in ${where} that is valid now`,
+  };
 }

@@ -149,6 +149,11 @@ function complaintsAbout(
   const where = `Secret ${secret}`;
   if (requests !== undefined && (!exists || missing.length > 0)) {
     const said = requests.served ? requests.pending[secret] : 'it is not installed';
+    // Issuers that do not know their authority (ACME, Venafi) leave ca.crt out.
+    if (exists && requests.served && said === undefined) {
+      const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: name an issuer in spec.TLS.certManager that tells its authority, such as one of the kind CA or Vault`;
+      return [{ reason: 'KeyMissing', message }];
+    }
     const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it has not said why'}`;
     return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
   }

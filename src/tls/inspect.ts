@@ -38,7 +38,7 @@ export interface Fault {
 
 export interface Inspection {
   readonly faults: readonly Fault[];
-  /** When the first of leaf and authorities in use ends, RFC 3339; undefined when it cannot be read. */
+  /** When the certificate ends, RFC 3339; undefined when it cannot be read. */
   readonly notAfter: string | undefined;
   /** Of the time between its issue and its end, how much is left of the leaf: 1 new, 0 or less expired. */
   readonly fractionLeft: number;
@@ -63,7 +63,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
       ? undefined
       : fault('key', 'KeyMismatch', 'the private key does not belong to the certificate'),
     validity('cert', leaf, demands.now),
-    ...(cas ?? []).slice(0, 1).map(authority => validity('ca', authority, demands.now)),
+    authorityFault(cas ?? [], demands.now),
     names(leaf, demands),
     usage(leaf, demands),
   ];
@@ -74,10 +74,15 @@ export function inspect(material: Material, demands: Demands): Inspection {
   };
 }
 
-/** Whether who presents `cert` is trusted by who trusts `ca`. True when either cannot be parsed: that is told elsewhere. */
-export function trusts(ca: string, cert: string): boolean {
+/**
+ * Whether who presents `cert` is trusted by who trusts `ca`; with `now`, in milliseconds since the epoch, by authorities that are
+ * valid then, if any is. True when either cannot be parsed, and of authorities that have all ended: that is told elsewhere.
+ */
+export function trusts(ca: string, cert: string, now?: number): boolean {
   try {
-    return leadsTo(parseCertificates(cert), parseCertificates(ca));
+    const all = parseCertificates(ca);
+    const valid = all.filter(each => now === undefined || validity('ca', each, now) === undefined);
+    return leadsTo(parseCertificates(cert), valid.length === 0 ? all : valid);
   } catch {
     return true;
   }
@@ -97,6 +102,12 @@ function parse(material: Material): Parsed {
   const key = attempt('key', parseKey);
   const cas = attempt('ca', parseCertificates);
   return { certs, key, cas, faults };
+}
+
+/** Authorities that have ended may stay beside those that took their place. */
+function authorityFault(authorities: readonly X509Certificate[], now: number): Fault | undefined {
+  const faults = authorities.map(authority => validity('ca', authority, now));
+  return faults.includes(undefined) ? undefined : faults[0];
 }
 
 function validity(part: Part, certificate: X509Certificate, now: number): Fault | undefined {

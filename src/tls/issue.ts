@@ -4,8 +4,8 @@ import { createPrivateKey, webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
-/** Before now, so that a clock that is a little behind already takes the certificate for valid. */
-const BACKDATED_MS = 5 * 60_000;
+/** Before now: one that is renewed by a clock that is ahead must not be refused by every member whose clock is right. */
+const BACKDATED_MS = 24 * 3_600_000;
 
 /** A certificate and its key as PEM text. */
 export interface Pair {

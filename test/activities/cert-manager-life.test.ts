@@ -65,6 +65,22 @@ describe('a cluster with TLS.certManager', () => {
     expect(JSON.stringify(pod)).not.toContain('skip-client-san-verification');
   });
 
+  test('says of an issuer that leaves its authority out that it does', async () => {
+    const world = managed();
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    for (const name of ASKED) {
+      await say(world, name, { conditions: [{ type: 'Ready', status: 'True' }] });
+      world.kube.mutate({ apiVersion: 'v1', kind: 'Secret', namespace: NAMESPACE, name }, made => {
+        Reflect.deleteProperty(made['data'] as object, 'ca.crt');
+      });
+    }
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'KeyMissing' });
+    expect(tlsReady(world)?.message).toContain(
+      'cert-manager has issued Secret example-peer-tls, the certificate of the members among themselves, without ca.crt: name an issuer',
+    );
+  });
+
   test('whose issuer is changed asks anew, and lives on meanwhile', async () => {
     const world = managed();
     await world.run();

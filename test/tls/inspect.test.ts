@@ -29,7 +29,8 @@ describe('what a Secret holds', () => {
     expect(faultsOf({})).toEqual([]);
     const { notAfter, fractionLeft } = inspect({ ...good, ca: authority.pair.cert }, DEMANDS);
     expect(notAfter).toBe('2027-02-19T10:00:00Z');
-    expect(fractionLeft).toBeCloseTo(1, 3);
+    // It was issued a day back.
+    expect(fractionLeft).toBeCloseTo(90 / 91, 3);
   });
 
   test.each<[string, Partial<Material>, Fault['part'], RegExp]>([
@@ -65,7 +66,7 @@ describe('what a Secret holds', () => {
     expect(faultsOf(expired)).toEqual([
       { part: 'cert', kind: 'Expired', detail: 'it expired on 2026-11-12T10:00:00Z' },
     ]);
-    const early = await issue({}, { now: NOW + DAY_MS });
+    const early = await issue({}, { now: NOW + 2 * DAY_MS });
     expect(faultsOf(early)).toMatchObject([{ kind: 'NotYetValid' }]);
     const old = await TestAuthority.create('old', NOW - 400 * DAY_MS);
     expect(faultsOf({ ca: old.pair.cert })).toMatchObject([{ part: 'ca', kind: 'Expired' }]);
@@ -117,4 +118,27 @@ test('what is issued ends with its authority, and says what was asked', async ()
   expect(certificate.checkIP('127.0.0.1')).toBe('127.0.0.1');
   expect(certificate.checkIP('::1')).toBeDefined();
   expect(certificate.ca).toBe(false);
+});
+
+describe('several authorities in one Secret', () => {
+  test('one that has ended beside one that goes on is no fault', async () => {
+    const ended = await TestAuthority.create('before', NOW - 400 * DAY_MS);
+    expect(faultsOf({ ca: `${ended.pair.cert}\n${authority.pair.cert}` })).toEqual([]);
+    expect(faultsOf({ ca: ended.pair.cert })).toMatchObject([{ part: 'ca', kind: 'Expired' }]);
+  });
+
+  test('one that has ended is trusted no more', async () => {
+    const other = await TestAuthority.create('other', NOW);
+    const bundle = `${other.pair.cert}\n${authority.pair.cert}`;
+    expect(trusts(bundle, good.cert, NOW)).toBe(true);
+    expect(trusts(bundle, good.cert, NOW + 400 * DAY_MS)).toBe(true);
+    const young = await TestAuthority.create('young', NOW + 390 * DAY_MS);
+    expect(trusts(`${young.pair.cert}\n${authority.pair.cert}`, good.cert, NOW + 400 * DAY_MS)).toBe(false);
+  });
+});
+
+test('what is issued by a clock that is ahead for hours is good by those that are not', async () => {
+  const early = await TestAuthority.create('early', NOW + 20 * 3_600_000);
+  const pair = await early.issue({ dnsNames: [HOST] });
+  expect(inspect({ ...pair, ca: early.pair.cert }, DEMANDS).faults).toEqual([]);
 });
