@@ -32,7 +32,10 @@ export function forbidden(
     case 'bootstrapMembers':
       return faultOfBootstrap(look, step);
     case 'recordIncarnation':
-      return step.clusterId === undefined ? faultOfBeginning(look) : undefined;
+      // What is recorded already is no beginning.
+      return step.clusterId === undefined && cluster.status.incarnation?.token !== step.incarnation.token
+        ? faultOfBeginning(look)
+        : undefined;
     case 'recordClusterId':
       return cluster.status.clusterID === undefined ? undefined : 'a cluster id is recorded';
     case 'restartMember':

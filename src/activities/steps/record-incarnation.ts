@@ -20,7 +20,8 @@ import { timestamp } from '../../api/time.ts';
  * after a crash creates the same members and no others.
  *
  * A cluster id that comes along was read back from stamps or from a quorum. It is stamped on the resource before it is
- * recorded: a quorum may be gone when the status is lost once more.
+ * recorded: a quorum may be gone when the status is lost once more. Of what is recorded already finalizer and stamps are put back,
+ * which a client may have dropped that replaced the resource.
  */
 export async function recordIncarnation(
   deps: Dependencies,
@@ -36,7 +37,6 @@ export async function recordIncarnation(
   if (!finalizers.includes(FINALIZER)) {
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
   }
-  if (recorded !== undefined && !isMore(step.incarnation, recorded)) return;
   const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
   const lastSerial = Math.max(lastSerialOf(clusterFacts(cluster)), ...serials);
   const { clusterId } = step;
@@ -44,6 +44,7 @@ export async function recordIncarnation(
     const { token } = step.incarnation;
     cluster = await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
   }
+  if (recorded !== undefined && !isMore(step.incarnation, recorded)) return;
   await recordStatus(deps.kube, cluster, {
     incarnation: {
       ...step.incarnation,
