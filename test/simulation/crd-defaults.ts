@@ -55,12 +55,3 @@ function filled(schema: Schema, value: unknown): unknown {
   }
   return given;
 }
-
-/** Whether some rule of the kind's admission is about how this field changes. */
-export function refusesChangeOf(kind: string, field: string): boolean {
-  const rulesOf = (schema: Schema): string[] => [
-    ...(schema['x-kubernetes-validations'] ?? []).map(({ rule }) => rule),
-    ...Object.values(schema.properties ?? {}).flatMap(rulesOf),
-  ];
-  return rulesOf(specOf(kind) ?? {}).some(rule => rule.includes('oldSelf') && rule.includes(field));
-}

@@ -1,7 +1,6 @@
 /** What an apiserver, its cache, its quotas and its other clients do to whoever relies on it; and a clock that jumps. */
 import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { refusesChangeOf } from './crd-defaults.ts';
 import type { Fault } from './fault.ts';
 import type { SimWorld } from './sim-world.ts';
 
@@ -60,6 +59,14 @@ const putByOldClient: Fault = (world, random) => {
   return `${isOld ? 'of 2019' : 'of another release'}${keepsVersion ? '' : ' without a version'}`;
 };
 
+/** Somebody replaces the object by a manifest, which has neither finalizers nor annotations (`kubectl replace`). */
+const replacedByManifest: Fault = ({ resource, kube }) => {
+  if (resource === undefined) return undefined;
+  const { name, namespace = '' } = resource.metadata;
+  kube.put({ ...resource, metadata: { name, namespace } });
+  return '';
+};
+
 /** Somebody else is listed as an owner of the status, too: from now on an apply takes nothing away there. */
 const statusCoOwned: Fault = ({ kube }, random) => {
   kube.isStatusCoOwned = random.chance(0.7);
@@ -73,9 +80,8 @@ const clockJumped: Fault = (world, random) => {
   return `${world.skewMs / 1_000} s`;
 };
 
-/** Another cluster domain for a cluster that lives; where admission refuses that, nobody can. */
+/** Another cluster domain for a cluster that lives: admission refuses it once the CRDs of this release are there. */
 const domainChanged: Fault = (world, random) => {
-  if (refusesChangeOf('EtcdCluster', 'ClusterDomain')) return undefined;
   const ClusterDomain = random.chance(0.5) ? '.other.example' : null;
   world.edit({ pod: { ClusterDomain } } as EtcdClusterSpec);
   return String(ClusterDomain);
@@ -100,11 +106,11 @@ export function mendApiserver(world: SimWorld): void {
   kube.refuses.clear();
   kube.isStatusCoOwned = false;
   world.skewMs = 0;
-  world.hashesTakeMs = 0;
+  // Large databases stay large.
+  world.hashesTakeMs = world.random.chance(0.3) ? 30_000 : 0;
   world.endRival();
   world.dropped = undefined;
-  if (!refusesChangeOf('EtcdCluster', 'ClusterDomain'))
-    world.edit({ pod: { ClusterDomain: null } } as unknown as EtcdClusterSpec);
+  world.edit({ pod: { ClusterDomain: null } } as unknown as EtcdClusterSpec);
   if (dropped === undefined) return;
   const { storage } = dropped;
   const { version = worldVersion(world) } = world.spec as { version?: string };
@@ -123,6 +129,7 @@ export const faultsOfApiserver = {
   listsFrozen,
   callsRefused,
   putByOldClient,
+  replacedByManifest,
   statusCoOwned,
   clockJumped,
   domainChanged,

@@ -54,13 +54,16 @@ function nodeWithPods(world: SimWorld, random: Random): { node: string; on: Kube
   return { node, on: world.kube.all('Pod').filter(pod => nodeOf(pod) === node) };
 }
 
-/** No power: what ran there has stopped, and Kubernetes does not know. */
+/** No power: what ran there has stopped, and Kubernetes does not know. Somebody may mark the Node as out of service. */
 const nodeDown: Fault = (world, random) => {
   const found = nodeWithPods(world, random);
   if (found === undefined) return undefined;
-  world.kubelet.nodes.down.add(found.node);
+  const { nodes } = world.kubelet;
+  nodes.down.add(found.node);
   for (const pod of found.on) world.etcd.stop(statusOf(pod).podIP ?? '');
-  return found.node;
+  const isMarked = random.chance(0.3);
+  if (isMarked) nodes.mark(found.node, true);
+  return `${found.node}${isMarked ? ' out of service' : ''}`;
 };
 
 /** The Node object is deleted, and its pods with it; local volumes are gone, for good or until the node is back. */
@@ -74,9 +77,11 @@ const nodeGone: Fault = (world, random) => {
   const lost = [...local, ...on.filter(isEphemeral)].map(({ metadata }) => metadata.uid ?? '');
   // With every disk of the node at once: each alone may be bearable.
   if (lost.length > 1 || !lost.every(uid => mayLose(world, uid))) return undefined;
+  // Its pods are collected in a while.
+  const isSlow = random.chance(0.5);
   for (const pod of on) {
     world.etcd.stop(statusOf(pod).podIP ?? '');
-    world.kube.remove(pod);
+    if (!isSlow || isEphemeral(pod)) world.kube.remove(pod);
     if (isEphemeral(pod)) world.etcd.destroy(pod.metadata.uid ?? '');
   }
   nodes.leave(node, world.now);

@@ -13,6 +13,8 @@ import type { SimWorld } from './sim-world.ts';
 const ANOTHER = 'AnotherRestore';
 /** Then nobody believes any more that what cannot be read will be there again. */
 const MOST_FAILURES = 3;
+/** So many EtcdRestores that have not ended stand beside each other. */
+const MOST_AT_ONCE = 4;
 
 const backedUp: Fault = world => backUp(world);
 
@@ -22,10 +24,10 @@ export function backUp({ backups, etcd }: SimWorld): string | undefined {
   return leader && backups.take(CLUSTER, leader);
 }
 
-/** With the id of the cluster that may go, without, or with another one's. */
+/** With the id of the cluster that may go, without, or with another one's; of a backup that is there or of none. Several stand side by side. */
 const restoreAsked: Fault = (world, random) => {
-  if (underWay(world).length > 1) return undefined;
-  const path = random.chance(0.5) ? backUp(world) : random.pick(world.backups.paths);
+  if (underWay(world).length >= MOST_AT_ONCE) return undefined;
+  const path = random.chance(0.5) ? backUp(world) : random.pick([...world.backups.paths, 'etcd/of-nobody']);
   if (path === undefined) return undefined;
   const name = `back-${world.kube.all('EtcdRestore').length}`;
   if (world.kube.peek('EtcdRestore', name) !== undefined) return undefined;

@@ -4,6 +4,10 @@ import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
 import { ActivityEnvironment } from '../support/activity-environment.ts';
 
+/** A pass or a step may take so long, and what moves data hours (src/workflows/perform.ts). */
+const LIMIT_MS = 20_000;
+const MOVES_DATA = ['fillVolume', 'compareKeys'];
+
 /** One execution of an activity, by one process. */
 export interface Attempt {
   readonly activity: string;
@@ -15,6 +19,8 @@ export interface Attempt {
   dead: boolean;
   /** Nobody waits for it any more, and it goes on. */
   zombie: boolean;
+  /** When it began, in milliseconds. */
+  readonly begunAt: number;
   /** At which tick it last read the resource, with which every look at the world begins. */
   lookedAt: number;
   /** At which tick the look before that began. */
@@ -40,6 +46,7 @@ export interface Ports {
   readonly etcd: (attempt: Attempt) => EtcdPort;
   readonly rest: Omit<Dependencies, 'kube' | 'etcd'>;
   readonly tick: () => number;
+  readonly now: () => number;
   /** Throws when the apiserver refuses calls of this kind, such as `create Pod`. */
   readonly admit: (what: string) => void;
 }
@@ -66,6 +73,7 @@ export class Calls {
       step: activity === 'assess' ? undefined : (args[1] as Step),
       dead: false,
       zombie: false,
+      begunAt: this.#ports.now(),
       lookedAt,
       lookedBefore: lookedAt,
       abandon,
@@ -81,6 +89,18 @@ export class Calls {
     const ended = environment.run(() => run(...args)).finally(() => this.attempts.delete(attempt));
     ended.catch(() => undefined);
     return Promise.race([ended, abandoned]);
+  }
+
+  /** Nobody waits any more for what takes longer than Temporal lets it; it goes on until it hears of that. */
+  timeOut(): void {
+    const now = this.#ports.now();
+    for (const attempt of this.attempts) {
+      const isLimited = attempt.activity === 'assess' || attempt.step?.kind === attempt.activity;
+      if (!isLimited || attempt.zombie || MOVES_DATA.includes(attempt.activity)) continue;
+      if (now - attempt.begunAt <= LIMIT_MS) continue;
+      attempt.zombie = true;
+      attempt.abandon('died');
+    }
   }
 
   /** Ends an execution as a power cut does: nothing of it arrives any more. */

@@ -259,10 +259,12 @@ export class SimKube {
         audit.told(before, after);
         return after;
       },
-      delete: async (ref, { uid } = {}) => {
+      delete: async (ref, { uid, gracePeriodSeconds } = {}) => {
         const found = this.peek(ref.kind, ref.name);
-        if (found !== undefined && (uid === undefined || uid === found.metadata.uid)) audit.deleted(found);
+        const isIt = found !== undefined && (uid === undefined || uid === found.metadata.uid);
+        if (isIt) audit.deleted(found);
         this.delete(ref.kind, ref.name, { uid });
+        if (isIt && gracePeriodSeconds === 0) this.remove(found);
       },
       watch: unused,
       raw: unused,

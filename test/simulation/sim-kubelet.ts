@@ -83,6 +83,7 @@ export class SimKubelet {
     const status = statusOf(pod);
     const { podIP } = status;
     const node = nodeOf(pod);
+    if (node !== undefined && this.nodes.isForgotten(node)) return this.#collect(pod);
     if (node !== undefined && this.nodes.down.has(node)) return;
     if (pod.metadata.deletionTimestamp !== undefined) {
       if (podIP !== undefined) this.#etcd.stop(podIP);
@@ -103,6 +104,11 @@ export class SimKubelet {
       process !== undefined && !process.frozen && process.serves && this.#etcd.leaderSeenBy(process);
     const is = ready ? 'True' : 'False';
     if (status.conditions?.[0]?.status !== is) this.#write(pod, { ...status, conditions: [this.#ready(is)] });
+  }
+
+  /** What the pod garbage collector does in its time with a pod whose Node is gone. */
+  #collect(pod: KubeObject): void {
+    if (this.#random.chance(0.02)) this.#kube.remove(pod);
   }
 
   #hold(pod: KubeObject, status: PodStatus): void {

@@ -94,6 +94,21 @@ export class SimNodes {
     this.down.delete(node);
     this.goneSince.delete(node);
     if (this.#kube.peek('Node', node) === undefined) this.#register(node);
+    this.mark(node, false);
+  }
+
+  /** Somebody says that the machine is off, or takes that back (Kubernetes, "Non-graceful node shutdown"). */
+  mark(node: string, isOutOfService: boolean): void {
+    const found = this.#kube.peek('Node', node);
+    const taints = isOutOfService
+      ? [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute', value: 'nodeshutdown' }]
+      : [];
+    if (found !== undefined) this.#kube.change(found, { spec: { taints } });
+  }
+
+  /** Kubernetes has no Node of that name, and no machine that registers again. */
+  isForgotten(node: string): boolean {
+    return this.#kube.peek('Node', node) === undefined && !this.unregistered.has(node);
   }
 
   /** Somebody changes what the Node is labelled as, or puts that right. */

@@ -77,6 +77,8 @@ export class SimWorld {
   hashesTakeMs = 0;
   /** Another operator that does the same at the same time; undefined: none. */
   rival: SimOperator | undefined;
+  /** Passes and steps that take too long are given up; scenes let hours pass at once. */
+  hasTimeLimits = true;
   /** Clients write nothing. */
   isQuiet = false;
   decision: { kind: string; reason?: string; message?: string } = { kind: 'none' };
@@ -181,6 +183,7 @@ export class SimWorld {
     this.now += 1 + random.below(40);
     const isBusy = this.calls.pending.length > 0;
     let moved = this.#fire();
+    if (this.hasTimeLimits) this.calls.timeOut();
     this.#watchRestores();
     if (this.stormy) this.#fault();
     const which = random.next();
@@ -416,6 +419,7 @@ export class SimWorld {
         now: () => this.now + this.skewMs,
       },
       tick: () => this.ticks,
+      now: () => this.now,
       admit: what => {
         const words = this.kube.refuses.get(what);
         if (words !== undefined) throw fault(403, 'Forbidden', words);

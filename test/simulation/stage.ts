@@ -40,6 +40,7 @@ export class Stage {
     const chosen = { only: new Set<number>(), coverage: new Coverage(), ...usual, ...options };
     const world = new SimWorld({ seed: this.#seed, ...chosen });
     world.stormy = false;
+    world.hasTimeLimits = false;
     world.kubelet.nodes.hasLocalVolumes = false;
     world.kubelet.nodes.hasMixedVolumes = false;
     return world;
