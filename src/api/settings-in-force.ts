@@ -4,6 +4,7 @@
  * later, because a manifest never had it or a client does not know it, keeps that value. Pure.
  */
 import { type ClusterConfig, DEFAULT_RETAIN_DEAD_MEMBER, ISSUER_DEFAULTS, withDefaults } from './defaults.ts';
+import { domainIn } from './domain.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, RawObject } from './types.ts';
 
 /**
@@ -101,10 +102,14 @@ function merged(
   status: EtcdClusterStatus,
 ): EtcdClusterSpec {
   const version = status.targetVersion || status.currentVersion || settings.version;
-  const known = { ...settings, ...(version && { version }) };
+  // The domain is in the members' URLs: what was asked for since is not carried out, and taken back by leaving it out.
+  const domain = domainIn(status.incarnation?.members[0]?.peerURL ?? '');
+  const pod = domain === undefined ? settings.pod : { ...settings.pod, ClusterDomain: domain };
+  const known = { ...settings, ...(version && { version }), ...(pod && { pod }) };
   const spec = KEPT_FIELDS.reduce<Tree>((merging, field) => {
     const value = valueAt(known, field);
-    if (value === undefined || !isAbsent(written, field) || isReplaced(written, known, field)) return merging;
+    if (value === undefined || value === '' || !isAbsent(written, field) || isReplaced(written, known, field))
+      return merging;
     return withValue(merging, field.split('.'), value);
   }, written);
   return spec as EtcdClusterSpec;

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { domainIn, domainOf } from '../../src/api/domain.ts';
 import { validateCluster } from '../../src/api/validate.ts';
 import { clusterFacts } from '../../src/activities/observe.ts';
+import { asCluster } from '../../src/activities/resource.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { planMembership } from '../../src/planner/membership/index.ts';
 import { plan } from '../../src/planner/plan.ts';
@@ -35,6 +37,12 @@ describe('the domain of a living cluster', () => {
     ['', undefined],
   ])('is read from %s', (url, expected) => {
     expect(domainIn(url)).toBe(expected);
+  });
+
+  it('is as before when another one that was written once is taken back as the message says', () => {
+    const settings = { size: 3, pod: { ClusterDomain: 'corp.internal' } };
+    const { object } = aCluster({ spec: { size: 3 }, status: { ...aRunningStatus(), settings } });
+    expect(validateCluster(asCluster(object as unknown as KubeObject)).blocking).toEqual([]);
   });
 
   it('is the recorded one, whatever the specification says by now', () => {

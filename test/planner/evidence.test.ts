@@ -39,6 +39,22 @@ describe('a member that does not answer', () => {
     ['without a pod is not lost while its claim is there', silent({}), undefined],
     ['without pod and claim is lost', silent({ claims: withoutClaim }), 'its claim is gone'],
     [
+      'that was evicted while its claim was being deleted is lost: no pod is started on that any more',
+      silent({
+        pod: { phase: 'Failed', ready: false },
+        claims: [...withoutClaim, aClaim({ name: 'example-1', deleting: true })],
+      }),
+      'its claim is being deleted, and no pod can be started on it any more',
+    ],
+    [
+      'that runs while its claim is being deleted is not lost',
+      silent({
+        pod: { ready: false },
+        claims: [...withoutClaim, aClaim({ name: 'example-1', deleting: true })],
+      }),
+      undefined,
+    ],
+    [
       'whose claim lost its stamps is not lost',
       silent({ claims: [...withoutClaim, aClaim({ name: 'example-1', owned: false })] }),
       undefined,

@@ -163,6 +163,11 @@ describe('the claim of one that is no member any more', () => {
     expect(left(removed(name))).toMatchObject({ step: { kind: 'retireMember', fate: 'Delete' } });
   });
 
+  it('is left alone when a restore put it aside', () => {
+    const { step } = left({ ...removed(name), keptByRestore: true }) as { step?: { kind: string } };
+    expect(step?.kind).not.toBe('retireMember');
+  });
+
   it('is kept for a while when nobody knows who has removed it, or when it was removed as dead', () => {
     expect(left({})).toMatchObject(kept);
     expect(left(removed('example-1'))).toMatchObject(kept);

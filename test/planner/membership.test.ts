@@ -36,6 +36,21 @@ function withLearner(
 }
 
 describe('a learner', () => {
+  it.each([
+    ['incarnation', { token: 'example-0b7e6e34-0' }],
+    ['resource', { token: 'example-ffffffff-1', owned: false }],
+    ['cluster', { clusterId: 'beef' }],
+  ])('that has no pod is taken back when a claim of another %s stands under its name', (_, claim) => {
+    const decision = plan(withLearner({ claim, pod: false }), {});
+    expect(decision).toMatchObject({
+      step: {
+        kind: 'removeMember',
+        member: 'example-3',
+        reason: 'the claim under its name is of another cluster',
+      },
+    });
+  });
+
   const said = (learner: Parameters<typeof aProbe>[0], leader: Parameters<typeof aProbe>[0] = {}) => ({
     probes: {
       'example-0': aProbe({ raftIndex: '50000', ...leader }),

@@ -3,18 +3,22 @@
  * was told of as done, who the members are by the newest log, and which disks are there. Nothing of the planner, or of
  * what activities see, is asked: neither status, nor labels, nor stamps.
  */
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
 import type { SimNodes } from './sim-nodes.ts';
 import { type Disk, type Members, newestMembers, quorumOf, type Row, votersOf } from './sim-raft.ts';
 
+/** Where the world is, and for how long a member is to be waited for whose Node is gone (milliseconds), as somebody last wrote it. */
+export interface Around {
+  readonly nodes: SimNodes;
+  readonly now: number;
+  readonly waitsMs: number;
+}
+
 export interface Truths {
   readonly kube: SimKube;
   readonly etcd: () => SimEtcd;
-  readonly around: () => { readonly nodes: SimNodes; readonly now: number };
-  /** The name of the resource. */
-  readonly cluster: string;
+  readonly around: () => Around;
 }
 
 export class GroundTruth {
@@ -116,14 +120,18 @@ export class GroundTruth {
       : `its data is there and ${Math.min(...sizes)} are asked for`;
   }
 
-  /** The Node that its volume lies on was gone for as long as it was to be waited for (`spec.repair.replaceAfterSeconds`). */
+  /**
+   * The Node that its volume lies on was gone for as long as it was to be waited for (`spec.repair.replaceAfterSeconds`), or its claim
+   * is being deleted and nothing runs on it: Kubernetes starts no pod on such a claim.
+   */
   #isAwayForGood(member: string): boolean {
-    const { kube, around, cluster } = this.#world;
-    const { nodes, now } = around();
-    const since = nodes.goneSince.get(nodes.homeOf(kube.peek('PersistentVolumeClaim', member)) ?? '');
-    const spec = kube.peek('EtcdCluster', cluster)?.['spec'] as EtcdClusterSpec | undefined;
-    const { replaceAfterSeconds = 600 } = spec?.repair ?? {};
-    return since !== undefined && (this.hasJumped || now - since >= replaceAfterSeconds * 1_000);
+    const { kube, around, etcd } = this.#world;
+    const { nodes, now, waitsMs } = around();
+    const claim = kube.peek('PersistentVolumeClaim', member);
+    const runs = [...etcd().processes.values()].some(({ name }) => name === member);
+    if (claim?.metadata.deletionTimestamp !== undefined && !runs) return true;
+    const since = nodes.goneSince.get(nodes.homeOf(claim) ?? '');
+    return since !== undefined && (this.hasJumped || now - since >= waitsMs);
   }
 }
 

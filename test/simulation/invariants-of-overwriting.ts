@@ -3,10 +3,10 @@
  * of every one of its voters is gone. What is gone the world itself knows: its disks and its nodes. Nothing of the operator is asked
  * but which incarnation it has recorded.
  */
-import type { EtcdClusterSpec, EtcdClusterStatus, EtcdRestoreSpec } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreSpec } from '../../src/api/types.ts';
+import type { Around } from './ground-truth.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
-import type { SimNodes } from './sim-nodes.ts';
 import { newestMembers, type Row, votersOf } from './sim-raft.ts';
 
 /** The operator notes whole seconds. */
@@ -23,7 +23,7 @@ interface Written {
 export class Overwriting {
   readonly #kube: SimKube;
   readonly #etcd: () => SimEtcd;
-  readonly #around: () => { readonly nodes: SimNodes; readonly now: number };
+  readonly #around: () => Around;
   readonly #cluster: string;
   /** Which clusters each EtcdRestore, by its uid, was ever said to overwrite. */
   readonly #named = new Map<string, Set<string>>();
@@ -37,7 +37,7 @@ export class Overwriting {
   constructor(world: {
     readonly kube: SimKube;
     readonly etcd: () => SimEtcd;
-    readonly around: () => { readonly nodes: SimNodes; readonly now: number };
+    readonly around: () => Around;
     readonly cluster: string;
   }) {
     this.#kube = world.kube;
@@ -102,11 +102,9 @@ export class Overwriting {
 
   /** Its node has been gone for as long as a member is waited for. */
   #isGoneForGood(member: string): boolean {
-    const { nodes, now } = this.#around();
+    const { nodes, now, waitsMs } = this.#around();
     const home = nodes.homeOf(this.#kube.peek('PersistentVolumeClaim', member));
     const since = nodes.goneSince.get(home ?? '');
-    const spec = this.#kube.peek('EtcdCluster', this.#cluster)?.['spec'] as EtcdClusterSpec | undefined;
-    const { replaceAfterSeconds = 600 } = spec?.repair ?? {};
-    return since !== undefined && now - since + SLACK_MS >= replaceAfterSeconds * 1_000;
+    return since !== undefined && now - since + SLACK_MS >= waitsMs;
   }
 }

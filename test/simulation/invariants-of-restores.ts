@@ -6,8 +6,8 @@ import { clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/types.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
+import type { Around } from './ground-truth.ts';
 import { Overwriting } from './invariants-of-overwriting.ts';
-import type { SimNodes } from './sim-nodes.ts';
 import { newestMembers, type Process, votersOf } from './sim-raft.ts';
 
 export class RestoreInvariants {
@@ -25,7 +25,7 @@ export class RestoreInvariants {
   constructor(world: {
     readonly kube: SimKube;
     readonly etcd: () => SimEtcd;
-    readonly around: () => { readonly nodes: SimNodes; readonly now: number };
+    readonly around: () => Around;
     readonly cluster: string;
   }) {
     this.#kube = world.kube;

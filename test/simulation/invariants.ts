@@ -4,14 +4,13 @@ import { compareVersions } from '../../src/api/versions.ts';
 import type { EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
-import { GroundTruth } from './ground-truth.ts';
+import { type Around, GroundTruth } from './ground-truth.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart } from './invariants-of-restarts.ts';
 import { faultOfEnd } from './invariants-of-upgrades.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
 import { type Audit, NAMESPACE, type SimKube } from './sim-kube.ts';
-import type { SimNodes } from './sim-nodes.ts';
 import { newestMembers, type Process, quorumOf, type Row, votersOf } from './sim-raft.ts';
 import { isEphemeral, isSeed, versionOf } from './sim-kubelet.ts';
 import { agreedOn, isBefore, minor } from './sim-versions.ts';
@@ -50,12 +49,12 @@ export class Invariants implements EtcdAudit {
     kube: SimKube;
     etcd: () => SimEtcd;
     tick: () => number;
-    around: () => { readonly nodes: SimNodes; readonly now: number };
+    around: () => Around;
   }) {
     this.#kube = world.kube;
     this.#etcd = world.etcd;
     this.#tick = world.tick;
-    this.truth = new GroundTruth({ ...world, cluster: CLUSTER });
+    this.truth = new GroundTruth(world);
     this.#restores = new RestoreInvariants({ ...world, cluster: CLUSTER });
   }
 

@@ -105,6 +105,8 @@ export function isLost(look: Look, name: string): boolean {
   if (cluster.status.storage?.kind === 'EmptyDir') return pod === undefined || isOver(pod);
   const claim = look.claim(name);
   if (claim === undefined || claim.phase === 'Lost') return true;
+  // No pod is started on a claim that is being deleted; of all of them at once a person decides.
+  if (claim.deleting && (pod === undefined || isOver(pod))) return look.rows.length > 0;
   if (claim.home?.exists !== false) return false;
   // Nodes are registered anew: it is waited for as long as the specification says.
   const { lostSince } = cluster.status.members?.details?.find(detail => detail.name === name) ?? {};

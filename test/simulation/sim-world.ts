@@ -85,6 +85,7 @@ export class SimWorld {
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
   #seenWrites = 0;
+  #waitsMs = 600_000;
   /** The client Service was there once. */
   hasClients = false;
 
@@ -104,7 +105,7 @@ export class SimWorld {
       kube: this.kube,
       etcd: () => this.etcd,
       tick: clock.tick,
-      around: () => ({ nodes: this.kubelet.nodes, now: this.now }),
+      around: () => ({ nodes: this.kubelet.nodes, now: this.now, waitsMs: this.#waitsMs }),
     });
     this.etcd = new SimEtcd(random, clock, this.invariants);
     this.etcd.strict = random.chance(0.5);
@@ -348,8 +349,10 @@ export class SimWorld {
     this.noteSize();
   }
 
-  /** Somebody has written a size. */
+  /** Somebody has written a size. What a client drops of the rest stays as it was (docs/decisions/0036-an-absent-field-asks-for-nothing.md). */
   noteSize(): void {
+    const { replaceAfterSeconds } = this.spec.repair ?? {};
+    if (replaceAfterSeconds !== undefined) this.#waitsMs = replaceAfterSeconds * 1_000;
     this.invariants.sizes.push([this.ticks, this.spec.size]);
   }
 

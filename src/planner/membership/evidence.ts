@@ -46,6 +46,10 @@ function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
     // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
     return observation.membership.known && !isRunning(seat) ? exchange : undefined;
   }
+  // Kubernetes, "Storage Object in Use Protection": a pod that has ended keeps the claim from going, and no other one is started on it.
+  const isOver = seat.pod === undefined || hasEnded(seat.pod);
+  if (seat.claim.deleting && isOver && observation.membership.known)
+    return 'its claim is being deleted, and no pod can be started on it any more';
   if (seat.claim.phase === 'Lost') return isRunning(seat) ? undefined : 'its claim has lost its volume';
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;

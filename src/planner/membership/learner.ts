@@ -1,6 +1,7 @@
 /** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
 import { blocked, operate, undoing } from '../answers.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
+import { isStampedOtherwise } from '../identity.ts';
 import type { Observation } from '../observation.ts';
 import { podChanges } from '../rendering.ts';
 import { unsealed } from '../seal.ts';
@@ -88,6 +89,8 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
   if (pod === undefined && lost !== undefined) return { reason: lost };
+  if (pod === undefined && isClaimOfAnother(observation, learner))
+    return { reason: 'the claim under its name is of another cluster' };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
@@ -109,6 +112,13 @@ function volumeLossOf({ claim }: Seat): string | undefined {
   return claim?.home?.exists === false
     ? `its volume is on node ${claim.home.node}, which is gone`
     : undefined;
+}
+
+/** Nothing is to be started on it, and nothing can be made beside it; the next learner has another name. */
+function isClaimOfAnother(observation: Observation, { name }: Seat): boolean {
+  return observation.claims.some(
+    claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(observation, claim),
+  );
 }
 
 function hasLostData(observation: Observation, seat: Seat): boolean {

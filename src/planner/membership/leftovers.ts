@@ -47,7 +47,10 @@ function leftOf(observation: Observation, seats: readonly Seat[]): Left[] {
     !object.deleting &&
     !seats.some(seat => seat.name === object.name);
   const pods = observation.pods.filter(isLeft);
-  const claims = observation.claims.filter(claim => isLeft(claim) && isDue(claim.keptUntil, observation));
+  // What a restore put aside is never deleted, also when it was brought back since.
+  const claims = observation.claims.filter(
+    claim => isLeft(claim) && isDue(claim.keptUntil, observation) && claim.keptByRestore !== true,
+  );
   const names = [...new Set([...pods, ...claims].map(({ name }) => name))];
   return names.map(member => ({
     member,
