@@ -3,7 +3,7 @@ import type { Incarnation } from '../../api/types.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
-import { lastSerialOf } from '../../planner/identity.ts';
+import { lastSerialOf, stampsOf } from '../../planner/identity.ts';
 import { clusterFacts } from '../observe.ts';
 import {
   type ClusterRef,
@@ -40,11 +40,13 @@ export async function recordIncarnation(
   const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
   const lastSerial = Math.max(lastSerialOf(clusterFacts(cluster)), ...serials);
   const { clusterId } = step;
-  if (clusterId !== undefined) {
+  const isNews = recorded === undefined || isMore(step.incarnation, recorded);
+  const isStamped = stampsOf(clusterFacts(cluster)).clusterId === clusterId;
+  if (clusterId !== undefined && (isNews || !isStamped)) {
     const { token } = step.incarnation;
     cluster = await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
   }
-  if (recorded !== undefined && !isMore(step.incarnation, recorded)) return;
+  if (!isNews) return;
   await recordStatus(deps.kube, cluster, {
     incarnation: {
       ...step.incarnation,
