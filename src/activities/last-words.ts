@@ -12,11 +12,20 @@ const GRAVE = ['error', 'fatal', 'panic'];
  * Secrets, and this text goes into status, events and histories.
  */
 export function lastWords(message: string | undefined): string | undefined {
-  const lines = message?.split('\n').slice(message.length < KEPT ? 0 : 1);
+  const lines = message
+    ?.replace(CONTROLS, '')
+    .split('\n')
+    .slice(message.length < KEPT ? 0 : 1);
   const harmless = lines?.filter(line => !/environment[- ]variable/.test(line));
   const faults = new Set(harmless?.flatMap(faultOf));
-  return faults.size > 0 ? [...faults].join('\n') : harmless?.join('\n');
+  const said = faults.size > 0 ? [...faults].join('\n') : harmless?.join('\n');
+  return said?.replace(QUOTED_VALUE, 'the value of $1 cannot be used');
 }
+
+/** What terminals act upon: whoever chooses the image of a cluster chooses what its containers say. */
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+/** etcd quotes a value that it cannot read, and then the parser does so, too (pkg/flags/flag.go of etcd). */
+const QUOTED_VALUE = /invalid value \\?".*?\\?" for (ETCD_\w+):.*/g;
 
 /** `message: error` of a line of etcd's JSON log that tells a fault. */
 function faultOf(line: string): string[] {

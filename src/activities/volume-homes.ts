@@ -41,10 +41,24 @@ async function affinityOf(kube: KubeClient, claim: KubeObject): Promise<readonly
   const { volumeName } = (claim['spec'] ?? {}) as { volumeName?: string };
   if (!volumeName) return [];
   const volume = await kube.get({ ...VOLUME, name: volumeName }).catch(unlessForbidden);
-  const { nodeAffinity } = (volume?.['spec'] ?? {}) as {
+  const { nodeAffinity, claimRef } = (volume?.['spec'] ?? {}) as {
     nodeAffinity?: { required?: { nodeSelectorTerms?: readonly SelectorTerm[] } };
+    claimRef?: ClaimRef;
   };
+  if (claimRef !== undefined && !isOf(claimRef, claim)) return [];
   return nodeAffinity?.required?.nodeSelectorTerms ?? [];
+}
+
+interface ClaimRef {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+/** A claim can name any volume. Only the volume that is bound to it holds its data; where others lie is nobody's business here. */
+function isOf({ namespace, name, uid }: ClaimRef, { metadata }: KubeObject): boolean {
+  const isSameClaim = uid === undefined || uid === metadata.uid;
+  return isSameClaim && namespace === metadata.namespace && name === metadata.name;
 }
 
 /** Undefined where the operator may not list them: then nobody knows. */

@@ -1,5 +1,12 @@
 /** Which fields that are set do nothing, so that status says it: nothing is ignored silently. Pure. */
-import { LABEL_COMPONENT, LABEL_INSTANCE, LABEL_MANAGED_BY, LABEL_NAME, type Kind } from './names.ts';
+import {
+  isReservedKey,
+  LABEL_COMPONENT,
+  LABEL_INSTANCE,
+  LABEL_MANAGED_BY,
+  LABEL_NAME,
+  type Kind,
+} from './names.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
 
 export type IgnoredField = {
@@ -31,7 +38,7 @@ export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
 
 /** The fields of a cluster's specification that are set and not acted upon, in a fixed order. */
 export function ignoredClusterFields(spec: EtcdClusterSpec): readonly IgnoredField[] {
-  return [...ignoredFields('EtcdCluster', spec), ...overriddenLabels(spec)];
+  return [...ignoredFields('EtcdCluster', spec), ...overriddenLabels(spec), ...reservedOfClaims(spec)];
 }
 
 /** The fields of a backup that are set and not acted upon: blocks of stores that storageType does not name among them. */
@@ -60,6 +67,17 @@ function overriddenLabels(spec: EtcdClusterSpec): readonly IgnoredField[] {
   return [LABEL_NAME, LABEL_INSTANCE, LABEL_COMPONENT, LABEL_MANAGED_BY]
     .filter(key => spec.pod?.labels?.[key] !== undefined)
     .map(key => ({ field: `spec.pod.labels[${key}]`, why: 'the operator sets this label itself' }));
+}
+
+/** A template that was copied from a claim says what the operator had noted on that one. */
+function reservedOfClaims({ storage }: EtcdClusterSpec): readonly IgnoredField[] {
+  const { labels = {}, annotations = {} } = storage?.volumeClaimTemplate?.metadata ?? {};
+  const path = 'spec.storage.volumeClaimTemplate.metadata';
+  const ignored = (field: string, texts: object): IgnoredField[] =>
+    Object.keys(texts)
+      .filter(isReservedKey)
+      .map(key => ({ field: `${path}.${field}[${key}]`, why: 'the operator sets this key itself' }));
+  return [...ignored('labels', labels), ...ignored('annotations', annotations)];
 }
 
 const BLOCKS = ['s3', 'abs', 'gcs', 'oss', 'file'] as const;

@@ -86,6 +86,8 @@ class RestClient implements ClosableKubeClient {
   }
 
   async get(ref: port.ObjectRef, options: port.CallOptions = {}): Promise<port.KubeObject | undefined> {
+    // People write such names into specifications. Nothing is called so, and a path would lead elsewhere.
+    if (ref.name === '.' || ref.name === '..') return undefined;
     try {
       const path = this.#paths.object(ref);
       return await this.#object({ method: 'GET', path, kind: ref.kind, idempotent: true }, options);

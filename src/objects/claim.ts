@@ -1,6 +1,6 @@
 /** The claim that holds one member's data. Pure. */
 import { withDefaults } from '../api/defaults.ts';
-import { claimName, memberLabels } from '../api/names.ts';
+import { claimName, isReservedKey, memberLabels } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import { type ManifestObject, memberAnnotations } from './manifest.ts';
 import { requestedSize } from './storage.ts';
@@ -25,8 +25,11 @@ export function memberClaim(
     metadata: {
       name: claimName(member.name),
       namespace: cluster.metadata.namespace,
-      labels: { ...template?.metadata?.labels, ...memberLabels(cluster.metadata.name, member.name) },
-      annotations: { ...template?.metadata?.annotations, ...memberAnnotations(member) },
+      labels: {
+        ...notOurs(template?.metadata?.labels),
+        ...memberLabels(cluster.metadata.name, member.name),
+      },
+      annotations: { ...notOurs(template?.metadata?.annotations), ...memberAnnotations(member) },
     },
     spec: {
       ...spec,
@@ -38,4 +41,9 @@ export function memberClaim(
       ...(storageClassName === undefined ? {} : { storageClassName }),
     },
   };
+}
+
+/** What the operator reads from claims is its own to write: a template may be copied from a claim of another member. */
+function notOurs(texts: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).filter(([key]) => !isReservedKey(key)));
 }

@@ -1,5 +1,6 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
 import type { Actor, Assessment, Decision } from '../activities/index.ts';
+import { plain } from './markdown.ts';
 
 const HEAD = '| Name | Id | Role | Health | etcd | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
 
@@ -17,7 +18,7 @@ export function clusterDetails({ decision, summary }: Assessment, asked?: Asked)
       `| ${[name, id, role, health, version, node].map(cell).join(' | ')} |`,
   );
   const conditions = summary.conditions.map(
-    ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${oneLine(message)}`,
+    ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${plain(message)}`,
   );
   return [
     `**${summary.phase}**, ${summary.membersReady} of ${summary.size} members ready, etcd ${summary.version}`,
@@ -31,11 +32,11 @@ export function clusterDetails({ decision, summary }: Assessment, asked?: Asked)
 function askedDetails({ requests, refused }: Asked): string[] {
   const lines = requests.map(
     ({ kind, target, by, reason }) =>
-      `- **${kind}** ${cell(target)}, asked for by ${oneLine(by)}${reason === undefined ? '' : ` (${oneLine(reason)})`}`,
+      `- **${kind}** ${cell(target)}, asked for by ${plain(by)}${reason === undefined ? '' : ` (${plain(reason)})`}`,
   );
   return [
     ...(lines.length === 0 ? [] : [lines.join('\n')]),
-    ...(refused === undefined ? [] : [`Refused: ${oneLine(refused)}`]),
+    ...(refused === undefined ? [] : [`Refused: ${plain(refused)}`]),
   ];
 }
 
@@ -51,7 +52,7 @@ function planDetails(decision: Decision): string {
     case 'idle':
       return 'Nothing to do.';
     case 'blocked':
-      return [`**Blocked: ${decision.reason}.** ${oneLine(decision.message)}`, ...steps(decision.plan)].join(
+      return [`**Blocked: ${decision.reason}.** ${plain(decision.message)}`, ...steps(decision.plan)].join(
         '\n',
       );
     case 'operate':
@@ -60,15 +61,11 @@ function planDetails(decision: Decision): string {
 }
 
 function steps(plan: readonly { readonly summary: string }[]): string[] {
-  return plan.map(({ summary }, index) => `${index + 1}. ${oneLine(summary)}`);
+  return plan.map(({ summary }, index) => `${index + 1}. ${plain(summary)}`);
 }
 
 /** The UI's tables have no space between their columns, and what is set as code has some of its own. */
 function cell(text: string): string {
-  const shown = oneLine(text).replaceAll('|', '\\|').replaceAll('`', '');
+  const shown = text.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|').replaceAll('`', '');
   return shown === '' ? '–' : `\`${shown}\``;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

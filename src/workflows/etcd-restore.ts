@@ -21,6 +21,7 @@ import { workflowId } from '../api/names.ts';
 import type { Activities, RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
 import { isLong } from './long-history.ts';
 import { movingData, untilLooked } from './looking.ts';
+import { plain } from './markdown.ts';
 import { changedSignal, type ResourceRef, resyncSignal } from './messages.ts';
 
 /** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
@@ -154,5 +155,5 @@ function detailsOf({ decision, summary }: RestoreAssessment): string {
   const { phase = 'Pending', step, reason } = summary;
   const kind = decision.kind === 'refused' ? 'Refused' : 'Blocked';
   const blocked = 'reason' in decision ? `${kind}: ${decision.reason}. ` : '';
-  return `**${phase}**\n\n${blocked}${(reason ?? step ?? '').replace(/\s+/g, ' ')}`;
+  return `**${phase}**\n\n${blocked}${plain(reason ?? step ?? '')}`;
 }

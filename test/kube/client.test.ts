@@ -139,6 +139,11 @@ describe('verbs', { timeout: 120_000 }, () => {
   });
 });
 
+it.each(['.', '..'])('nothing is called "%s", and nothing else is found by it', async name => {
+  expect(await bench.client.get(podRef(name))).toBeUndefined();
+  expect(bench.server.count('get')).toBe(0);
+});
+
 describe('failures', { timeout: 120_000 }, () => {
   it('are told apart, with causes', async () => {
     const { client, server } = bench;

@@ -1,6 +1,7 @@
 /** The markdown that people read in the Temporal UI. */
 import { describe, expect, it } from 'vitest';
 import type { Assessment, ClusterSummary, Decision } from '../../src/activities/index.ts';
+import { backupDetails } from '../../src/workflows/backup-details.ts';
 import { clusterDetails, operationDetails } from '../../src/workflows/details.ts';
 
 const SUMMARY: ClusterSummary = {
@@ -45,6 +46,26 @@ describe('the details of a cluster', () => {
         'Nothing to do.',
       ].join('\n\n'),
     );
+  });
+
+  it('show texts of others as they are: neither images nor links nor rows of tables come of them', () => {
+    const foreign = 'read s3://b/![x](http://evil/i.png) <img src=x> from end to end';
+    const shown = 'read s3://b/!\\[x\\](http://evil/i.png) \\<img src=x> from end to end';
+    const blocked: Decision = {
+      kind: 'blocked',
+      reason: 'R',
+      message: foreign,
+      nextLookSeconds: 1,
+      plan: [],
+    };
+    expect(details(blocked)).toContain(shown);
+    const condition = { type: 'Available', status: 'True', reason: 'R', message: foreign } as const;
+    expect(details({ kind: 'idle', nextLookSeconds: 60 }, { conditions: [condition] })).toContain(shown);
+    const backup = backupDetails({
+      decision: { kind: 'idle', nextLookSeconds: 60 },
+      summary: { paused: false, newest: [{ time: 't', location: 's3://a|b/[c]', verified: '' }] },
+    });
+    expect(backup).toContain('| t | s3://a\\|b/\\[c\\] | – |');
   });
 
   it('show what people asked for, and what was refused', () => {

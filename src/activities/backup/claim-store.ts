@@ -10,6 +10,7 @@ import {
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { Store } from '../../store/port.ts';
 import { openServedStore } from '../../store/served/client.ts';
+import { ANNOTATION_INCARNATION } from '../../api/names.ts';
 import { CLAIM } from '../observe.ts';
 import { secretText } from '../tls-secrets.ts';
 import { issueIdentity, readIdentity } from './claim-store-identity.ts';
@@ -34,10 +35,18 @@ export async function openClaim(
 ): Promise<Store> {
   const { namespace } = owner;
   const { kube } = deps;
-  if ((await kube.get({ ...CLAIM, namespace, name: claim })) === undefined) {
+  const found = await kube.get({ ...CLAIM, namespace, name: claim });
+  if (found === undefined) {
     throw new BackupFailure(
       'later',
       `there is no PersistentVolumeClaim ${namespace}/${claim}: create it, or correct spec.file.claim`,
+    );
+  }
+  // Two pods on two nodes cannot have it, and what the pod may read and write would be changed for the member as well.
+  if (owner.role === undefined && found.metadata.annotations?.[ANNOTATION_INCARNATION] !== undefined) {
+    throw new BackupFailure(
+      'later',
+      `PersistentVolumeClaim ${namespace}/${claim} is the volume of a member of an EtcdCluster: name another one in spec.file.claim`,
     );
   }
   const known = await readIdentity(deps, owner);
