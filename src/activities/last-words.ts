@@ -23,7 +23,7 @@ export function lastWords(message: string | undefined): string | undefined {
 }
 
 /** What terminals act upon: whoever chooses the image of a cluster chooses what its containers say. */
-const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+const CONTROLS = /[^\P{Cc}\t\n]/gu;
 /** etcd quotes a value that it cannot read, and then the parser does so, too (pkg/flags/flag.go of etcd). */
 const QUOTED_VALUE = /invalid value \\?".*?\\?" for (ETCD_\w+):.*/g;
 
