@@ -1,7 +1,12 @@
 /**
  * Operators with a fifth of a processor each, killed while many clusters are created, upgraded and restored: what was under way
- * goes on. The long form of it, beside a busy neighbour and slow servers, is long/pressure.drill.test.ts.
+ * goes on. The long form of it, beside busy neighbours and slow servers, is long/pressure.drill.test.ts.
  */
 import { pressureDrill } from '../support/drill/pressure.ts';
 
-pressureDrill({ namespace: 'drill-pressure', ones: 5, threes: 1, patienceMs: 300_000 });
+pressureDrill('with a fifth of a processor', {
+  namespace: 'drill-pressure',
+  ones: 5,
+  threes: 1,
+  patienceMs: 300_000,
+});

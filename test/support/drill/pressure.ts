@@ -1,12 +1,13 @@
 /** The tests of a drill under pressure: the same whatever the pressure is. */
 import { loadavg } from 'node:os';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { World } from '../e2e.ts';
 import { useNamespace } from '../e2e-namespace.ts';
 import { limitOperators, unlimitOperators } from './operator-limits.ts';
 import { OperatorLog } from './operator-log.ts';
 import { BACKED_UP, type FleetOptions, PressedFleet } from './pressed-fleet.ts';
+import { type Pressure, press } from './pressures.ts';
 import { lookedAtAgain, type RecordedRun, runsOf, tasksTimedOutTwice } from './recorded-work.ts';
 
 /** A fifth of a processor, of which a starting program alone needs several seconds. */
@@ -16,50 +17,57 @@ const MILLI_CPU = 200;
  * Both replicas are killed with -9 while clusters are created, and again while all but one are upgraded and that one is restored.
  * It asserts states of the world and counts that no busy machine may raise, and prints what was measured.
  */
-export function pressureDrill(options: FleetOptions): void {
-  let world: World;
-  let fleet: PressedFleet;
-  let log: OperatorLog;
-  const kills: { readonly during: string; readonly at: number }[] = [];
-  useNamespace(options.namespace, opened => void (world = opened));
-  beforeAll(async () => {
-    await limitOperators(world, MILLI_CPU);
-    fleet = new PressedFleet(world, options);
-    log = new OperatorLog(world, new Date());
-  });
-  afterAll(() => unlimitOperators(world));
-  const killDuring = (during: string): void => void kills.push({ during, at: fleet.kill() });
+export function pressureDrill(title: string, options: FleetOptions, pressure: Pressure = {}): void {
+  describe(title, () => {
+    let world: World;
+    let fleet: PressedFleet;
+    let log: OperatorLog;
+    let relieve: () => Promise<void> = async () => {};
+    const kills: { readonly during: string; readonly at: number }[] = [];
+    useNamespace(options.namespace, opened => void (world = opened));
+    beforeAll(async () => {
+      relieve = await press(world, pressure);
+      await limitOperators(world, MILLI_CPU);
+      fleet = new PressedFleet(world, options);
+      log = new OperatorLog(world, new Date());
+    });
+    afterAll(async () => {
+      await relieve();
+      await unlimitOperators(world);
+    });
+    const killDuring = (during: string): void => void kills.push({ during, at: fleet.kill() });
 
-  const clusters = `${options.ones} clusters of one member and ${options.threes} of three`;
-  test(`${clusters} are created, the operators killed meanwhile`, async () => {
-    await fleet.beginCreations();
-    killDuring('creations');
-    await fleet.created();
-    await log.collect();
-  });
+    const clusters = `${options.ones} clusters of one member and ${options.threes} of three`;
+    test(`${clusters} are created, the operators killed meanwhile`, async () => {
+      await fleet.beginCreations();
+      killDuring('creations');
+      await fleet.created();
+      await log.collect();
+    });
 
-  test('they are upgraded, and one is restored, the operators killed meanwhile', async () => {
-    await fleet.beginUpgradesAndRestore();
-    killDuring('upgrades and a restore');
-    expect(await fleet.upgradedAndRestored()).toEqual({ phase: 'Succeeded', value: BACKED_UP });
-    await log.collect();
-  });
+    test('they are upgraded, and one is restored, the operators killed meanwhile', async () => {
+      await fleet.beginUpgradesAndRestore();
+      killDuring('upgrades and a restore');
+      expect(await fleet.upgradedAndRestored()).toEqual({ phase: 'Succeeded', value: BACKED_UP });
+      await log.collect();
+    });
 
-  test('no task timed out twice, no leadership was lost, and all were looked at again', async () => {
-    const runs = await recorded(world, options.namespace);
-    const ofClusters = runs.filter(({ workflowId }) => workflowId.startsWith('etcdcluster/'));
-    for (const { during, at } of kills) {
-      const after = lookedAtAgain(ofClusters, at);
-      console.log(`killed during ${during}: looked at again after ${spread(after)}`);
-      expect(after).toHaveLength(fleet.clusters.length);
-    }
-    const late = log.lateAnswers();
-    const lost = log.leadershipsLost();
-    console.log(
-      `answers that came too late: ${late.activities} of steps and passes, ${late.tasks} of workflow tasks; leaderships lost: ${lost}; load ${loadavg()[0]?.toFixed(1)}`,
-    );
-    expect(tasksTimedOutTwice(runs)).toEqual([]);
-    expect(lost).toBe(0);
+    test('no task timed out twice, no leadership was lost, and all were looked at again', async () => {
+      const runs = await recorded(world, options.namespace);
+      const ofClusters = runs.filter(({ workflowId }) => workflowId.startsWith('etcdcluster/'));
+      for (const { during, at } of kills) {
+        const after = lookedAtAgain(ofClusters, at);
+        console.log(`killed during ${during}: looked at again after ${spread(after)}`);
+        expect(after).toHaveLength(fleet.clusters.length);
+      }
+      const late = log.lateAnswers();
+      const lost = log.leadershipsLost();
+      console.log(
+        `answers that came too late: ${late.activities} of steps and passes, ${late.tasks} of workflow tasks; leaderships lost: ${lost}; load ${loadavg()[0]?.toFixed(1)}`,
+      );
+      expect(tasksTimedOutTwice(runs)).toEqual([]);
+      expect(lost).toBe(0);
+    });
   });
 }
 
