@@ -42,11 +42,11 @@ export class OperatorLog {
     return all.filter(({ time }) => time >= this.#since);
   }
 
-  /** How often a replica ceased to watch that neither was told to nor was killed. */
-  leadershipsLost(): number {
-    return this.lines().filter(
-      ({ message, because }) => message === 'not leading any more' && because === 'lost',
-    ).length;
+  /** When a replica ceased to watch that neither was told to nor was killed; milliseconds since the epoch. */
+  leadershipsLost(): number[] {
+    return this.lines()
+      .filter(({ message, because }) => message === 'not leading any more' && because === 'lost')
+      .map(({ time }) => Date.parse(time));
   }
 
   /** Answers of activities, and of workflow tasks, that Temporal did not take any more. */

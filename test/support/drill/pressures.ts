@@ -45,11 +45,15 @@ export async function press(world: World, pressure: Pressure): Promise<() => Pro
     variables.push(`TEMPORAL_ADDRESS=${proxy.address}`);
     restored.push(`TEMPORAL_ADDRESS=${OWN_TEMPORAL}`);
   }
-  await setVariables(world, variables);
-  return async () => {
+  const relieve = async (): Promise<void> => {
     await setVariables(world, restored);
     for (const end of undo) await end();
   };
+  await setVariables(world, variables).catch(async (error: unknown) => {
+    await relieve();
+    throw error;
+  });
+  return relieve;
 }
 
 async function setVariables({ stack }: World, variables: readonly string[]): Promise<void> {
