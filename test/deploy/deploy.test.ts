@@ -193,6 +193,12 @@ describe("the operator's container", () => {
     );
   });
 
+  test('is not restarted for being slow: by then it has answered no probe for two minutes', () => {
+    const probe = (field: string) => Number(at(container, 'livenessProbe', field));
+    expect(probe('timeoutSeconds')).toBeGreaterThanOrEqual(15);
+    expect(probe('periodSeconds') * probe('failureThreshold')).toBeGreaterThanOrEqual(120);
+  });
+
   test('leaves a good part of its memory limit outside of the JavaScript heap', () => {
     const heapMiB = Number(/--max-old-space-size=(\d+)/.exec(variables['NODE_OPTIONS'] ?? '')?.[1]);
     const limit = /^(\d+)Gi$/.exec(String(at(container, 'resources', 'limits', 'memory')));
