@@ -20,8 +20,8 @@ const { leaseDurationMs: LEASE_MS } = electionTiming;
  * Both replicas are killed with -9 while clusters are created, and again while all but one are upgraded and that one is restored.
  * It asserts states of the world and counts that no busy machine may raise, and prints what was measured.
  */
-export function pressureDrill(title: string, options: FleetOptions, pressure: Pressure = {}): void {
-  describe(title, () => {
+export function pressureDrill(how: string, options: FleetOptions, pressure: Pressure = {}): void {
+  describe(`operators ${how}`, () => {
     let world: World;
     let fleet: PressedFleet;
     let log: OperatorLog;
