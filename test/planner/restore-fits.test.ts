@@ -1,6 +1,7 @@
 /** Whether a backup fits into a cluster, of which nothing is touched before. */
 import { expect, it } from 'vitest';
 import { parseManifest } from '../../src/api/backup-manifest.ts';
+import { totalLoss } from '../../src/planner/membership/total-loss.ts';
 import { admission } from '../../src/planner/restore/admission.ts';
 import type { RestoreOfCluster } from '../../src/planner/restore/of-cluster.ts';
 import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../support/builders.ts';
@@ -32,6 +33,17 @@ it.each([
   const stray = aPod({ name: 'example-7', owned: false, ...given });
   const found = admission({ ...seen, pods: [...seen.pods, stray] }, restore(1));
   expect(found?.reason).toBe(expected);
+});
+
+it('a total loss names the restore that keeps the operator from asking for one of its own', () => {
+  const seen = aRunningCluster();
+  const recovery = { totalLoss: 'RestoreLatestBackup' as const };
+  const cluster = { ...seen.cluster, config: { ...seen.cluster.config, recovery } };
+  const lost = { ...seen, cluster, pods: [], claims: [] };
+  expect(totalLoss({ ...lost, restores: [restore(1)] }).message).toContain(
+    'EtcdRestore restore is to restore it',
+  );
+  expect(totalLoss(lost).message).toContain('no backup was restored by itself');
 });
 
 const MANIFEST = {

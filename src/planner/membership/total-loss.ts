@@ -61,8 +61,11 @@ export function lossOfAll(observation: Observation): Obstacle | undefined {
 /** What people are told of a total loss, and what they can do. */
 export function totalLoss(observation: Observation): Obstacle {
   const { totalLoss: wish } = observation.cluster.config.recovery;
-  const untouched =
-    wish === 'Report' ? 'spec.recovery.totalLoss is Report' : 'no backup was restored by itself';
+  // As long as one waits the operator asks for none of its own.
+  const [asked] = (observation.restores ?? []).filter(({ refusal }) => refusal === undefined);
+  const itself =
+    asked === undefined ? 'no backup was restored by itself' : `EtcdRestore ${asked.name} is to restore it`;
+  const untouched = wish === 'Report' ? 'spec.recovery.totalLoss is Report' : itself;
   return {
     reason: 'AllVolumesLost',
     message: `every volume is proved lost (${lossesOf(observation)}); nothing is started under this name, ${untouched}: bring back a node or a volume, restore a backup, or delete this EtcdCluster and make a new one`,
