@@ -347,6 +347,13 @@ describe('the other conditions', () => {
     expect(report(observation)['Durable']?.slice(0, 2)).toEqual([status, reason]);
   });
 
+  it('Durable says that volumes which were asked for later have no effect', () => {
+    const storage = { kind: 'EmptyDir', decidedBy: 'NoDefaultStorageClass' } as const;
+    const spec = { storage: { volumeClaimTemplate: { spec: {} } } };
+    const observation = anObservation({ cluster: aCluster({ spec, status: { storage } }) });
+    expect(report(observation)['Durable']?.[2]).toContain('volumes were asked for after that');
+  });
+
   it('QuorumAtRisk counts a voter that was added by hand, of which nobody knows how it is', () => {
     const withStranger = (size: number) =>
       aRunningCluster({ membership: aMembership([...namesOf(size), 'stranger']) }, size);

@@ -268,9 +268,16 @@ function durable({ cluster }: Observation): ConditionFinding {
   const { storage } = cluster.status;
   if (storage === undefined) return finding('Durable', 'NotDecided');
   if (storage.kind === 'PersistentVolumeClaim') return finding('Durable', 'PersistentVolumes');
+  if (storage.decidedBy !== 'NoDefaultStorageClass') return finding('Durable', 'EmptyDirAsked');
+  const { config } = cluster;
+  const isAsked =
+    config.storage.volumeClaimTemplate !== undefined || config.pod.persistentVolumeClaimSpec !== undefined;
   return finding(
     'Durable',
-    storage.decidedBy === 'NoDefaultStorageClass' ? 'NoDefaultStorageClass' : 'EmptyDirAsked',
+    'NoDefaultStorageClass',
+    isAsked
+      ? 'members were made without volumes, since there was no default StorageClass; volumes were asked for after that, and members cannot move: make a new cluster and restore a backup into it'
+      : undefined,
   );
 }
 
