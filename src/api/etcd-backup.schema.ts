@@ -72,7 +72,13 @@ export const backupSpec = cel(
   z
     .object({
       etcdEndpoints: z
-        .array(text(2048, 'The address of a member, such as https://example-client:2379.').min(1))
+        .array(
+          cel(text(2048, 'The address of a member, such as https://example-client:2379.').min(1), {
+            rule: "!self.contains('://') || self.matches('^https?://')",
+            message:
+              'must be the address of a member such as https://example-client:2379, with https:// or http://',
+          }),
+        )
         .max(64)
         .describe('Addresses of any etcd. Exactly one of this and clusterRef.')
         .optional(),

@@ -38,7 +38,12 @@ export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
 
 /** The fields of a cluster's specification that are set and not acted upon, in a fixed order. */
 export function ignoredClusterFields(spec: EtcdClusterSpec): readonly IgnoredField[] {
-  return [...ignoredFields('EtcdCluster', spec), ...overriddenLabels(spec), ...reservedOfClaims(spec)];
+  return [
+    ...ignoredFields('EtcdCluster', spec),
+    ...overriddenLabels(spec),
+    ...reservedOfClaims(spec),
+    ...doubledVariables(spec),
+  ];
 }
 
 /** The fields of a backup that are set and not acted upon: blocks of stores that storageType does not name among them. */
@@ -78,6 +83,16 @@ function reservedOfClaims({ storage }: EtcdClusterSpec): readonly IgnoredField[]
       .filter(isReservedKey)
       .map(key => ({ field: `${path}.${field}[${key}]`, why: 'the operator sets this key itself' }));
   return [...ignored('labels', labels), ...ignored('annotations', annotations)];
+}
+
+/** Of an older object: the schema refuses them. Kubernetes takes the last one. */
+function doubledVariables({ pod }: EtcdClusterSpec): readonly IgnoredField[] {
+  const names = (pod?.etcdEnv ?? []).map(({ name }) => name);
+  return names.flatMap((name, index) =>
+    names.lastIndexOf(name) === index
+      ? []
+      : [{ field: `spec.pod.etcdEnv[${index}]`, why: `${name} is named again after it` }],
+  );
 }
 
 const BLOCKS = ['s3', 'abs', 'gcs', 'oss', 'file'] as const;

@@ -41,6 +41,10 @@ const etcdEnv = cel(
     rule: `self.all(e, !(e.name in [${quoted(DANGEROUS_ENV)}]))`,
     message: `${DANGEROUS_ENV.map(flag => `ETCD_${flag}`).join(', ')} endanger the data of the cluster: remove them; settings of etcd belong in spec.etcd`,
   },
+  {
+    rule: 'self.all(e, self.exists_one(other, other.name == e.name))',
+    message: 'a variable must be named once: of several with the same name only the last would count',
+  },
 );
 
 export const podPolicy = z

@@ -4,6 +4,7 @@ import { type ClusterConfig, DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } fr
 import { isClusterName, isReservedKey, MAX_CLUSTER_NAME_LENGTH } from './names.ts';
 import { parseBytes, parseDurationSeconds, parseQuantity } from './quantity.ts';
 import { reservedEnvReason } from './reserved-env.ts';
+import { endpointFaults, storeFaults } from './store-faults.ts';
 import { keyFaults, labelFaults, quote } from './syntax.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec, VolumeClaimTemplate } from './types.ts';
 
@@ -55,7 +56,32 @@ function podFaults(spec: EtcdClusterSpec): readonly string[] {
     ...labelFaults('spec.pod.labels', pod?.labels),
     ...keyFaults('spec.pod.annotations', pod?.annotations),
     ...labelFaults('spec.pod.nodeSelector', pod?.nodeSelector),
+    ...resourceFaults(pod?.resources),
   ];
+}
+
+/** The schema passes them through, so that what Kubernetes adds to them is not lost. */
+function resourceFaults(resources: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  return ['requests', 'limits'].flatMap(field => {
+    const amounts = resources?.[field];
+    const path = `spec.pod.resources.${field}`;
+    if (amounts === undefined || amounts === null) return [];
+    if (typeof amounts !== 'object' || Array.isArray(amounts)) {
+      return [`${path} is no map of resources: write one such as {cpu: 500m, memory: 1Gi}`];
+    }
+    return Object.entries(amounts)
+      .filter(([, amount]) => !isAmount(amount))
+      .map(
+        ([resource, amount]) =>
+          `${path}.${resource} ${quote(String(amount))} is no quantity of zero or more: write one such as 500m or 1Gi`,
+      );
+  });
+}
+
+function isAmount(amount: unknown): boolean {
+  return (
+    (typeof amount === 'string' || typeof amount === 'number') && (parseQuantity(amount) ?? Number.NaN) >= 0
+  );
 }
 
 function storageFaults(spec: EtcdClusterSpec): readonly string[] {
@@ -152,7 +178,10 @@ function prefixed(
 
 /** The faults of a backup that is older than the schema, which says the same at admission. */
 export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
-  const faults = blockFaults(spec, 'storageType', spec.storageType);
+  const faults = [
+    ...storeFaults(spec, 'storageType', spec.storageType),
+    ...endpointFaults(spec.etcdEndpoints),
+  ];
   const endpoints = (spec.etcdEndpoints ?? []).length > 0;
   if (endpoints === (spec.clusterRef !== undefined)) {
     faults.push('exactly one of spec.etcdEndpoints and spec.clusterRef must be given');
@@ -167,16 +196,9 @@ export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
 /** The faults of a restore that is older than the schema, which says the same at admission. */
 export function restoreFaults(spec: EtcdRestoreSpec): readonly string[] {
   const type = spec.backupStorageType ?? '';
-  const faults = type === '' ? [] : blockFaults(spec, 'backupStorageType', type);
+  const faults = type === '' ? [] : storeFaults(spec, 'backupStorageType', type);
   if ((type === '') === (spec.backupRef === undefined)) {
     faults.push('exactly one of spec.backupStorageType and spec.backupRef must be given');
   }
   return [...faults, ...nameFaults('spec.etcdCluster.name', spec.etcdCluster.name)];
-}
-
-function blockFaults(spec: object, field: string, type: string): string[] {
-  const block = { S3: 's3', ABS: 'abs', GCS: 'gcs', OSS: 'oss', File: 'file' }[type];
-  if (block === undefined)
-    return [`spec.${field} ${quote(type)} is unknown: write S3, ABS, GCS, OSS or File`];
-  return block in spec ? [] : [`spec.${field} ${type} needs the block spec.${block}`];
 }

@@ -14,12 +14,16 @@ const objectPath = (container: string) =>
       rule: "self.matches('^[^/]+/.+$')",
       message: `must be ${container}/key, such as backups/etcd/example`,
     },
+    {
+      rule: "!('..' in self.split('/')) && !('.' in self.split('/'))",
+      message: 'must not have . or .. as a part: addresses of objects resolve these',
+    },
   );
 
 const endpoint = (description: string) =>
   cel(text(2048, description), {
-    rule: "self == '' || self.matches('^(https?://)?[^/[:space:]]+.*$')",
-    message: 'must be an address such as https://objects.example.com',
+    rule: "self == '' || self.matches('^https?://[^/[:space:]]') || (!self.contains('://') && self.matches('^[^/[:space:]]'))",
+    message: 'must be an address such as https://objects.example.com, with https:// or http://',
   });
 
 const AMBIENT =

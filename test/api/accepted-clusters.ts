@@ -112,6 +112,43 @@ export const ACCEPTED_CLUSTERS: readonly Accepted[] = [
     shows: ['FieldsIgnored', 'True', 'SomeIgnored', 'spec.pod.labels[app.kubernetes.io/name]'],
   },
   {
+    what: 'an amount of memory that is none',
+    spec: { pod: { resources: { requests: { cpu: 0.5, memory: 'lots' } } } },
+    shows: [
+      'SpecValid',
+      'False',
+      'Invalid',
+      'spec.pod.resources.requests.memory "lots" is no quantity of zero or more: write one such as 500m or 1Gi',
+    ],
+  },
+  {
+    what: 'less than no processor',
+    spec: { pod: { resources: { limits: { cpu: '-1' } } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.resources.limits.cpu "-1" is no quantity'],
+  },
+  {
+    what: 'an amount that is an object',
+    spec: { pod: { resources: { limits: { memory: { of: '1Gi' } } } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.resources.limits.memory'],
+  },
+  {
+    what: 'limits that are a text',
+    spec: { pod: { resources: { limits: '1Gi' } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.resources.limits is no map of resources'],
+  },
+  {
+    what: 'amounts of every form that Kubernetes takes',
+    spec: {
+      pod: {
+        resources: {
+          requests: { cpu: 1.5, memory: 1073741824 },
+          limits: { cpu: '2e0', 'example.com/x': '3' },
+        },
+      },
+    },
+    shows: ['SpecValid', 'True', 'Valid'],
+  },
+  {
     what: 'a label whose key is in Greek',
     spec: { pod: { labels: { βάση: 'x' } } },
     shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.labels has the key "βάση": write letters'],

@@ -69,6 +69,29 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
     spec: { ...endpoints, storageType: 'S3', s3: { awsSecret: 'aws' } },
     says: ['spec.s3.path', 'Required value'],
   },
+  ...(['S3', 'ABS', 'GCS', 'OSS'] as const).flatMap(storageType => {
+    const block = storageType.toLowerCase();
+    const store = (more: object) => ({ ...endpoints, storageType, [block]: { path: 'bucket/key', ...more } });
+    return [
+      ...['bucket/../other/key', 'bucket/..', 'bucket/a/./b', '../key'].map(path => ({
+        what: `the path ${path} in ${storageType}`,
+        spec: store({ path }),
+        says: [`spec.${block}.path`, 'must not have . or .. as a part'],
+      })),
+      ...['ftp://store.example.com', 'file:///etc/passwd', 'httpss://store.example.com', '://x', '/x'].map(
+        endpoint => ({
+          what: `the endpoint ${endpoint} in ${storageType}`,
+          spec: store({ endpoint }),
+          says: [`spec.${block}.endpoint`, 'with https:// or http://'],
+        }),
+      ),
+    ];
+  }),
+  {
+    what: 'an address of a member that is none of HTTP',
+    spec: { ...gcs, etcdEndpoints: ['https://example-client:2379', 'ftp://example-client:2379'] },
+    says: ['spec.etcdEndpoints[1]', 'with https:// or http://'],
+  },
   {
     what: 'a file outside of its volume',
     spec: { ...endpoints, storageType: 'File', file: { claim: 'backups', path: '../etc/passwd' } },

@@ -123,6 +123,19 @@ export const REJECTED_CLUSTERS: readonly Rejected[] = [
     says: ['spec.pod.labels', 'must have at most 64 items'],
   },
 
+  {
+    what: 'a variable that is named twice',
+    spec: {
+      pod: {
+        etcdEnv: [
+          { name: 'A', value: 'x' },
+          { name: 'B', value: 'x' },
+          { name: 'A', value: 'y' },
+        ],
+      },
+    },
+    says: ['spec.pod.etcdEnv', 'a variable must be named once'],
+  },
   { what: 'ETCD_NAME', spec: env('ETCD_NAME'), says: ['spec.pod.etcdEnv', OPERATOR_ENV] },
   { what: 'ETCD_DATA_DIR', spec: env('ETCD_DATA_DIR'), says: ['spec.pod.etcdEnv', OPERATOR_ENV] },
   {

@@ -108,6 +108,16 @@ describe('an old cluster', () => {
   });
 });
 
+test('an old cluster with a variable that is named twice goes on, and is told which one counts', () => {
+  const etcdEnv = ['A', 'B', 'A'].map((name, index) => ({ name, value: `${index}` }));
+  const validation = validateCluster(cluster({ pod: { etcdEnv } }));
+  expect(validation.blocking).toEqual([]);
+  const said = find(validation, 'FieldsIgnored');
+  expect(said).toMatchObject({ status: 'True' });
+  expect(said?.message).toContain('spec.pod.etcdEnv[0]: A is named again after it');
+  expect(said?.message).not.toContain('etcdEnv[1]');
+});
+
 describe('a backup', () => {
   const spec: EtcdBackupSpec = { clusterRef: { name: 'example' }, storageType: 'S3', s3: { path: 'a/b' } };
   const scheduled = (schedule: string, timeZone?: string): EtcdBackupSpec => ({
@@ -133,6 +143,24 @@ describe('a backup', () => {
     expect(blocking[0]?.message).toContain(
       'spec.storageType "Floppy" is unknown: write S3, ABS, GCS, OSS or File',
     );
+  });
+
+  test.each<[string, EtcdBackupSpec, string]>([
+    ['a path', { ...spec, s3: { path: 'a/../b/c' } }, 'spec.s3.path "a/../b/c" must not have . or ..'],
+    [
+      'an endpoint',
+      { ...spec, s3: { path: 'a/b', endpoint: 'ftp://store' } },
+      'spec.s3.endpoint "ftp://store" must begin with https:// or http://',
+    ],
+    [
+      'an address of a member',
+      { storageType: 'S3', s3: { path: 'a/b' }, etcdEndpoints: ['example:2379', 'ftp://example:2379'] },
+      'spec.etcdEndpoints[1] "ftp://example:2379" must begin with',
+    ],
+  ])('with %s that leads nowhere, older than the schema, is told what to write', (_what, bad, words) => {
+    const { blocking } = validateBackup({ spec: bad });
+    expect(blocking).toMatchObject([{ type: 'SpecValid', status: 'False' }]);
+    expect(blocking[0]?.message).toContain(words);
   });
 
   test('that names blocks of other stores is told that they do nothing', () => {
