@@ -32,6 +32,7 @@ import { awaitBackup, requestBackup } from './steps/request-backup.ts';
 import { replaceImage } from './steps/replace-image.ts';
 import { restartMember } from './steps/restart-member.ts';
 import { sealMembers } from './steps/seal-members.ts';
+import { stampResource } from './steps/stamp-resource.ts';
 import { stopMember } from './steps/stop-member.ts';
 
 export type { Assessment, ClusterSummary } from './assess.ts';
@@ -94,6 +95,7 @@ export function createActivities(deps: Dependencies) {
     stopMember: step<'stopMember', string>(stopMember),
     expandClaim: step<'expandClaim', void>(expandClaim),
     labelClaim: step<'labelClaim', void>(labelClaim),
+    stampResource: step<'stampResource', void>(stampResource),
     labelPods: step<'labelPods', void>(labelPods),
     admitMembers: step<'admitMembers', void>(admitMembers),
     deletePods: step<'deletePods', string>(deletePods),

@@ -170,6 +170,8 @@ type Deed =
       readonly labels: Readonly<Record<string, string>>;
       readonly annotations: Readonly<Record<string, string | null>>;
     }
+  /** The finalizer and the annotations of the operator that the EtcdCluster lacks, by their names. */
+  | { readonly kind: 'stampResource'; readonly token: string; readonly lacking: readonly string[] }
   /** Labels that pods of members were made with and lack. */
   | {
       readonly kind: 'labelPods';

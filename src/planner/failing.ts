@@ -8,7 +8,7 @@ import type { Actor } from './observation.ts';
 
 type Work = Pick<Extract<Decision, { kind: 'operate' }>, 'operation' | 'step'>;
 
-const NOTHING_DEPENDS_ON = ['labelPods', 'labelClaim', 'retireMember', 'expandClaim'];
+const NOTHING_DEPENDS_ON = ['labelPods', 'labelClaim', 'retireMember', 'expandClaim', 'stampResource'];
 /** Of a cluster that lives. What is created or restored waits for its Services. */
 const NOTHING_IN_REPAIR_DEPENDS_ON = [
   ...NOTHING_DEPENDS_ON,

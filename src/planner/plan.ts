@@ -25,12 +25,14 @@ import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
 import { planPodLabels } from './pod-labels.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
+import { planResourceStamps } from './resource-stamps.ts';
 import { planCertificates, planSecurity, planTakenNames } from './tls.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
+  planResourceStamps,
   planCertificates,
   planPodLabels,
   planRestore,

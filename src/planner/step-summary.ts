@@ -53,6 +53,8 @@ export function stepSummary(step: Step): string {
     case 'labelClaim':
     case 'releaseClaims':
       return claimSummary(step);
+    case 'stampResource':
+      return `put ${list(step.lacking)} back on the EtcdCluster`;
     case 'removeFinalizer':
       return 'let the resource go';
     default:

@@ -34,6 +34,7 @@ import {
   OURS,
   TOKEN,
   UID,
+  stampsIn,
 } from '../support/builders.ts';
 
 const RUNS = '3.5.35';
@@ -114,7 +115,14 @@ function without<T extends object>(tree: T, field: string): T {
 const aResource = (spec: EtcdClusterSpec, status: EtcdClusterStatus): EtcdCluster => ({
   apiVersion: API_VERSION,
   kind: 'EtcdCluster',
-  metadata: { name: NAME, namespace: NAMESPACE, uid: UID, generation: 1, finalizers: ['x'] },
+  metadata: {
+    name: NAME,
+    namespace: NAMESPACE,
+    uid: UID,
+    generation: 1,
+    finalizers: ['x'],
+    ...stampsIn(status),
+  },
   spec,
   status,
 });

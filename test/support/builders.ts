@@ -1,6 +1,15 @@
 /** Inputs of the planner with everything filled in; a test names only what it is about. */
 import { withDefaults } from '../../src/api/defaults.ts';
-import { API_VERSION, memberName, memberHost } from '../../src/api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
+  API_VERSION,
+  memberHost,
+  memberName,
+} from '../../src/api/names.ts';
+import { securityStamp } from '../../src/api/tls.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, Incarnation } from '../../src/api/types.ts';
 import type { MemberProbe } from '../../src/planner/member-probe.ts';
 import type {
@@ -43,6 +52,22 @@ export function anIncarnation(size = 3): Incarnation {
   return { token: TOKEN, members, createdAt: LONG_AGO };
 }
 
+/** What the operator stamps on the resource of a cluster that has its id. */
+export function stampsIn(status: EtcdClusterStatus): { readonly annotations?: Record<string, string> } {
+  const { incarnation, clusterID, lastSerial = -1 } = status;
+  if (incarnation === undefined || clusterID === undefined) return {};
+  const annotations = {
+    [ANNOTATION_INCARNATION]: incarnation.token,
+    [ANNOTATION_CLUSTER_ID]: clusterID,
+    [ANNOTATION_LAST_SERIAL]: String(lastSerial),
+    [ANNOTATION_SECURITY]: securityStamp({
+      metadata: { name: NAME, namespace: NAMESPACE, uid: UID },
+      status,
+    }),
+  };
+  return { annotations };
+}
+
 /** The resource, of three members and nothing recorded unless told otherwise. */
 export function aCluster(
   given: {
@@ -57,7 +82,7 @@ export function aCluster(
   const object: EtcdCluster = {
     apiVersion: API_VERSION,
     kind: 'EtcdCluster',
-    metadata: { name: NAME, namespace: NAMESPACE, uid: UID, generation },
+    metadata: { name: NAME, namespace: NAMESPACE, uid: UID, generation, ...stampsIn(status) },
     spec: { size: 3, version: VERSION, ...spec },
     status,
   };

@@ -47,6 +47,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   expandClaim: [],
   labelClaim: [],
   labelPods: [],
+  stampResource: [],
   forceDeletePods: [],
 
   admitMembers: [],

@@ -1,0 +1,28 @@
+import { FINALIZER } from '../../api/names.ts';
+import type { Step } from '../../planner/decision.ts';
+import { lastSerialOf } from '../../planner/identity.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { preconditionChanged } from '../failures.ts';
+import { clusterFacts } from '../observe.ts';
+import { type ClusterRef, readLivingCluster, stampIdentity, writeMetadata } from '../resource.ts';
+
+/** Puts the finalizer and the stamps back on the resource, as its status tells them. Doing it twice changes nothing. */
+export async function stampResource(
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: Extract<Step, { kind: 'stampResource' }>,
+): Promise<void> {
+  let cluster = await readLivingCluster(deps.kube, ref);
+  const { incarnation, clusterID: clusterId } = cluster.status ?? {};
+  const { token, lacking } = step;
+  if (incarnation?.token !== token) throw preconditionChanged(`incarnation ${token} is not the recorded one`);
+  const { finalizers = [] } = cluster.metadata;
+  if (!finalizers.includes(FINALIZER))
+    cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
+  if (clusterId !== undefined) {
+    const lastSerial = lastSerialOf(clusterFacts(cluster));
+    await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
+  }
+  const message = `put back ${lacking.join(', ')} on EtcdCluster ${ref.name}`;
+  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectPutBack', message });
+}
