@@ -6,10 +6,12 @@ const GRAVE = ['error', 'fatal', 'panic'];
 
 /**
  * The end of a container's log as it is shown to people and read as evidence: what etcd itself calls an error, once each
- * and without stack traces, which would push the cause out of any text of bounded length; else the lines as they are.
+ * and without stack traces, which would push the cause out of any text of bounded length; else what its lines are about.
+ * Undefined when nothing of it can be shown.
  *
- * Never the lines in which etcd quotes its environment, values and all (pkg/flags/flag.go of etcd): values may come from
- * Secrets, and this text goes into status, events and histories.
+ * Never what etcd logs beside its messages: requests with the keys that clients chose. Never the lines in which it quotes its
+ * environment, values and all (pkg/flags/flag.go of etcd): values may come from Secrets, and this text goes into status, events
+ * and histories.
  */
 export function lastWords(message: string | undefined): string | undefined {
   const lines = message
@@ -18,8 +20,21 @@ export function lastWords(message: string | undefined): string | undefined {
     .slice(message.length < KEPT ? 0 : 1);
   const harmless = lines?.filter(line => !/environment[- ]variable/.test(line));
   const faults = new Set(harmless?.flatMap(faultOf));
-  const said = faults.size > 0 ? [...faults].join('\n') : harmless?.join('\n');
-  return said?.replace(QUOTED_VALUE, 'the value of $1 cannot be used');
+  const said = faults.size > 0 ? faults : new Set(harmless?.flatMap(messageOf));
+  // Once more: what was escaped in a line of JSON is not any more.
+  const shown = [...said].join('\n').replace(CONTROLS, '').trim();
+  return shown.replace(QUOTED_VALUE, 'the value of $1 cannot be used') || undefined;
+}
+
+/** The message of a line of etcd's log without its fields, in either of its formats; a line of anything else as it is. */
+function messageOf(line: string): string[] {
+  if (!line.startsWith('{')) return [line.split('\t{')[0] ?? ''];
+  try {
+    const { msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    return typeof msg === 'string' ? [msg] : [];
+  } catch {
+    return [];
+  }
 }
 
 /** What terminals act upon: whoever chooses the image of a cluster chooses what its containers say. */

@@ -155,6 +155,7 @@ const replacement = z.object({
   time: time('When.'),
   member: name('The member that was removed.'),
   replacedBy: name('The member that took its place.').optional(),
+  notNeeded: z.boolean().describe('No member took its place, since fewer were asked for by then.').optional(),
   reason: text(4096, 'The evidence that it was lost.').optional(),
 });
 

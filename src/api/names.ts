@@ -67,6 +67,8 @@ export const ANNOTATION_LOOK_AGAIN = `${GROUP}/look-again`;
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 /** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */
 export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
+/** Of the resource: the members that were replaced as lost within the hour and when (RFC 3339), once more where a lost status does not take it along. */
+export const ANNOTATION_REPLACED = `${GROUP}/replaced`;
 /** Of the resource: its uid and how its traffic is secured, once more where a lost status does not take it along (api/tls.ts). */
 export const ANNOTATION_SECURITY = `${GROUP}/security`;
 /** Of claims: the version of etcd that was last started on the data, once more where a lost status does not take it along. */

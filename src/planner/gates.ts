@@ -9,7 +9,7 @@ import { isAtLeast } from '../api/versions.ts';
 import type { Obstacle } from './checks.ts';
 import { onlyOurs } from './membership/preflight.ts';
 import { type Seat, seatsOf } from './membership/seats.ts';
-import type { Observation } from './observation.ts';
+import type { Observation, PodFacts } from './observation.ts';
 import { certificatesAreGood } from './tls.ts';
 
 /** Entries of the log that a member may lack, or have and not have applied, and still count as level with the others. */
@@ -85,7 +85,9 @@ export function leaderSince(observation: Observation): number | undefined {
   const [leader, probe] = leading;
   const { status } = cluster;
   const same = probe.answered && status.raftTerm === probe.raftTerm && status.leader === leader;
-  return (same ? parseTimestamp(status.leaderSince) : undefined) ?? now;
+  const since = same ? parseTimestamp(status.leaderSince) : undefined;
+  // Noted by a replica of the operator whose clock is ahead: it has not led since the future.
+  return since === undefined || since > now ? now : since;
 }
 
 function unfinished(seats: readonly Seat[]): Obstacle | undefined {
@@ -192,16 +194,40 @@ function unequal(seats: readonly Seat[], hashes: NonNullable<Observation['hashes
     .flatMap(group => group.map(({ name, hash }) => `${name} ${hash}`));
 }
 
-function unquiet({ now }: Observation, seats: readonly Seat[], soakMs: number): Obstacle | undefined {
+function unquiet(observation: Observation, seats: readonly Seat[], soakMs: number): Obstacle | undefined {
+  const { now } = observation;
   const youngest = Math.max(
-    ...seats.map(({ pod }) =>
-      Math.max(pod?.readyChangedAt ?? pod?.createdAt ?? now, pod?.imageReplacedAt ?? 0),
-    ),
+    ...seats.map(({ pod }) => Math.max(readySince(observation, pod), pod?.imageReplacedAt ?? 0)),
   );
-  const waitMs = Math.max(QUIET_MS, soakMs) - (now - youngest);
+  const quietMs = Math.max(QUIET_MS, soakMs);
+  const waitMs = Math.min(quietMs, quietMs - (now - youngest));
   if (waitMs <= 0) return undefined;
-  const seconds = Math.max(10, soakMs / 1_000);
-  return { reason: 'Soaking', message: `not every member has been ready for ${seconds} s`, waitMs };
+  const message = `not every member has been ready for ${Math.max(10, soakMs / 1_000)} s`;
+  const ahead = seats.flatMap(({ pod }) => clockAhead(observation, pod));
+  return { reason: 'Soaking', message: [message, ...ahead].join('; '), waitMs };
+}
+
+/**
+ * Since when the pod is ready (ms since the epoch), as its kubelet says. What lies in the future says only that its clock is ahead of
+ * ours: then it counts since when we have seen every member healthy.
+ */
+function readySince({ now, cluster }: Observation, pod: PodFacts | undefined): number {
+  const said = pod?.readyChangedAt ?? pod?.createdAt ?? now;
+  if (said <= now) return said;
+  const healthy = cluster.status.conditions?.find(
+    ({ type, status }) => type === 'Healthy' && status === 'True',
+  );
+  return Math.max(parseTimestamp(healthy?.lastTransitionTime) ?? now, pod?.createdAt ?? 0);
+}
+
+/** Said, since people who compare the pod's conditions with their watch see something else. */
+function clockAhead({ now }: Observation, pod: PodFacts | undefined): string[] {
+  const aheadMs = (pod?.readyChangedAt ?? now) - now;
+  if (pod === undefined || aheadMs <= 0) return [];
+  const seconds = Math.ceil(aheadMs / 1_000);
+  return [
+    `the clock of node ${pod.node ?? ''} is ${seconds} s or more ahead of the operator's: set it right`,
+  ];
 }
 
 function obstacle(reason: string, found: readonly Seat[], fault: string): Obstacle | undefined {

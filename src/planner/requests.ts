@@ -5,6 +5,7 @@
 import { goesToSleep } from './hibernate.ts';
 import { isHealthy, type Seat, seatsOf } from './membership/seats.ts';
 import type { Observation, PersonRequest } from './observation.ts';
+import { restoreUnderWay } from './restore/of-cluster.ts';
 
 /** What became of a request. */
 export type Verdict =
@@ -87,6 +88,8 @@ function follow(observation: Observation, request: PersonRequest, ids: readonly 
     const isBack = pods.every(pod => !pod.owned || (!ids.includes(pod.uid) && pod.ready));
     return isBack ? { outcome: 'done', message: 'restarted' } : ids;
   }
+  if (restoreUnderWay(cluster) !== undefined)
+    return refused(`a restore takes the place of the cluster, and of ${request.target} with it`);
   if (!membership.known) return ids;
   const seats = seatsOf(observation);
   const seat = seats.find(({ id }) => ids.includes(id));

@@ -1,5 +1,6 @@
 /** A pass: it writes what it saw, loses nothing that others wrote meanwhile, and says what kept it from succeeding. */
 import { describe, expect, it } from 'vitest';
+import { FINALIZER } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/types.ts';
 import { KubeError } from '../../src/kube/errors.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
@@ -81,6 +82,7 @@ describe('a pass', () => {
       token: 'example-1-1',
       members: [{ name: 'example-0', peerURL: 'http://example-0:2380' }],
     };
+    world.kube.mutate(world.resource, ({ metadata }) => void (metadata.finalizers = [FINALIZER]));
     before(world, 1, () => setStatus(world, { incarnation, lastSerial: 0, storage: { kind: 'EmptyDir' } }));
     const { decision } = await world.look();
     expect(decision).toMatchObject({

@@ -32,7 +32,11 @@ const EMPTY =
 function killed(log: string): KubeObject {
   const terminated = { exitCode: 137, reason: 'OOMKilled', message: log };
   const containerStatuses = [
-    { restartCount: 3, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated } },
+    {
+      restartCount: 3,
+      state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 5m0s' } },
+      lastState: { terminated },
+    },
   ];
   const metadata = { name: 'example-0', namespace: 'shop' };
   return { apiVersion: 'v1', kind: 'Pod', metadata, status: { phase: 'Running', containerStatuses } };
@@ -63,11 +67,30 @@ describe('a key that a client has chosen', () => {
     ['member count is unequal', 'open'],
   ] as const)('is no evidence when etcd was killed: %s', (key, firstStart) => {
     const { trouble } = podFacts(killed(`${slowRequest('a')}\n${slowRequest(key)}`), 'u');
-    expect(trouble?.message).toContain(key);
+    // Nor is it shown to people.
+    expect(trouble?.message).toBe('apply request took too long');
     const pods = [aPod({ ready: false, trouble, firstStart })];
     const observation = aRunningCluster({ probes: {}, membership: UNKNOWN_MEMBERSHIP, pods }, 1);
     expect(lossOf(observation, lastKnownSeat(observation, 'example-0'))).toBeUndefined();
     expect(isTotalLoss(observation)).toBe(false);
+  });
+});
+
+describe('what is shown of an etcd that was killed', () => {
+  it.each([
+    [
+      'lines in the format for people',
+      '2026-11-21T10:00:00Z\twarn\tetcdserver/util.go:170\tslow\t{"request":"key:\\"k\\""}',
+      '2026-11-21T10:00:00Z\twarn\tetcdserver/util.go:170\tslow',
+    ],
+    [
+      'what is none of its log',
+      'exec /usr/local/bin/etcd: exec format error',
+      'exec /usr/local/bin/etcd: exec format error',
+    ],
+    ['a line that was cut', '{"level":"info","msg":"k', 'back-off 5m0s'],
+  ])('is what its lines are about: %s', (_, log, said) => {
+    expect(podFacts(killed(log), 'u').trouble?.message).toBe(said);
   });
 });
 

@@ -2,7 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { nextMemberMayGo } from '../../src/planner/gates.ts';
 import type { Observation } from '../../src/planner/observation.ts';
-import { aMembership, aProbe, aRunningCluster, namesOf } from '../support/builders.ts';
+import {
+  aCluster,
+  aMembership,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  namesOf,
+  NOW,
+} from '../support/builders.ts';
 
 const NAMES = namesOf(3);
 
@@ -61,5 +70,46 @@ describe('the gates between two members', () => {
     const obstacle = nextMemberMayGo(aRunningCluster(given));
     expect(obstacle?.reason).toBe(reason);
     expect(obstacle?.message).toContain(words);
+  });
+
+  describe('when the clock of a node is an hour ahead', () => {
+    const now = Date.parse(NOW);
+    const pods = NAMES.map(name =>
+      aPod({ name, ...(name === 'example-2' && { readyChangedAt: now + 3_600_000 }) }),
+    );
+    const healthySince = (seconds: number): Partial<Observation> => {
+      const lastTransitionTime = new Date(now - seconds * 1_000).toISOString();
+      const reason = 'AllMembersHealthy';
+      const conditions = [
+        { type: 'Healthy', status: 'True', reason, message: '', lastTransitionTime },
+      ] as const;
+      return { pods, cluster: aCluster({ status: { ...aRunningStatus(), conditions: [...conditions] } }) };
+    };
+
+    it('wait for as long as always, counted from when all were seen healthy', () => {
+      expect(nextMemberMayGo(aRunningCluster(healthySince(11)))).toBeUndefined();
+      expect(nextMemberMayGo(aRunningCluster(healthySince(4)))).toMatchObject({
+        reason: 'Soaking',
+        waitMs: 7_000,
+      });
+    });
+
+    it('say so, and wait no longer than that while nobody was seen healthy', () => {
+      expect(nextMemberMayGo(aRunningCluster({ pods }))).toEqual({
+        reason: 'Soaking',
+        message:
+          "not every member has been ready for 10 s; the clock of node node-2 is 3600 s or more ahead of the operator's: set it right",
+        waitMs: 11_000,
+      });
+    });
+
+    it('count a leader that a replica with such a clock noted from now on', () => {
+      const leaderSince = new Date(now + 3_600_000).toISOString();
+      const cluster = aCluster({ status: { ...aRunningStatus(), leaderSince } });
+      expect(nextMemberMayGo(aRunningCluster({ cluster }))).toMatchObject({
+        reason: 'LeaderNew',
+        waitMs: 5_000,
+      });
+    });
   });
 });

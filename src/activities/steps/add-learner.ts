@@ -1,6 +1,7 @@
 import { serialOf } from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { Step } from '../../planner/decision.ts';
+import { awaitsSuccessor } from '../../planner/membership/replacements.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
 import { plan } from '../../planner/plan.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -28,7 +29,7 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
     lastSerial: serialOf(step.member) ?? -1,
   });
   const replacements = [...(cluster.status?.replacements ?? [])];
-  const open = replacements.findIndex(({ replacedBy }) => replacedBy === undefined);
+  const open = replacements.findIndex(awaitsSuccessor);
   if (open >= 0) replacements.splice(open, 1, { ...replacements[open]!, replacedBy: step.member });
   await recordStatus(deps.kube, stamped, {
     lastSerial: serialOf(step.member) ?? 0,

@@ -1,13 +1,14 @@
 import type { Step } from '../../planner/decision.ts';
+import { replacedLately, replacedNote } from '../../planner/membership/replacements.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
 import type { Observation } from '../../planner/observation.ts';
 import { CLAIM, observe, POD } from '../observe.ts';
-import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL } from '../../api/names.ts';
+import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/types.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { isRefusal } from '../failures.ts';
 import { onLeader } from '../leader.ts';
-import { type ClusterRef, recordStatus } from '../resource.ts';
+import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
 import { stillPlanned } from './still-planned.ts';
 import { timestamp } from '../../api/time.ts';
 
@@ -37,7 +38,10 @@ export async function removeMember(
     const replacedBy = successorOf(observation, step);
     const replaced = { time, member: step.member, reason: step.reason, ...(replacedBy && { replacedBy }) };
     const replacements = [...known, replaced].slice(-REMEMBERED);
-    await recordStatus(deps.kube, cluster, { replacements });
+    const lately = replacedLately(observation.cluster, deps.now());
+    const note = replacedNote(new Map([...lately, [step.member, time]]));
+    const noted = await writeMetadata(deps.kube, cluster, { annotations: { [ANNOTATION_REPLACED]: note } });
+    await recordStatus(deps.kube, noted, { replacements });
   }
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });

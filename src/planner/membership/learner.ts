@@ -9,6 +9,7 @@ import { isPodGone, saysEmpty } from './evidence.ts';
 import { askedIds } from '../requests.ts';
 import { said } from '../said.ts';
 import { departing, sizeForNow } from './asked.ts';
+import { awaitsSuccessor } from './replacements.ts';
 import { everyVoterHealthy, onlyOurs } from './preflight.ts';
 import { type Seat, seatsOf } from './seats.ts';
 
@@ -42,7 +43,8 @@ export function operationOf(observation: Observation): Operation {
   if (departing(observation, seats) !== undefined) return 'replaceMember';
   const learner = seats.find(seat => seat.isLearner)?.name;
   const open = (observation.cluster.status.replacements ?? []).some(
-    ({ replacedBy }) => replacedBy === undefined || replacedBy === learner,
+    replacement =>
+      awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
   );
   return open ? 'replaceMember' : 'scaleCluster';
 }

@@ -42,13 +42,20 @@ export function nobodyEnds(rest: readonly Seat[]): Obstacle | undefined {
   };
 }
 
+/** Alarms are named: one of NOSPACE makes every member unhealthy, and is something to be done about. */
+function faultOf({ name, probe }: Seat): string {
+  if (probe === undefined) return `${name} does not answer`;
+  return `${name}: ${probe.read.ok ? probe.errors.join(', ') : probe.read.message}`;
+}
+
 /** Before a member is removed: those that stay are healthy in a number that is a quorum of what is left. */
 export function restHasQuorum(seats: readonly Seat[], leaving: Seat): Obstacle | undefined {
   const rest = seats.filter(seat => !seat.isLearner && seat.id !== leaving.id);
   const healthy = rest.filter(isHealthy).length;
   if (rest.length > 0 && healthy >= quorum(rest.length)) return undefined;
+  const faults = rest.filter(seat => !isHealthy(seat)).map(faultOf);
   return {
     reason: 'QuorumAtRisk',
-    message: `${leaving.name} is not removed: of the ${rest.length} members that would stay only ${healthy} are seen healthy`,
+    message: `${leaving.name} is not removed: of the ${rest.length} members that would stay only ${healthy} are seen healthy${faults.map(fault => `; ${fault}`).join('')}`,
   };
 }

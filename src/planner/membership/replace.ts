@@ -2,7 +2,6 @@
  * Replacement of members whose data is proved lost: remove, then add. Removing first is what etcd allows (it refuses
  * to add while a voter of three is down) and what is safe: a dead voter counts against quorum until it is removed.
  */
-import { parseTimestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
 import type { Obstacle } from '../checks.ts';
 import { consentTo } from '../consent.ts';
@@ -14,9 +13,8 @@ import { askedSeat } from './asked.ts';
 import { graceLeftMs, lossOf } from './evidence.ts';
 import { exchangeOf, vouchFor } from './exchanged.ts';
 import { onlyOurs, restHasQuorum } from './preflight.ts';
+import { replacedLately } from './replacements.ts';
 import { isHealthy, type Seat } from './seats.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
 export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
@@ -91,9 +89,7 @@ function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
 /** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
 function budgetExceeded({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
-  const lately = (cluster.status.replacements ?? []).filter(
-    ({ time, member }) => now - (parseTimestamp(time) ?? 0) < HOUR_MS && member !== seat.name,
-  );
+  const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== seat.name);
   if (lately.length < maxReplacementsPerHour) return undefined;
   return {
     reason: 'ReplacementBudget',

@@ -2,7 +2,7 @@
 import { serialOf } from '../../api/names.ts';
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
-import type { Obstacle } from '../checks.ts';
+import { type Obstacle, specificationIsUsable } from '../checks.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { certificatesAreGood } from '../tls.ts';
@@ -28,6 +28,9 @@ const RETRY_MS = 600_000;
 export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
   const { config, status } = observation.cluster;
   const wanted = config.size;
+  // What cannot be carried out changes nothing, as is said of it; a lost member is replaced all the same.
+  const isByPlan = departing(observation, seats) === undefined && operationOf(observation) === 'scaleCluster';
+  if (isByPlan && specificationIsUsable(observation) !== undefined) return undefined;
   // Members of two versions are one thing at a time; a lost member is replaced all the same.
   if ((status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster') return undefined;
   if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);

@@ -5,6 +5,7 @@ import type { Decision, Operation } from '../decision.ts';
 import type { MemberProbe } from '../member-probe.ts';
 import type { Actor, Observation } from '../observation.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
+import { awaitsSuccessor } from '../membership/replacements.ts';
 import { seatsOf } from '../membership/seats.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
 import { restoreUnderWay } from '../restore/of-cluster.ts';
@@ -177,8 +178,9 @@ function membersMissing(observation: Observation): string | undefined {
   const voters = seats.filter(({ isLearner }) => !isLearner).length;
   const isVoter = (name: string) => seats.some(seat => seat.name === name && !seat.isLearner);
   const open = (status.replacements ?? []).filter(
-    ({ replacedBy }) =>
-      replacedBy === undefined || seats.some(seat => seat.name === replacedBy && seat.isLearner),
+    replacement =>
+      awaitsSuccessor(replacement) ||
+      seats.some(seat => seat.name === replacement.replacedBy && seat.isLearner),
   );
   const lost = open.filter(({ member }) => !isVoter(member));
   if (seats.length === 0 || lost.length === 0 || voters >= config.size) return undefined;

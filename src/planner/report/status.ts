@@ -13,6 +13,7 @@ import type {
 import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
+import { replacementsAfter } from '../membership/replacements.ts';
 import { recordedFailure } from '../upgrade/failure.ts';
 import { validateCluster } from '../../api/validate.ts';
 import { compareVersions, minorOf } from '../../api/versions.ts';
@@ -41,7 +42,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
   const targetVersion = latchedVersion(findings);
-  const { incarnation, clusterID, lastSerial, replacements, givenUp, previousIncarnation } = previous;
+  const { incarnation, clusterID, lastSerial, givenUp, previousIncarnation } = previous;
   return withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
@@ -69,7 +70,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     settings: settingsInForce(cluster),
     storage: recordedStorage(findings.observation),
     lastSerial,
-    replacements,
+    replacements: replacementsAfter(findings.observation),
     givenUp,
     keyHashes: keptHashes(findings.observation),
     ...lastBackup(findings.observation.backups ?? []),
