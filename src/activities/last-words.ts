@@ -26,15 +26,10 @@ export function lastWords(message: string | undefined): string | undefined {
   return shown.replace(QUOTED_VALUE, 'the value of $1 cannot be used') || undefined;
 }
 
-/** The message of a line of etcd's log without its fields, in either of its formats; a line of anything else as it is. */
+/** What a line of etcd's log says without its other fields, in either of its formats; a line of anything else as it is. */
 function messageOf(line: string): string[] {
   if (!line.startsWith('{')) return [line.split('\t{')[0] ?? ''];
-  try {
-    const { msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-    return typeof msg === 'string' ? [msg] : [];
-  } catch {
-    return [];
-  }
+  return saidIn(line, () => true);
 }
 
 /** What terminals act upon: whoever chooses the image of a cluster chooses what its containers say. */
@@ -44,10 +39,13 @@ const QUOTED_VALUE = /invalid value \\?".*?\\?" for (ETCD_\w+):.*/g;
 
 /** `message: error` of a line of etcd's JSON log that tells a fault. */
 function faultOf(line: string): string[] {
-  if (!line.startsWith('{')) return [];
+  return line.startsWith('{') ? saidIn(line, level => GRAVE.includes(level)) : [];
+}
+
+function saidIn(line: string, isMeant: (level: string) => boolean): string[] {
   try {
     const { level, msg, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-    if (!GRAVE.includes(String(level))) return [];
+    if (!isMeant(String(level))) return [];
     return [[msg, error].filter(said => typeof said === 'string').join(': ')];
   } catch {
     return [];
