@@ -93,7 +93,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a volume that goes away counts as one that keeps the data',
     'sleepIsWantedWhileAClaimGoes',
-    at('planner/repair.ts', "claim === undefined || claim.deleting || claim.phase === 'Lost'", '!claim'),
+    at('planner/repair.ts', 'claim === undefined || !isThere(claim)', '!claim'),
   ),
   without(
     'voters are not sealed',
