@@ -91,7 +91,9 @@ export class RemoteStore implements Store {
 
   /** Not every server that speaks a store's language does what it has said. One that does not let anybody look is believed. */
   async #checkMade({ key, putId }: NewObject, size: number, signal: AbortSignal): Promise<void> {
-    const looked = await this.#find(key, signal).then(
+    // One that has fallen silent since is not waited for: it has said that it has the object.
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(LOOK_DEADLINE_MS)]);
+    const looked = await this.#find(key, soon).then(
       found => ({ found }),
       () => undefined,
     );
