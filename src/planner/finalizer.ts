@@ -4,15 +4,13 @@
  */
 import { operate } from './answers.ts';
 import type { Decision } from './decision.ts';
-import { rebuiltStorage } from './identity.ts';
 import type { Observation } from './observation.ts';
 
 /** Puts the finalizer back, and the stamps with it; undefined when it is there. */
-export function planFinalizer(observation: Observation): Decision | undefined {
-  const { hasFinalizer, status } = observation.cluster;
-  const { incarnation, clusterID: clusterId } = status;
-  if (hasFinalizer || incarnation === undefined) return undefined;
-  const storage = status.storage ?? rebuiltStorage(observation, incarnation);
+export function planFinalizer({ cluster }: Observation): Decision | undefined {
+  const { hasFinalizer, status } = cluster;
+  const { incarnation, storage, clusterID: clusterId } = status;
+  if (hasFinalizer || incarnation === undefined || storage === undefined) return undefined;
   return operate('repairCluster', [
     { kind: 'recordIncarnation', incarnation, storage, ...(clusterId !== undefined && { clusterId }) },
   ]);

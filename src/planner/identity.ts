@@ -113,9 +113,8 @@ export function isStampedOtherwise(
   { cluster: { status } }: Pick<Observation, 'cluster'>,
   { token, clusterId }: Pick<ClaimFacts, 'token' | 'clusterId'>,
 ): boolean {
-  if (status.incarnation === undefined) return false;
   const isOther = clusterId !== undefined && status.clusterID !== undefined && clusterId !== status.clusterID;
-  return token !== status.incarnation.token || isOther;
+  return token !== status.incarnation?.token || isOther;
 }
 
 /** What a person is to do about claims of members with the stamps of another cluster. */
@@ -124,8 +123,7 @@ export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFa
   const which = claims.map(({ name, token, clusterId }) =>
     token === incarnation?.token ? `${name} (cluster ${clusterId})` : `${name} (incarnation ${token})`,
   );
-  const id = clusterID === undefined ? '' : ` and ${ANNOTATION_CLUSTER_ID}=${clusterID}`;
-  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, write the annotations ${ANNOTATION_INCARNATION}=${incarnation?.token}${id} on it; if not, delete it`;
+  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, write the annotations ${ANNOTATION_INCARNATION}=${incarnation?.token} and ${ANNOTATION_CLUSTER_ID}=${clusterID} on it; if not, delete it`;
 }
 
 /** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */

@@ -2,7 +2,7 @@
  * When which fault happens. The schedule has a chance of its own and counts the ticks of storms only, so that leaving a fault
  * out moves no other: that is how failures are shrunk.
  */
-import { AWAITED, FAULTS, type FaultName, WEIGHTS } from './faults.ts';
+import { FAULTS, type FaultName, WEIGHTS } from './faults.ts';
 import { Random } from './random.ts';
 
 /** Ticks of a storm between two faults, on average. */
@@ -34,7 +34,7 @@ export class Chaos {
     this.#random = new Random(seed ^ 0x5eed);
     // Each world has its own mixture: rare things happen together in some, and alone in others.
     this.#names = (Object.keys(FAULTS) as FaultName[])
-      .filter(name => this.#random.chance(0.6) && !AWAITED.includes(name))
+      .filter(() => this.#random.chance(0.6))
       .flatMap(name => Array.from({ length: WEIGHTS[name] ?? 1 }, () => name));
     this.#next = this.#gap();
   }

@@ -59,9 +59,6 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Faults that the operator does not survive yet: they wait for its mend, and happen in scenes only. */
-export const AWAITED: readonly FaultName[] = [];
-
 /** How many times as often as the others these happen: calls are many, and each may be the one that matters. */
 export const WEIGHTS: Partial<Record<FaultName, number>> = {
   crashBefore: 2,

@@ -32,4 +32,23 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
     'claimsAreExchangedAndTheStatusIsLost',
     at('planner/membership/exchanged.ts', '[claim.stampedUid, recorded]', '[recorded]'),
   ),
+  without(
+    'a claim that says it is of another cluster starts its member',
+    'claimIsStampedOtherwise',
+    at('planner/repair.ts', '|| isStampedOtherwise(observation, claim)', ''),
+  ),
+  without(
+    'a member whose claim is being deleted is waited for without end',
+    'memberIsEvictedWhileItsClaimGoes',
+    at(
+      'planner/membership/evidence.ts',
+      'seat.claim.deleting && isOver && observation.membership.known',
+      'false',
+    ),
+  ),
+  without(
+    'a finalizer that was dropped stays away',
+    'resourceIsReplacedByAManifest',
+    at('planner/finalizer.ts', 'hasFinalizer || incarnation', 'true || incarnation'),
+  ),
 ];
