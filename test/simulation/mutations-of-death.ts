@@ -35,7 +35,7 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'a claim that says it is of another cluster starts its member',
     'claimIsStampedOtherwise',
-    at('planner/repair.ts', '|| isStampedOtherwise(observation, claim)', ''),
+    at('planner/identity.ts', 'token !== status.incarnation?.token || isOther', 'false'),
   ),
   without(
     'a member whose claim is being deleted is waited for without end',
@@ -49,6 +49,6 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'a finalizer that was dropped stays away',
     'resourceIsReplacedByAManifest',
-    at('planner/finalizer.ts', 'hasFinalizer || incarnation', 'true || incarnation'),
+    at('planner/finalizer.ts', 'hasFinalizer || incarnation === undefined || storage === undefined', 'true'),
   ),
 ];
