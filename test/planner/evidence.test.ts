@@ -55,6 +55,19 @@ describe('a member that does not answer', () => {
       undefined,
     ],
     [
+      'whose claim lost its volume is not lost while a pod of its name runs, whoever owns it',
+      silent({
+        pod: { owned: false },
+        claims: [...withoutClaim, aClaim({ name: 'example-1', phase: 'Lost' })],
+      }),
+      undefined,
+    ],
+    [
+      'whose claim is gone is not lost while a pod of its name runs, whoever owns it',
+      silent({ pod: { owned: false }, claims: withoutClaim }),
+      undefined,
+    ],
+    [
       'whose claim lost its stamps is not lost',
       silent({ claims: [...withoutClaim, aClaim({ name: 'example-1', owned: false })] }),
       undefined,

@@ -36,21 +36,24 @@ function lossOfPod(observation: Observation, seat: Seat): string | undefined {
 }
 
 function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
+  // Whoever owns a pod of its name: it may be its own, and its volume is in use.
+  const pod = seat.pod ?? observation.pods.find(({ name }) => name === seat.name);
+  const runs = isRunning(pod);
   if (seat.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.
     const isThere = observation.claims.some(claim => claim.name === seat.name);
-    return isThere || isRunning(seat) ? undefined : 'its claim is gone';
+    return isThere || runs ? undefined : 'its claim is gone';
   }
   const exchange = exchangeOf(observation, seat.claim);
   if (exchange !== undefined) {
     // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
-    return observation.membership.known && !isRunning(seat) ? exchange : undefined;
+    return observation.membership.known && !runs ? exchange : undefined;
   }
   // Kubernetes, "Storage Object in Use Protection": a pod that has ended keeps the claim from going, and no other one is started on it.
-  const isOver = seat.pod === undefined || hasEnded(seat.pod);
+  const isOver = pod === undefined || hasEnded(pod);
   if (seat.claim.deleting && isOver && observation.membership.known)
     return 'its claim is being deleted, and no pod can be started on it any more';
-  if (seat.claim.phase === 'Lost') return isRunning(seat) ? undefined : 'its claim has lost its volume';
+  if (seat.claim.phase === 'Lost') return runs ? undefined : 'its claim has lost its volume';
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
   return emptinessOf(seat);
@@ -76,7 +79,7 @@ export function saysEmpty({ pod, started }: Seat): boolean {
 }
 
 /** A pod that runs holds its volume, whatever became of the claim's object. */
-function isRunning({ pod }: Seat): boolean {
+function isRunning(pod: Seat['pod']): boolean {
   return pod !== undefined && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting;
 }
 
