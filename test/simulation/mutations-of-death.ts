@@ -40,11 +40,7 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose claim is being deleted is waited for without end',
     'memberIsEvictedWhileItsClaimGoes',
-    at(
-      'planner/membership/evidence.ts',
-      'seat.claim.deleting && isOver && observation.membership.known',
-      'false',
-    ),
+    at('planner/membership/evidence.ts', 'isGoing(seat.claim, pod)', 'false'),
   ),
   without(
     'a finalizer that was dropped stays away',

@@ -5,7 +5,7 @@
  */
 import { parseTimestamp } from '../../api/time.ts';
 import { hasEnded } from '../members.ts';
-import type { Observation } from '../observation.ts';
+import type { ClaimFacts, Observation } from '../observation.ts';
 import { exchangeOf } from './exchanged.ts';
 import type { Seat } from './seats.ts';
 
@@ -49,14 +49,17 @@ function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
     // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
     return observation.membership.known && !runs ? exchange : undefined;
   }
-  // Kubernetes, "Storage Object in Use Protection": a pod that has ended keeps the claim from going, and no other one is started on it.
-  const isOver = pod === undefined || hasEnded(pod);
-  if (seat.claim.deleting && isOver && observation.membership.known)
+  if (isGoing(seat.claim, pod) && observation.membership.known)
     return 'its claim is being deleted, and no pod can be started on it any more';
   if (seat.claim.phase === 'Lost') return runs ? undefined : 'its claim has lost its volume';
   const { home } = seat.claim;
   if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
   return emptinessOf(seat);
+}
+
+/** Kubernetes, "Storage Object in Use Protection": a pod that has ended keeps a claim from going, and no other one is started on it. */
+function isGoing({ deleting }: Pick<ClaimFacts, 'deleting'>, pod: Seat['pod']): boolean {
+  return deleting && (pod === undefined || hasEnded(pod));
 }
 
 /** A pod of its name that is not ours may be its own, whose owner somebody took away: no proof of anything. */
