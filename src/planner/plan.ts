@@ -46,7 +46,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planSealing,
   continueRemoval,
   planRepair,
-  planMembership,
+  planMembershipOrCause,
   planOpening,
   waitInRollout,
   planTotalLoss,
@@ -68,6 +68,18 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
   const seen = { ...observation, actor };
   const decision = admitting(firstDecision(seen, actor), seen, actor);
   return withWord(decision, actor);
+}
+
+/** What only a person takes out of the way. */
+const FOR_PEOPLE = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
+
+/** A change that waits for a member which is not started again until a person has done something waits for that. */
+function planMembershipOrCause(observation: Observation): Decision | undefined {
+  const decision = planMembership(observation);
+  if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
+  const cause = planWaiting(observation);
+  if (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason)) return decision;
+  return { ...decision, reason: cause.reason, message: `${decision.message}: ${cause.message}` };
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/planner/observation.ts';
+import { plan } from '../../src/planner/plan.ts';
 import { planRepair, planWaiting } from '../../src/planner/repair.ts';
 import {
   ABSENT,
@@ -86,6 +87,19 @@ describe('repair', () => {
       kind: 'blocked',
       reason: 'ClaimsUnstamped',
       message: expect.stringContaining(said),
+    });
+  });
+
+  it('says what only a person can do about a member, also while the size is to change', () => {
+    const claims = [...claimsWithout('example-1'), aClaim({ name: 'example-1', clusterId: 'beef' })];
+    const running = aRunningCluster({ pods: podsWithout('example-1'), claims });
+    const { 'example-1': _, ...probes } = running.probes;
+    const cluster = aCluster({ spec: { size: 5 }, status: aRunningStatus() });
+    expect(plan({ ...running, probes, cluster }, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'ClaimsUnstamped',
+      message: expect.stringMatching(/not seen healthy: claim example-1 \(cluster beef\)/),
+      plan: [{ kind: 'addLearner' }, {}, {}, {}],
     });
   });
 
