@@ -11,7 +11,6 @@ import type { Actor, Observation } from './observation.ts';
 import { continueRemoval, planMembership } from './membership/index.ts';
 import { planClaimLabels } from './claim-labels.ts';
 import { hasFailed, isPassedOver, othersGoOn } from './failing.ts';
-import { planFinalizer } from './finalizer.ts';
 import { planGrowth } from './growth.ts';
 import { planHibernation, planRefusedHibernation } from './hibernate.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
@@ -38,7 +37,6 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planRestore,
   planRediscovery,
   planCreation,
-  planFinalizer,
   planSecurity,
   planHibernation,
   continueUpgrade,

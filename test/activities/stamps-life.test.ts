@@ -28,22 +28,6 @@ it('is written though the cluster id was read from a quorum and never recorded a
     });
 });
 
-it('is put back on the resource, with the finalizer, when somebody replaced it by a manifest', async () => {
-  const world = new OperatorWorld();
-  await world.run();
-  const { annotations, finalizers } = world.cluster.metadata;
-  expect(finalizers).toHaveLength(1);
-  world.kube.mutate(world.resource, ({ metadata }) => {
-    delete metadata.finalizers;
-    delete metadata.annotations;
-  });
-  const { decision } = await world.run();
-  expect(decision).toMatchObject({ kind: 'idle' });
-  expect(world.cluster.metadata).toMatchObject({ finalizers, annotations });
-  expect(world.cluster.status.lastOperation).toMatchObject({ type: 'repairCluster', outcome: 'Succeeded' });
-  expect(world.kube.all('Pod')).toHaveLength(3);
-});
-
 it('so that a cluster whose status is lost again, and its pods with it, comes back by itself', async () => {
   const world = new OperatorWorld();
   await world.run();

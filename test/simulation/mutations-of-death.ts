@@ -45,6 +45,6 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'a finalizer that was dropped stays away',
     'resourceIsReplacedByAManifest',
-    at('planner/finalizer.ts', 'hasFinalizer || incarnation === undefined || storage === undefined', 'true'),
+    at('planner/resource-stamps.ts', 'lacking.length === 0', 'true'),
   ),
 ];

@@ -9,7 +9,7 @@ import { idle } from '../answers.ts';
 import { firstObstacle, specificationIsUsable } from '../checks.ts';
 import { planClaimLabels } from '../claim-labels.ts';
 import type { Operation } from '../decision.ts';
-import { planFinalizer } from '../finalizer.ts';
+import { planResourceStamps } from '../resource-stamps.ts';
 import { smallClaims } from '../growth.ts';
 import { goesToSleep, isAsleep } from '../hibernate.ts';
 import { lossOf } from '../membership/evidence.ts';
@@ -62,7 +62,14 @@ function nothingIsMissing(observation: Observation): boolean {
   if (goesToSleep(observation)) return sharedObjectSteps(observation).length === 0;
   // Who is to be sealed and stamped is known when a quorum lists the members.
   if (cluster.status.clusterID !== undefined && !membership.known) return false;
-  const planners = [planFinalizer, planCertificates, planSealing, planRepair, planStamps, planClaimLabels];
+  const planners = [
+    planResourceStamps,
+    planCertificates,
+    planSealing,
+    planRepair,
+    planStamps,
+    planClaimLabels,
+  ];
   return (
     planners.every(planner => planner(observation) === undefined) &&
     admission(observation, idle()).length === 0
