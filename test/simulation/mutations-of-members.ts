@@ -41,7 +41,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a claim that only lacks its labels counts as gone',
     'claimWithoutLabelsAndStamps',
-    at('planner/membership/evidence.ts', 'isThere || isRunning(seat)', 'isRunning(seat)'),
+    at('planner/membership/evidence.ts', 'isThere || runs', 'runs'),
   ),
   without(
     'any trouble of a pod counts as an empty volume',
@@ -119,6 +119,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'members of another cluster are taken for ours',
     'volumeOfAnotherCluster',
     at('planner/checks.ts', 'probe.answered && probe.clusterId !== recorded', 'false'),
+    at('planner/checks.ts', 'unlisted.length === 0', 'true'),
   ),
   without(
     'a step is performed though the world has moved on',
@@ -167,6 +168,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a cluster id that only a quorum told is not stamped on the resource',
     'statusIsLostBeforeAndAfterTheQuorum',
     at('activities/steps/record-incarnation.ts', 'clusterId !== undefined', 'false'),
+    at('planner/resource-stamps.ts', 'lacking.length === 0', 'true'),
   ),
   without(
     'a member is restarted though the members hold different keys',
