@@ -119,7 +119,6 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'members of another cluster are taken for ours',
     'volumeOfAnotherCluster',
     at('planner/checks.ts', 'probe.answered && probe.clusterId !== recorded', 'false'),
-    at('planner/checks.ts', 'unlisted.length === 0', 'true'),
   ),
   without(
     'a step is performed though the world has moved on',

@@ -274,6 +274,7 @@ export const membershipScenes = {
     etcd.stop(one.host);
     const other = { memberId: one.memberId, clusterId: 'another', term: 1, log, commit: 1, told: members };
     etcd.disks.set(name, { ...emptyDisk(name), ...other });
+    await stage.blockedBy('ClusterIdMismatch');
     await stage.pass(A_WHILE);
   },
 };
