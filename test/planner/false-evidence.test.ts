@@ -56,8 +56,13 @@ const slowRequest = (key: string): string =>
 function allEmpty(seconds: number): Observation {
   const readyChangedAt = Date.parse(NOW) - seconds * 1_000;
   const trouble = { reason: 'CrashLoopBackOff', message: EMPTY };
-  const pods = namesOf(3).map(name => aPod({ name, ready: false, trouble, readyChangedAt }));
-  return aRunningCluster({ probes: {}, membership: UNKNOWN_MEMBERSHIP, pods });
+  const names = namesOf(3);
+  const pods = names.map(name => aPod({ name, ready: false, trouble, readyChangedAt }));
+  const lostSince = new Date(readyChangedAt).toISOString();
+  const details = names.map(name => ({ name, health: 'Unknown' as const, lostSince }));
+  const status = { ...aRunningStatus(), members: { ready: [], unready: names, details } };
+  const cluster = aCluster({ spec: { size: 3 }, status });
+  return aRunningCluster({ cluster, probes: {}, membership: UNKNOWN_MEMBERSHIP, pods });
 }
 
 describe('a key that a client has chosen', () => {

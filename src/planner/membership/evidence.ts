@@ -101,12 +101,13 @@ export function graceLeftMs(observation: Observation, seat: Seat): number {
 
 /**
  * Milliseconds for which a volume that etcd found empty may still be a disk that is not mounted yet, as after a failure of
- * power; 0: no longer, or it is something else. Counted from when the member ceased to be ready: between two starts its pod
- * says nothing for a moment.
+ * power; 0: no longer, or it is something else. Counted from when it was seen first, with the member not ready since.
  */
 export function mountLeftMs({ cluster, now }: Observation, seat: Seat): number {
-  const { pod } = seat;
+  const { pod, name } = seat;
   if (pod === undefined || !saysEmpty(seat)) return 0;
-  const since = pod.readyChangedAt ?? pod.createdAt;
+  const detail = cluster.status.members?.details?.find(each => each.name === name);
+  // Machines that were without power for long ceased to be ready long ago, and have only just looked for their disks.
+  const since = Math.max(pod.readyChangedAt ?? pod.createdAt, parseTimestamp(detail?.lostSince) ?? now);
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
 }

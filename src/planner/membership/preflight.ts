@@ -27,7 +27,7 @@ export function everyVoterHealthy(seats: readonly Seat[]): Obstacle | undefined 
     };
   }
   const leaders = new Set(voters.map(seat => seat.probe?.leaderId));
-  if (leaders.size === 1) return undefined;
+  if (leaders.size === 1 && !leaders.has(undefined)) return undefined;
   return { reason: 'LeaderUnclear', message: 'the members do not agree on the leader yet' };
 }
 

@@ -2,7 +2,7 @@
 import { serialOf } from '../../api/names.ts';
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
-import { type Obstacle, specificationIsUsable } from '../checks.ts';
+import { type Obstacle, serialsAreLeft, specificationIsUsable } from '../checks.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { certificatesAreGood } from '../tls.ts';
@@ -63,6 +63,7 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
   ];
   const obstacle =
     onlyOurs(seats) ??
+    serialsAreLeft(observation) ??
     triedLately(observation) ??
     everyVoterHealthy(seats) ??
     certificatesAreGood(observation);

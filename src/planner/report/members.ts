@@ -2,11 +2,11 @@
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
 import { goesToSleep } from '../hibernate.ts';
 import { lossOf } from '../membership/evidence.ts';
-import { lastKnownSeat, seatsOf } from '../membership/seats.ts';
+import { lastKnownSeat, type Seat, seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
 import type { MemberProbe } from '../member-probe.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
-import { timestamp } from '../../api/time.ts';
+import { parseTimestamp, timestamp } from '../../api/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
 export interface ObservedMember {
@@ -80,12 +80,20 @@ function lostSince(observation: Observation, name: string): Pick<MemberDetail, '
   const seat = observation.membership.known
     ? seatsOf(observation).find(candidate => candidate.name === name)
     : lastKnownSeat(observation, name);
-  if (seat === undefined || lossOf(observation, seat) === undefined) return {};
+  const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
+  if (seat === undefined) return {};
+  if (lossOf(observation, seat) === undefined && !isBetweenStarts(seat, before?.lostSince)) return {};
   // Nobody is waited for while the cluster sleeps: it begins when it wakes.
   if (goesToSleep(observation)) return {};
-  const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
   const now = timestamp(observation.now);
   return { lostSince: before?.lostSince ?? now };
+}
+
+/** A pod whose etcd found its volume empty is started again and again, and says nothing of it for a moment each time. */
+function isBetweenStarts({ pod, probe }: Seat, lostSince: string | undefined): boolean {
+  const since = parseTimestamp(lostSince);
+  if (since === undefined || pod === undefined || probe !== undefined) return false;
+  return !pod.ready && !pod.deleting && pod.createdAt <= since;
 }
 
 type Answered = Extract<MemberProbe, { answered: true }>;
