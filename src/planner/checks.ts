@@ -64,8 +64,10 @@ export const namesAreFree: Check = ({ cluster, peerService, clientService, disru
 };
 
 /** A pod or claim with an absurd number under the cluster's name would leave no number above it for members. */
-export const serialsAreLeft: Check = ({ cluster, namesSeen }) => {
-  const last = namesSeen.find(name => (serialOf(name) ?? 0) + cluster.config.size > MAX_SERIAL);
+export const serialsAreLeft: Check = ({ cluster, namesSeen, pods, claims }) => {
+  // On a living cluster only what bears its labels, or the name of a member, is looked for.
+  const names = [...namesSeen, ...[...pods, ...claims].map(({ name }) => name)];
+  const last = names.find(name => (serialOf(name) ?? 0) + cluster.config.size > MAX_SERIAL);
   return last === undefined
     ? undefined
     : {
