@@ -16,7 +16,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'members are added while a voter is away',
     'grownWhileOneIsAway',
     at(PREFLIGHT, 'unwell.length > 0', 'false'),
-    at(PREFLIGHT, 'leaders.size === 1', 'true'),
+    at(PREFLIGHT, 'leaders.size === 1 && !leaders.has(undefined)', 'true'),
   ),
   without(
     'members are added while a voter raises an alarm',
