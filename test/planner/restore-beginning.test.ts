@@ -61,4 +61,12 @@ describe('the first member of a restore', () => {
     const stuck = { ...old, deleting: true, goneBy: Date.parse(NOW) - 600_000 };
     expect(plan(seeded([stuck]), {})).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
   });
+
+  it('is started again when its pod was evicted: no kubelet does', () => {
+    const evicted = aPod({ name: SEED, phase: 'Failed', ready: false });
+    expect(plan(seeded([evicted]), {})).toMatchObject({
+      operation: 'restoreCluster',
+      step: { kind: 'fenceMembers', pods: [{ name: SEED, uid: evicted.uid }] },
+    });
+  });
 });

@@ -1,5 +1,5 @@
 /** What an apiserver, its cache, its quotas and its other clients do to whoever relies on it; and a clock that jumps. */
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import type { SimWorld } from './sim-world.ts';
@@ -61,7 +61,9 @@ const putByOldClient: Fault = (world, random) => {
 
 /** Somebody replaces the object by a manifest, which has neither finalizers nor annotations (`kubectl replace`). */
 const replacedByManifest: Fault = ({ resource, kube }) => {
-  if (resource === undefined) return undefined;
+  // With the status lost as well nobody could tell which names were used.
+  const { incarnation } = (resource?.['status'] ?? {}) as EtcdClusterStatus;
+  if (resource === undefined || incarnation === undefined) return undefined;
   const { name, namespace = '' } = resource.metadata;
   kube.put({ ...resource, metadata: { name, namespace } });
   return '';

@@ -1,4 +1,7 @@
 /** People who ask for more or less, stop the work or step in, and who take away or edit what the operator wrote down. */
+import { ANNOTATION_LAST_SERIAL } from '../../src/api/names.ts';
+import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import { SELECTED_NODE } from './sim-nodes.ts';
 import { newestMembers } from './sim-raft.ts';
@@ -76,9 +79,15 @@ const labelsTaken: Fault = (world, random) => {
   return `${claim.metadata.name}${left === annotations ? '' : ' with its stamps'}`;
 };
 
+/** What is noted beside the status was taken off a moment ago: with both gone nobody can tell which names were used. */
+function isBareOfNotes({ metadata: { annotations = {} }, status }: KubeObject): boolean {
+  const { lastSerial } = (status ?? {}) as EtcdClusterStatus;
+  return lastSerial !== undefined && annotations[ANNOTATION_LAST_SERIAL] === undefined;
+}
+
 const statusWiped: Fault = (world, random) => {
   const { resource } = world;
-  if (resource === undefined || !random.chance(0.3)) return undefined;
+  if (resource === undefined || !random.chance(0.3) || isBareOfNotes(resource)) return undefined;
   world.kube.change(resource, { status: {} });
   world.invariants.forgot = true;
   return '';

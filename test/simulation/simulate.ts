@@ -165,7 +165,10 @@ function obey(world: SimWorld): void {
   const [ran] = [...world.etcd.disks.values()].map(disk => disk.ran).filter(version => version !== '');
   if (invariants.recordedAt === undefined && ran !== undefined) world.edit({ version: ran });
   if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
-  if (['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))
+  const isInTheWay = /PersistentVolumeClaim \S+ exists and belongs to something else/.test(
+    decision.message ?? '',
+  );
+  if (isInTheWay || ['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))
     removeExchanged(world);
   if (decision.reason !== 'IdentityUnknown') return;
   if (invariants.recordedAt !== undefined || world.hasClients) return;

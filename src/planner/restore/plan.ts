@@ -146,8 +146,11 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
   const { incarnation } = observation.cluster.status;
   if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
   const steps = seedingSteps(observation, restore, incarnation);
-  // Somebody may have started one late: what was decided before the others were stopped.
-  const before = observation.pods.filter(pod => pod.owned && pod.token !== incarnation.token);
+  // Somebody may have started one late: what was decided before the others were stopped. A pod that failed as a whole, as when it was
+  // evicted, is started again by no kubelet.
+  const before = observation.pods.filter(
+    pod => pod.owned && (pod.token !== incarnation.token || pod.phase === 'Failed'),
+  );
   if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
   const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
   const lack = lackOfSeed(observation, seed?.name ?? '');
