@@ -175,6 +175,10 @@ describe('a rescue from a total loss', () => {
     world.seedEtcdBackup();
     emptyVolumes(world);
     await world.runCluster();
+    // Their disks may be mounted yet.
+    expect(world.names('EtcdRestore')).toEqual([]);
+    world.now += 3_600_000;
+    await world.runCluster();
     world.adopt(world.names('EtcdRestore')[0] ?? '');
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Succeeded', revision: 1_000_000_042 });
