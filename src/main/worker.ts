@@ -50,9 +50,6 @@ export function workerLimits({
     // What a killed replica costs each workflow that it had cached, before another replica gets the task. A replica that is
     // short of processors and takes longer to fetch a task replays the workflow for nothing.
     stickyQueueScheduleToStartTimeout: '3s',
-    // By itself the SDK sends one in four fifths of the timeout: a busy machine does not get it there in the last fifth, and
-    // the activity is begun anew beside the one that goes on.
-    maxHeartbeatThrottleInterval: '1s',
   } as const satisfies Partial<WorkerOptions>;
 }
 
@@ -79,6 +76,9 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
     identity: config.pod.name,
     activities: createActivities(parts.activities),
     interceptors: { activity: [activityInterceptor(parts)] },
+    // By itself the SDK sends one in four fifths of the timeout: a busy machine does not get it there in the last fifth, and
+    // the activity is begun anew beside the one that goes on.
+    maxHeartbeatThrottleInterval: '1s',
     // Within the pod's terminationGracePeriodSeconds; see the Deployment.
     shutdownGraceTime: '10s',
     shutdownForceTime: '20s',
