@@ -124,8 +124,7 @@ describe('members whose hashes take 30 seconds each', LONG, () => {
 });
 
 describe('hashes that were compared', LONG, () => {
-  async function compared() {
-    const { world, slow } = await toCompare();
+  async function compare({ world, slow }: Awaited<ReturnType<typeof toCompare>>) {
     const comparing = world.perform(await stepOf(world));
     await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
     while (slow.waiting.size > 0) {
@@ -133,6 +132,11 @@ describe('hashes that were compared', LONG, () => {
       await turn();
     }
     await comparing;
+  }
+
+  async function compared() {
+    const { world, slow } = await toCompare();
+    await compare({ world, slow });
     return { world, slow };
   }
 
@@ -155,13 +159,7 @@ describe('hashes that were compared', LONG, () => {
     const { world, slow } = await toCompare();
     for (const process of world.etcd.clusters[0]?.processes ?? [])
       process.corrupt = process.name === 'example-1';
-    const comparing = world.perform(await stepOf(world));
-    await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
-    while (slow.waiting.size > 0) {
-      slow.answer();
-      await turn();
-    }
-    await comparing;
+    await compare({ world, slow });
     expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
     expect(slow.asked).toBe(3);
   });

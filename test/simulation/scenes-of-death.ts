@@ -17,27 +17,26 @@ async function unlabelled(stage: Stage): Promise<void> {
   await stage.rest();
 }
 
+/** Two of three claims are replaced by what they held yesterday; the third member, which knows better, is away. */
+async function exchanged(stage: Stage): Promise<void> {
+  await stage.create({ size: 3 });
+  const followers = stage.followers().map(({ name }) => ({ name, snapshot: stage.snapshot(name) }));
+  const leader = stage.leader();
+  await stage.pass(A_WHILE);
+  stage.world.etcd.set(leader, { frozen: true });
+  for (const { name, snapshot } of followers) stage.exchange(name, snapshot);
+}
+
 export const deathScenes = {
-  /** Two of three claims are replaced by what they held yesterday; the third member, which knows better, is away. */
   async claimsAreExchangedForOlderOnes(stage: Stage) {
-    await stage.create({ size: 3 });
-    const followers = stage.followers().map(({ name }) => ({ name, snapshot: stage.snapshot(name) }));
-    const leader = stage.leader();
-    await stage.pass(A_WHILE);
-    stage.world.etcd.set(leader, { frozen: true });
-    for (const { name, snapshot } of followers) stage.exchange(name, snapshot);
+    await exchanged(stage);
     await stage.blockedBy('ClaimExchanged');
     await stage.pass(A_WHILE);
   },
 
   /** As before, and nobody remembers which claims there were: only what is noted on the copies tells. */
   async claimsAreExchangedAndTheStatusIsLost(stage: Stage) {
-    await stage.create({ size: 3 });
-    const followers = stage.followers().map(({ name }) => ({ name, snapshot: stage.snapshot(name) }));
-    const leader = stage.leader();
-    await stage.pass(A_WHILE);
-    stage.world.etcd.set(leader, { frozen: true });
-    for (const { name, snapshot } of followers) stage.exchange(name, snapshot);
+    await exchanged(stage);
     stage.loseStatus();
     await stage.blockedBy('ClaimExchanged');
     await stage.pass(A_WHILE);

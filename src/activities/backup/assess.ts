@@ -37,7 +37,9 @@ export async function assessBackup(
     const object = await readBackup(deps.kube, ref);
     if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
     const backup = backupFacts(object);
-    const needed = backup.deleting ? [] : await neededByRestores(deps.kube, ref);
+    // Only retention asks for it.
+    const isPruned = !backup.deleting && backup.config.retention.kind !== 'all';
+    const needed = isPruned ? await neededByRestores(deps.kube, ref) : [];
     const observation = { now: deps.now(), backup, needed };
     const decision = planBackup(observation, actor);
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.

@@ -29,10 +29,8 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
     for (const key of orphans) await store.delete(key, options);
     const entries = manifests.map(({ entry }) => entry);
     const needed = await neededByRestores(deps.kube, ref);
-    const clock = { timeZone: config.timeZone, now: deps.now() };
-    const surplus = toDelete(entries.map(asKept), config.retention, clock).filter(
-      ({ location }) => !needed.includes(location),
-    );
+    const at = { timeZone: config.timeZone, now: deps.now(), needed };
+    const surplus = toDelete(entries.map(asKept), config.retention, at);
     for (const { location } of surplus) {
       const key = keyOn(shelf, location);
       if (key === undefined) continue;

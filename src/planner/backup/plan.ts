@@ -206,14 +206,12 @@ export function nextRunOf(observation: BackupObservation): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function needsTidying({ backup, now, needed = [] }: BackupObservation, { tidied }: BackupActor): boolean {
+function needsTidying({ backup, now, needed }: BackupObservation, { tidied }: BackupActor): boolean {
   const { status, config } = backup;
   const { history = [], lastRun } = status;
   if (config.retention.kind === 'all') return false;
-  const clock = { timeZone: config.timeZone, now };
-  const surplus = toDelete(history.map(asKept), config.retention, clock).filter(
-    ({ location }) => !needed.includes(location),
-  );
+  const at = { timeZone: config.timeZone, now, needed };
+  const surplus = toDelete(history.map(asKept), config.retention, at);
   return surplus.length > 0 || (lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== tidied);
 }
 

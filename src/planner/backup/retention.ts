@@ -19,12 +19,16 @@ export interface KeptBackup {
  * The backups to delete, oldest first. `backups` are those of one EtcdBackup and of nobody else. Periods without a backup do not
  * count: after a long time down, what is there stays. Nothing goes while nobody knows when a day begins. Backups of a time that is
  * still to come, from when the clock was ahead, are left alone until it has come: what is made meanwhile would be older than they.
- * @param clock `now` in milliseconds since the epoch, and where days, weeks and months begin
+ * @param at `now` in milliseconds since the epoch, where days, weeks and months begin, and the locations that somebody still reads from
  */
 export function toDelete<Backup extends KeptBackup>(
   backups: readonly Backup[],
   policy: RetentionPolicy,
-  { timeZone, now }: { readonly timeZone: string; readonly now: number },
+  {
+    timeZone,
+    now,
+    needed = [],
+  }: { readonly timeZone: string; readonly now: number; readonly needed?: readonly string[] | undefined },
 ): readonly Backup[] {
   if (policy.kind === 'all' || timeZoneFault(timeZone) !== undefined) return [];
   const newestFirst = backups
@@ -48,7 +52,7 @@ export function toDelete<Backup extends KeptBackup>(
     );
     if (best !== undefined) kept.add(best);
   }
-  return newestFirst.filter(backup => !kept.has(backup)).toReversed();
+  return newestFirst.filter(backup => !kept.has(backup) && !needed.includes(backup.location)).toReversed();
 }
 
 function asPolicySays<Backup extends KeptBackup>(
