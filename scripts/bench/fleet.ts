@@ -39,6 +39,7 @@ export async function measureFleet(): Promise<Row[]> {
     try {
       await untilReady(former);
       const creation = await created(world.kube);
+      console.log(`created after ${creation.toFixed(0)} s; at rest for two minutes, then killed ...`);
       await delay(SETTLE_MS);
       return [
         row(`${CLUSTERS} clusters of three: all created`, 's', creation),

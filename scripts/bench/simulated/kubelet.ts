@@ -13,6 +13,8 @@ interface Started {
   readonly host: string;
   readonly started: string;
   isReady: boolean;
+  /** What was told last: one call after the other, or an older word would overtake a newer one. */
+  told: Promise<void>;
 }
 
 const HOSTS_A_NET = 250;
@@ -44,7 +46,13 @@ export class SimulatedKubelet {
     const { uid = '', labels = {} } = pod.metadata;
     const number = this.#running.size;
     const host = `127.${64 + Math.floor(number / HOSTS_A_NET)}.0.${1 + (number % HOSTS_A_NET)}`;
-    const started: Started = { pod, host, started: new Date().toISOString(), isReady: false };
+    const started: Started = {
+      pod,
+      host,
+      started: new Date().toISOString(),
+      isReady: false,
+      told: Promise.resolve(),
+    };
     this.#running.set(uid, started);
     await this.#members.serve(host);
     const failure = this.#etcd.start({ host, args: startArguments(pod), disk: uid, version: '3.6.16' });
@@ -56,8 +64,13 @@ export class SimulatedKubelet {
       if (other.pod.metadata.labels?.['etcd_cluster'] === cluster) await this.#tell(other);
   }
 
+  #tell(started: Started): Promise<void> {
+    started.told = started.told.then(() => this.#tellNow(started));
+    return started.told;
+  }
+
   /** What a kubelet tells of a pod; once it is ready nothing of it changes any more. */
-  async #tell(told: Started): Promise<void> {
+  async #tellNow(told: Started): Promise<void> {
     if (told.isReady) return;
     const process = this.#etcd.process(told.host);
     told.isReady = process.published && process.cluster.leaderSeenBy(process) !== undefined;
