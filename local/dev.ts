@@ -19,19 +19,15 @@ await progress.step('operator in the cluster, if there is one, to zero replicas'
 progress.close();
 const entry = new URL('../src/main/operator.ts', import.meta.url).pathname;
 const threads = new URL('../src/main/workflow-threads.ts', import.meta.url).pathname;
-const operator = spawn(
-  process.execPath,
-  ['--enable-source-maps', '--import', threads, '--watch', '--watch-preserve-output', entry],
-  {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      KUBECONFIG: stack.kubeconfig,
-      TEMPORAL_ADDRESS: stack.temporalAddress,
-      LEADER_ELECTION: 'false',
-    },
+const operator = spawn(process.execPath, ['--import', threads, '--watch', '--watch-preserve-output', entry], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    KUBECONFIG: stack.kubeconfig,
+    TEMPORAL_ADDRESS: stack.temporalAddress,
+    LEADER_ELECTION: 'false',
   },
-);
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => operator.kill(signal));
 const [code] = (await once(operator, 'exit')) as [number | null];
 process.exitCode = code ?? 1;

@@ -27,7 +27,6 @@ import type { TarEntry } from './tar.ts';
 export const operatorSettings: ImageSettings = {
   entrypoint: [
     '/usr/local/bin/node',
-    '--enable-source-maps',
     '--import',
     '/app/dist/main/workflow-threads.js',
     '/app/dist/main/operator.js',

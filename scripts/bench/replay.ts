@@ -21,7 +21,7 @@ export async function measureReplay(): Promise<Row[]> {
 }
 
 async function replay(imports: readonly string[]): Promise<Replayed[]> {
-  const args = ['--enable-source-maps', ...imports, file('replay-process.ts')];
+  const args = [...imports, file('replay-process.ts')];
   const { stdout } = await run(process.execPath, args);
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1)) as Replayed[];
 }

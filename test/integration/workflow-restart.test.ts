@@ -23,7 +23,7 @@ const THREADS = fileURLToPath(new URL('../../src/main/workflow-threads.ts', impo
 
 /** Starts the process; it works from `work` on. */
 async function startWorker(): Promise<{ child: ChildProcess; work: () => void }> {
-  const args = ['--enable-source-maps', '--import', THREADS, WORKER, bench.server.address, QUEUE];
+  const args = ['--import', THREADS, WORKER, bench.server.address, QUEUE];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await new Promise<void>((resolve, reject) => {

@@ -123,7 +123,6 @@ describe('ensureOperatorImage', () => {
     expect(config.config).toMatchObject({
       Entrypoint: [
         '/usr/local/bin/node',
-        '--enable-source-maps',
         '--import',
         '/app/dist/main/workflow-threads.js',
         '/app/dist/main/operator.js',

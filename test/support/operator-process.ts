@@ -30,12 +30,7 @@ const TICKS_PER_SECOND = 100;
 /** The operator of the sources, and the one that `scripts/build.ts` has made of them, which starts sooner. */
 const PROGRAMS = {
   sources: ['--import', join(root, 'src/main/workflow-threads.ts'), join(root, 'src/main/operator.ts')],
-  compiled: [
-    '--enable-source-maps',
-    '--import',
-    join(root, 'dist/main/workflow-threads.js'),
-    join(root, 'dist/main/operator.js'),
-  ],
+  compiled: ['--import', join(root, 'dist/main/workflow-threads.js'), join(root, 'dist/main/operator.js')],
 } as const;
 
 /** Starts an operator; `environment` is all that it gets, apart from ports that are free. */
