@@ -100,7 +100,7 @@ async function killed(world: SimulatedWorld, former: OperatorProcess): Promise<R
     const client = new Client({ connection, namespace: 'etcd-operator' });
     const again = await poll(
       async () => {
-        const after = lookedAtAgain(await runsOf(client, NAMESPACE), at);
+        const after = lookedAtAgain(await runsOf(client, NAMESPACE, new Date(0)), at);
         return after.length === CLUSTERS && after;
       },
       { timeoutMs: PATIENCE_MS, intervalMs: 2_000 },

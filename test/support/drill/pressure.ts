@@ -25,6 +25,7 @@ export function pressureDrill(how: string, options: FleetOptions, pressure: Pres
     let world: World;
     let fleet: PressedFleet;
     let log: OperatorLog;
+    let begun: Date;
     let apiserver: ApiserverWatch | undefined;
     let relieve: () => Promise<void> = async () => {};
     const kills: { readonly during: string; readonly at: number }[] = [];
@@ -33,7 +34,8 @@ export function pressureDrill(how: string, options: FleetOptions, pressure: Pres
       relieve = await press(world, pressure);
       await limitOperators(world, MILLI_CPU);
       fleet = new PressedFleet(world, options);
-      log = new OperatorLog(world, new Date());
+      begun = new Date();
+      log = new OperatorLog(world, begun);
       apiserver = watchApiserver(world);
     });
     afterAll(async () => {
@@ -59,7 +61,7 @@ export function pressureDrill(how: string, options: FleetOptions, pressure: Pres
     });
 
     test('no task timed out twice, no leadership was lost, and all were looked at again', async () => {
-      const runs = await recorded(world, options.namespace);
+      const runs = await recorded(world, options.namespace, begun);
       const ofClusters = runs.filter(({ workflowId }) => workflowId.startsWith('etcdcluster/'));
       for (const { during, at } of kills) {
         const after = lookedAtAgain(ofClusters, at);
@@ -78,10 +80,10 @@ export function pressureDrill(how: string, options: FleetOptions, pressure: Pres
   });
 }
 
-async function recorded(world: World, namespace: string): Promise<RecordedRun[]> {
+async function recorded(world: World, namespace: string, since: Date): Promise<RecordedRun[]> {
   const connection = await Connection.connect({ address: world.stack.temporalAddress });
   try {
-    return await runsOf(new Client({ connection, namespace: 'etcd-operator' }), namespace);
+    return await runsOf(new Client({ connection, namespace: 'etcd-operator' }), namespace, since);
   } finally {
     await connection.close();
   }

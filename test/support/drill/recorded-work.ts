@@ -12,11 +12,14 @@ export interface RecordedRun {
   readonly events: readonly HistoryEvent[];
 }
 
-/** Every run of the workflows of the resources in a Kubernetes namespace, continued and ended ones too. */
-export async function runsOf(client: Client, namespace: string): Promise<RecordedRun[]> {
+/**
+ * Every run of the workflows of the resources in a Kubernetes namespace, continued and ended ones too.
+ * @param since older ones are of a namespace that had the name before
+ */
+export async function runsOf(client: Client, namespace: string, since: Date): Promise<RecordedRun[]> {
   const runs: RecordedRun[] = [];
-  for await (const { workflowId, runId } of client.workflow.list()) {
-    if (workflowId.split('/')[1] !== namespace) continue;
+  for await (const { workflowId, runId, startTime } of client.workflow.list()) {
+    if (workflowId.split('/')[1] !== namespace || startTime < since) continue;
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     runs.push({ workflowId, runId, events: events ?? [] });
   }
