@@ -31,6 +31,7 @@ const ephemeral = (observation: Observation): Observation => {
   const storage = { kind: 'EmptyDir', decidedBy: 'Spec' } as const;
   return { ...observation, cluster: { ...cluster, status: { ...cluster.status, storage } } };
 };
+const GONE = { node: 'node-1', exists: false };
 const withoutClaim = aRunningCluster().claims.filter(claim => claim.name !== 'example-1');
 
 describe('a member that does not answer', () => {
@@ -65,6 +66,16 @@ describe('a member that does not answer', () => {
     [
       'whose claim is gone is not lost while a pod of its name runs, whoever owns it',
       silent({ pod: { owned: false }, claims: withoutClaim }),
+      undefined,
+    ],
+    [
+      'whose volume is on a node that is gone is lost',
+      silent({ claims: [...withoutClaim, aClaim({ name: 'example-1', home: GONE })] }),
+      'its volume is on node node-1, which is gone',
+    ],
+    [
+      'that still runs, though no Node is there that its volume can be on, is not lost',
+      silent({ pod: {}, claims: [...withoutClaim, aClaim({ name: 'example-1', home: GONE })] }),
       undefined,
     ],
     [

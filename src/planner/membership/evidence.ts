@@ -53,7 +53,8 @@ function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
     return 'its claim is being deleted, and no pod can be started on it any more';
   if (seat.claim.phase === 'Lost') return runs ? undefined : 'its claim has lost its volume';
   const { home } = seat.claim;
-  if (home?.exists === false) return `its volume is on node ${home.node}, which is gone`;
+  // Its pod is collected soon after its Node is gone (Kubernetes, "Garbage collection of Pods"); one that is not may be elsewhere.
+  if (home?.exists === false) return runs ? undefined : `its volume is on node ${home.node}, which is gone`;
   return emptinessOf(seat);
 }
 
