@@ -1,6 +1,7 @@
 /** Scenes about versions that are refused, and backups that come before an upgrade: see scenes.ts. */
 import { BACKUP } from './sim-backups.ts';
 import { CLUSTER } from './invariants.ts';
+import { agreedOn } from './sim-versions.ts';
 import type { Stage } from './stage.ts';
 
 const HOURS = 2 * 3_600;
@@ -55,6 +56,7 @@ export const adviceScenes = {
   /** The leader does not raise the version of the cluster, and that is said after a while. */
   async clusterDoesNotArrive(stage: Stage) {
     await stage.create({ size: 1, version: '3.5.35' });
+    await stage.until('it has arrived in 3.5', () => agreedOn(stage.leader().disk) === '3.5');
     stage.world.etcd.raises = false;
     stage.world.edit({ version: '3.6.16' });
     await stage.about('awaitAgreement');

@@ -42,6 +42,8 @@ async function asked(
   await stage.create({ size: 3, ...spec, version: from });
   const since = stage.world.now;
   await stage.until('the cluster is quiet', () => stage.world.now > since + 15_000);
+  // The leader of a new cluster raises its version in its own time.
+  await reached(stage, from);
   meanwhile();
   stage.world.edit({ version: to });
 }
