@@ -123,7 +123,8 @@ export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFa
   const which = claims.map(({ name, token, clusterId }) =>
     token === incarnation?.token ? `${name} (cluster ${clusterId})` : `${name} (incarnation ${token})`,
   );
-  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, write the annotations ${ANNOTATION_INCARNATION}=${incarnation?.token} and ${ANNOTATION_CLUSTER_ID}=${clusterID} on it; if not, delete it`;
+  const formed = clusterID === undefined ? '' : ` and ${ANNOTATION_CLUSTER_ID}=${clusterID}`;
+  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, annotate it with ${ANNOTATION_INCARNATION}=${incarnation?.token}${formed}; if not, delete it`;
 }
 
 /** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */

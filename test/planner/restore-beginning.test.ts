@@ -19,7 +19,7 @@ const RESTORE = { name: 'restore', uid: 'restore-uid', filled: true, seeded: tru
 const SEED = 'example-3';
 
 /** A restore whose first member's data is made and which has no pod yet. */
-function seeded(pods: readonly PodFacts[]): Observation {
+function seeded(pods: readonly PodFacts[], claims = [aClaim({ name: SEED })]): Observation {
   const { clusterID: _, members: __, ...status } = aRunningStatus();
   const { token, members, ...incarnation } = anIncarnation(4);
   const seed = members.slice(-1);
@@ -30,7 +30,7 @@ function seeded(pods: readonly PodFacts[]): Observation {
   return anObservation({
     cluster,
     pods,
-    claims: [aClaim({ name: SEED })],
+    claims,
     peerService: OURS,
     clientService: ABSENT,
     disruptionBudget: OURS,
@@ -45,6 +45,16 @@ function seeded(pods: readonly PodFacts[]): Observation {
 describe('the first member of a restore', () => {
   it('is started on the volume that was made for it', () => {
     expect(plan(seeded([]), {})).toMatchObject({ step: { kind: 'startSeed', member: SEED } });
+  });
+
+  it.each([
+    ['has lost its stamps', [aClaim({ name: SEED, owned: false, token: undefined })], 'ClaimsUnstamped'],
+    ['says that it is of another cluster', [aClaim({ name: SEED, owned: false })], 'ClaimsUnstamped'],
+    ['is another one than was filled', [aClaim({ name: SEED, stampedUid: 'another' })], 'ClaimExchanged'],
+    ['is being deleted', [aClaim({ name: SEED, deleting: true })], 'ClaimMissing'],
+    ['is gone', [], 'ClaimMissing'],
+  ])('is not started on a claim that %s', (_, claims, reason) => {
+    expect(plan(seeded([], claims), {})).toMatchObject({ kind: 'blocked', reason });
   });
 
   it('waits while a pod of the cluster before is there: who started one late is stopped again', () => {

@@ -212,7 +212,7 @@ export async function startSeed(
 ): Promise<void> {
   const { cluster } = await readBoth(deps, ref, step);
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
-  if (claim === undefined || (step.claimUid !== '' && claim.metadata.uid !== step.claimUid)) {
+  if (claim === undefined || claim.metadata.uid !== step.claimUid) {
     throw preconditionChanged(`claim ${step.member} is not the one that was restored onto`);
   }
   // Attempts that were cut short may have left some.

@@ -18,7 +18,7 @@ import { storageFor } from '../storage.ts';
 import { admission, candidates } from './admission.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
 import { bumpFor } from './revisions.ts';
-import { hasRevision, lackOfSeed } from './seed.ts';
+import { hasRevision, lackOfSeed, lackOfVolume } from './seed.ts';
 import { planStuckPods, podsToEnd } from '../stuck-pods.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
@@ -153,7 +153,9 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
   );
   if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
   const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
-  const lack = lackOfSeed(observation, seed?.name ?? '');
+  const lack =
+    lackOfVolume(observation, incarnation.members[0]?.name ?? '') ??
+    lackOfSeed(observation, seed?.name ?? '');
   if (lack !== undefined) return blocked(lack, steps);
   if (seed?.trouble !== undefined) {
     const message = `${seed.name}: ${seed.trouble.reason} (${seed.trouble.message})`;

@@ -1,9 +1,11 @@
 /**
- * Whether the first member of a restore has what the backup was said to hold: its revision, and as many keys. Until then the
- * cluster is not grown and no client is let in (issue 5, C4). Pure.
+ * Whether the first member of a restore is started on the volume that the backup was brought onto, and has what the backup was said
+ * to hold: its revision, and as many keys. Until then the cluster is not grown and no client is let in (issue 5, C4). Pure.
  */
 import type { Obstacle } from '../checks.ts';
+import { isStampedOtherwise, stampThem, stampThemAnew } from '../identity.ts';
 import type { MemberProbe } from '../member-probe.ts';
+import { claimsAreTheirOwn } from '../membership/exchanged.ts';
 import type { Observation } from '../observation.ts';
 import { restoreUnderWay } from './of-cluster.ts';
 
@@ -45,6 +47,28 @@ export function lackOfSeed(observation: Observation, seed: string): Obstacle | u
   if (seedKeys.keys === keys) return undefined;
   const message = `${seed} has ${seedKeys.keys} keys at revision ${revision}, and the backup has ${keys}: ${ANOTHER}`;
   return { reason: 'KeysDiffer', message };
+}
+
+/**
+ * Why nothing is started on the volume of the first member, once the backup was brought onto it: its claim is gone, or is not known to
+ * be the one that was filled.
+ */
+export function lackOfVolume(observation: Observation, seed: string): Obstacle | undefined {
+  const { cluster, claims, pods } = observation;
+  const under = restoreUnderWay(cluster);
+  if (under?.filled !== true || pods.some(({ owned, name }) => owned && name === seed)) return undefined;
+  const claim = claims.find(({ name }) => name === seed);
+  if (claim === undefined || claim.deleting || claim.phase === 'Lost') {
+    const fate = claim?.deleting === true ? 'is being deleted' : 'is gone';
+    const message = `the volume of ${seed}, onto which the backup was brought, ${fate}: abort the restore or delete EtcdRestore ${under.name}, and ask for another one`;
+    return { reason: 'ClaimMissing', message };
+  }
+  const { token = '' } = cluster.status.incarnation ?? {};
+  if (claim.token === undefined)
+    return { reason: 'ClaimsUnstamped', message: stampThem(cluster, [claim], token) };
+  if (!claim.owned || isStampedOtherwise(observation, claim))
+    return { reason: 'ClaimsUnstamped', message: stampThemAnew(cluster, [claim]) };
+  return claimsAreTheirOwn(observation, [seed]);
 }
 
 const ANOTHER = 'it is another one than it was taken for';
