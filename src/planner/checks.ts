@@ -55,13 +55,15 @@ export const namesAreFree: Check = ({ cluster, peerService, clientService, disru
     { ...disruptionBudget, what: `PodDisruptionBudget ${disruptionBudgetName(cluster.name)}` },
   ];
   const foreign = objects.find(object => object.exists && !object.owned);
-  return (
-    foreign && {
-      reason: 'NameTaken',
-      message: `${foreign.what} in namespace ${cluster.namespace} belongs to something else; remove it or give the cluster another name`,
-    }
-  );
+  return foreign && takenName(cluster, foreign.what);
 };
+
+function takenName({ namespace }: Observation['cluster'], what: string): Obstacle {
+  return {
+    reason: 'NameTaken',
+    message: `${what} in namespace ${namespace} belongs to something else; remove it or give the cluster another name`,
+  };
+}
 
 /** A pod or claim with an absurd number under the cluster's name would leave no number above it for members. */
 export const serialsAreLeft: Check = ({ cluster, namesSeen, pods, claims }) => {
@@ -75,6 +77,12 @@ export const serialsAreLeft: Check = ({ cluster, namesSeen, pods, claims }) => {
         message: `the pod or claim ${last} in namespace ${cluster.namespace} leaves no number for members, which are numbered above all names seen; remove it or give the cluster another name`,
       };
 };
+
+/** The members find each other: nobody else's Service stands under the name by which they do. */
+export const peersAreFound: Check = ({ cluster, peerService }) =>
+  peerService.exists && !peerService.owned
+    ? takenName(cluster, `Service ${peerServiceName(cluster.name)}`)
+    : undefined;
 
 /** Every member that answers belongs to the cluster that is recorded, and every voter that serves to the one that is listed. */
 export const membersAreOurs: Check = observation => {

@@ -17,7 +17,7 @@ import { restoreUnderWay } from './restore/of-cluster.ts';
 import { planTotalLoss } from './restore/total-loss.ts';
 import { planOpening, planRestore } from './restore/plan.ts';
 import { planRediscovery } from './rediscovery.ts';
-import { planRepair, planWaiting } from './repair.ts';
+import { planRepair, planStrangers, planWaiting } from './repair.ts';
 import { planSealing } from './seal.ts';
 import { planStamps } from './stamps.ts';
 import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
@@ -45,6 +45,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   continueRemoval,
   planRepair,
   planMembershipOrCause,
+  planStrangers,
   planOpening,
   waitInRollout,
   planTotalLoss,

@@ -5,7 +5,7 @@
  */
 import { ANNOTATION_DATA_VERSION } from '../api/names.ts';
 import { blocked, operate } from './answers.ts';
-import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from './checks.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle, peersAreFound } from './checks.ts';
 import type { Decision, SharedObject, Step } from './decision.ts';
 import { hasFailed } from './failing.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from './identity.ts';
@@ -24,9 +24,15 @@ export function planRepair(observation: Observation): Decision | undefined {
   const isFailing =
     first !== undefined && hasFailed(observation.actor, { operation: 'repairCluster', step: first });
   const steps = isFailing ? [...pods, ...shared] : [...shared, ...pods];
-  const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
+  const obstacle = firstObstacle(observation, [peersAreFound, membersAreOurs, versionsAreKnown]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length > 0 ? operate('repairCluster', steps) : undefined;
+}
+
+/** Members are started and replaced under whatever stands where clients look for them; nothing else is done meanwhile. */
+export function planStrangers(observation: Observation): Decision | undefined {
+  const taken = namesAreFree(observation);
+  return taken && blocked(taken);
 }
 
 /** What is waited for when nothing else is to be done: said, so that nobody has to guess. */

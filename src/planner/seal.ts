@@ -4,7 +4,7 @@
  * as started it is told to refuse (objects/first-start.ts). Also whenever somebody has edited what it was told.
  */
 import { operate } from './answers.ts';
-import { firstObstacle, membersAreOurs, namesAreFree } from './checks.ts';
+import { firstObstacle, membersAreOurs, peersAreFound } from './checks.ts';
 import type { Decision, SealedMember } from './decision.ts';
 import { type Seat, seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
@@ -13,7 +13,7 @@ import type { Observation } from './observation.ts';
 export function planSealing(observation: Observation): Decision | undefined {
   if (observation.cluster.status.clusterID === undefined) return undefined;
   // Repair says so.
-  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
   const members = unsealed(seatsOf(observation).filter(seat => !seat.isLearner && seat.started));
   return members.length === 0 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);
 }

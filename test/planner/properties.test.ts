@@ -202,7 +202,7 @@ describe('for every observation', () => {
     );
   });
 
-  it('nothing is done while a foreign object stands under a name of ours, save deletion', () => {
+  it('nothing is done while a foreign object stands under a name of ours, save deletion and care for the members', () => {
     fc.assert(
       fc.property(observations, actors, (observation, actor) => {
         const { peerService, clientService, disruptionBudget } = observation;
@@ -213,7 +213,11 @@ describe('for every observation', () => {
         if (!foreign || decision.kind !== 'operate') return;
         // A lost status, a finalizer and stamps are written again in any case: that touches nothing but the resource.
         const isOfResource = ['recordIncarnation', 'stampResource'].includes(decision.step.kind);
-        expect(decision.operation === 'deleteCluster' || isOfResource).toBe(true);
+        const isCare = ['repairCluster', 'replaceMember', 'scaleCluster'].includes(decision.operation);
+        // Without their Service the members do not find each other.
+        const isForeignToPeers = peerService.exists && !peerService.owned;
+        const isAllowed = isOfResource || (isCare && !isForeignToPeers);
+        expect(decision.operation === 'deleteCluster' || isAllowed).toBe(true);
       }),
       RUNS,
     );

@@ -145,7 +145,22 @@ describe('repair', () => {
     );
   });
 
-  it('touches nothing while an object of somebody else stands under its name', () => {
+  it.each([
+    ['client Service', { clientService: FOREIGN }],
+    ['budget', { disruptionBudget: FOREIGN }],
+  ])('goes on while a %s of somebody else stands under its name, and says so afterwards', (_, foreign) => {
+    const seen = aRunningCluster({ ...foreign, pods: podsWithout('example-1') });
+    expect(plan(seen, {})).toMatchObject({ operation: 'repairCluster', step: { kind: 'restartMember' } });
+    const lost = { ...seen, claims: seen.claims.filter(({ name }) => name !== 'example-1') };
+    const probes = { ...seen.probes, 'example-1': { answered: false as const, message: 'refused' } };
+    expect(plan({ ...lost, probes }, {})).toMatchObject({
+      operation: 'replaceMember',
+      step: { kind: 'removeMember' },
+    });
+    expect(plan(aRunningCluster(foreign), {})).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
+  });
+
+  it('touches nothing while a Service of somebody else stands where members find each other', () => {
     const decision = planRepair(aRunningCluster({ peerService: FOREIGN, pods: podsWithout('example-1') }));
     expect(decision).toMatchObject({
       kind: 'blocked',

@@ -3,7 +3,7 @@
  * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink. Claims
  * that a removal left are cleared away after those that follow it: nobody waits for them.
  */
-import { firstObstacle, membersAreOurs, namesAreFree } from '../checks.ts';
+import { firstObstacle, membersAreOurs, peersAreFound } from '../checks.ts';
 import type { Decision } from '../decision.ts';
 import { hasFailed, isPassedOver } from '../failing.ts';
 import type { Observation } from '../observation.ts';
@@ -43,7 +43,7 @@ function planNextRemoval(observation: Observation, seats: readonly Seat[]): Deci
  * failed, repair does just that.
  */
 export function continueRemoval(observation: Observation): Decision | undefined {
-  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
   const decision = planMembership(observation);
   if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
   const { id, dead } = decision.step;
