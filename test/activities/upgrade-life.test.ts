@@ -303,6 +303,25 @@ describe('a version that does not come up', LONG, () => {
     expect(versions(world)).toEqual(['3.5.3', '3.5.3', '3.5.3']);
   });
 
+  it('that cannot be taken back in the pods that hold the data names a way out, and goes on from there', async () => {
+    const world = await created('3.6.15', { storage: { emptyDir: {} } });
+    await ask(world, { version: '3.6.16' });
+    while (!versions(world).includes('3.6.16')) {
+      world.kubelet.settle();
+      await world.step();
+    }
+    await ask(world, { version: '3.6.15', etcd: { snapshotCount: 7_000 } });
+    const { decision } = await settled(world);
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'EphemeralMembers' });
+    const { message = '' } = condition(world, 'UpgradeBlocked') ?? {};
+    expect(message).not.toMatch(/spec\.version to 3\.6\.15 again/);
+    const [, name = ''] = /write that setting as it was, or have (\S+) replaced/.exec(message) ?? [];
+    const { id = '' } = world.cluster.status.members?.details?.find(detail => detail.name === name) ?? {};
+    await settled(world, { requests: [{ id: 1, kind: 'replaceMember', target: name, ids: [id], by: 'ana' }] });
+    expect(versions(world)).toEqual(['3.6.15', '3.6.15', '3.6.15']);
+    expect(world.cluster.status.targetVersion ?? '').toBe('');
+  });
+
   it('is not taken back at the price of data that lies in the pod', async () => {
     const world = await created('3.6.16', { upgrade: { rollbackOnFailure: false } }, false);
     world.kubelet.missingImages.add(bad);

@@ -65,6 +65,12 @@ export function obeyAboutVersions(world: SimWorld): void {
     world.wake();
     return;
   }
+  const [, member] = /have (\S+) replaced/.exec(message) ?? [];
+  if (reason === 'EphemeralMembers' && member !== undefined) {
+    if (operator.requests.length === 0) operator.ask('replaceMember', member);
+    world.wake();
+    return;
+  }
   const back = reason === 'RolledBack' ? /or back to (\S+)$/.exec(message) : null;
   const told =
     back ??

@@ -14,7 +14,7 @@ import { graceLeftMs, lossOf } from './evidence.ts';
 import { exchangeOf, vouchFor } from './exchanged.ts';
 import { onlyOurs, restHasQuorum } from './preflight.ts';
 import { replacedLately } from './replacements.ts';
-import { isHealthy, type Seat } from './seats.ts';
+import { isHealthy, type Seat, seatsOf } from './seats.ts';
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
 export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
@@ -31,6 +31,11 @@ export function planReplacement(observation: Observation, seats: readonly Seat[]
   return exceeded === undefined
     ? operate('replaceMember', [step])
     : withConsent(observation, { step, member: first, why: exceeded });
+}
+
+/** Whether a lost voter can be removed now: nothing that takes its time goes before that. */
+export function replacementIsDue(observation: Observation): boolean {
+  return planReplacement(observation, seatsOf(observation))?.kind === 'operate';
 }
 
 /**

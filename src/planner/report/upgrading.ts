@@ -2,6 +2,7 @@
 import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../api/conditions.ts';
 import { compareVersions } from '../../api/versions.ts';
 import type { Decision } from '../decision.ts';
+import { operationOf } from '../membership/learner.ts';
 import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { noteOnBackup } from '../upgrade/backup.ts';
@@ -54,6 +55,16 @@ function progressOf(observation: Observation, goal: Goal, decision: Decision): s
     `${allHaveRun(goal) ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
     `next: ${next ?? 'nothing'}`,
     ...notes,
+    ...noteOnSize(observation),
     ...noteOnBackup(observation),
   ].join('; ');
+}
+
+/** Members of two versions are one thing at a time (membership/scale.ts). */
+function noteOnSize(observation: Observation): string[] {
+  const { config, status } = observation.cluster;
+  const seats = seatsOf(observation);
+  const waits = (status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster';
+  if (!waits || seats.length === 0 || seats.length === config.size) return [];
+  return [`spec.size is ${config.size}, and there are ${seats.length} members: taken up when the upgrade has ended`];
 }

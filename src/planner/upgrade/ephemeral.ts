@@ -1,7 +1,7 @@
 /** Members that keep their data in their pods: an upgrade must not give them new ones. */
 import type { Obstacle } from '../checks.ts';
 import type { Observation, PodFacts } from '../observation.ts';
-import { changesBesidesImage } from '../rendering.ts';
+import { changesBesidesImage, podChanges } from '../rendering.ts';
 import { usableClaim } from '../repair.ts';
 import type { Goal } from './goal.ts';
 import { isUnsettled } from './pods.ts';
@@ -23,10 +23,20 @@ export function ephemeral(
   waiting: readonly PodFacts[],
 ): Obstacle | undefined {
   const lost = waiting.filter(pod => wouldLoseData(observation, pod, goal));
-  if (lost.length === 0) return undefined;
+  const [first] = lost;
+  if (first === undefined) return undefined;
   const names = lost.map(pod => pod.name).join(', ');
+  const [change] = changesBesidesImage(observation, first, goal.to);
   return {
     reason: 'EphemeralMembers',
-    message: `${goal.to} needs other pods than ${goal.from} (${changesBesidesImage(observation, lost[0] as PodFacts, goal.to)[0] ?? 'each member is to be started once more'}), and ${names} has no volume to start again on; make a new cluster with volumes and restore a backup into it, or set spec.version to ${goal.from} again`,
+    message: `${names} would need a new pod for ${goal.to} (${change ?? 'each member is to be started once more'}), and has no volume to start again on; make a new cluster with volumes and restore a backup into it, or ${wayOut(observation, goal, first)}`,
   };
+}
+
+/** Whoever takes the place of a member is made as the specification says now, of the version that is left, and learns the data first. */
+function wayOut(observation: Observation, { from, to }: Goal, first: PodFacts): string {
+  const replaced = `have ${first.name} replaced (the message replaceMember)`;
+  if (podChanges(observation, first).asked.length > 0)
+    return `write that setting as it was, or ${replaced}`;
+  return from === to ? replaced : `set spec.version to ${from} again`;
 }

@@ -9,6 +9,7 @@ import { blocked, operate } from '../answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from '../checks.ts';
 import type { Decision, Step } from '../decision.ts';
 import { nextMemberMayGo, upgradeMayEnd } from '../gates.ts';
+import { replacementIsDue } from '../membership/replace.ts';
 import { seatsOf } from '../membership/seats.ts';
 import type { Observation } from '../observation.ts';
 import { membersWithoutPod, usableClaim } from '../repair.ts';
@@ -40,6 +41,7 @@ export function continueUpgrade(observation: Observation): Decision | undefined 
     return startAgain(observation, member, mustSettle(goal.from, goal.to) ? once : { version });
   });
   if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
+  if (replacementIsDue(observation)) return undefined;
   const coming = comingPods(observation, goal).find(pod => pod.deleting || isYoung(observation, pod));
   if (coming === undefined) return undefined;
   if (coming.deleting) {
