@@ -317,7 +317,9 @@ describe('a version that does not come up', LONG, () => {
     expect(message).not.toMatch(/spec\.version to 3\.6\.15 again/);
     const [, name = ''] = /write that setting as it was, or have (\S+) replaced/.exec(message) ?? [];
     const { id = '' } = world.cluster.status.members?.details?.find(detail => detail.name === name) ?? {};
-    await settled(world, { requests: [{ id: 1, kind: 'replaceMember', target: name, ids: [id], by: 'ana' }] });
+    await settled(world, {
+      requests: [{ id: 1, kind: 'replaceMember', target: name, ids: [id], by: 'ana' }],
+    });
     expect(versions(world)).toEqual(['3.6.15', '3.6.15', '3.6.15']);
     expect(world.cluster.status.targetVersion ?? '').toBe('');
   });

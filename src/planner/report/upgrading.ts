@@ -66,5 +66,7 @@ function noteOnSize(observation: Observation): string[] {
   const seats = seatsOf(observation);
   const waits = (status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster';
   if (!waits || seats.length === 0 || seats.length === config.size) return [];
-  return [`spec.size is ${config.size}, and there are ${seats.length} members: taken up when the upgrade has ended`];
+  return [
+    `spec.size is ${config.size}, and there are ${seats.length} members: taken up when the upgrade has ended`,
+  ];
 }

@@ -36,7 +36,6 @@ export function ephemeral(
 /** Whoever takes the place of a member is made as the specification says now, of the version that is left, and learns the data first. */
 function wayOut(observation: Observation, { from, to }: Goal, first: PodFacts): string {
   const replaced = `have ${first.name} replaced (the message replaceMember)`;
-  if (podChanges(observation, first).asked.length > 0)
-    return `write that setting as it was, or ${replaced}`;
+  if (podChanges(observation, first).asked.length > 0) return `write that setting as it was, or ${replaced}`;
   return from === to ? replaced : `set spec.version to ${from} again`;
 }
