@@ -46,6 +46,8 @@ export interface Dependencies {
   readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
   /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */
   readonly endpointsAllowed?: readonly string[];
+  /** The one namespace that this operator looks after, and may read in; undefined: all. */
+  readonly watchNamespace?: string | undefined;
   readonly logger: ActivityLogger;
   /** Takes note of one pass of a cluster: what was seen and what was decided. */
   readonly onPass: (report: PassReport) => void;

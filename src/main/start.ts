@@ -182,6 +182,7 @@ async function makeWorkers(
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     endpointsAllowed: config.allowed.endpoints,
+    watchNamespace: config.watchNamespace,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
     onBackup: metrics.backup,

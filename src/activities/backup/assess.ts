@@ -1,7 +1,7 @@
 /** One pass of an EtcdBackup: read → plan → report. */
 import { isConflict } from '../../kube/errors.ts';
 import type { BackupActor, BackupDecision } from '../../planner/backup/observation.ts';
-import { planBackup } from '../../planner/backup/plan.ts';
+import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
 import type { EtcdBackupStatus } from '../../api/types.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -37,10 +37,10 @@ export async function assessBackup(
     const object = await readBackup(deps.kube, ref);
     if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
     const backup = backupFacts(object);
-    // Only retention asks for it.
-    const isPruned = !backup.deleting && backup.config.retention.kind !== 'all';
-    const needed = isPruned ? await neededByRestores(deps.kube, ref) : [];
-    const observation = { now: deps.now(), backup, needed };
+    const now = deps.now();
+    const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
+    const needed = isAsked ? await neededByRestores(deps, ref, backup.status.history ?? []) : [];
+    const observation = { now, backup, needed };
     const decision = planBackup(observation, actor);
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting)

@@ -28,17 +28,18 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
     const { manifests, orphans } = await listOurs(shelf, options);
     for (const key of orphans) await store.delete(key, options);
     const entries = manifests.map(({ entry }) => entry);
-    const needed = await neededByRestores(deps.kube, ref);
-    const at = { timeZone: config.timeZone, now: deps.now(), needed };
-    const surplus = toDelete(entries.map(asKept), config.retention, at);
-    for (const { location } of surplus) {
+    const at = { timeZone: config.timeZone, now: deps.now() };
+    const gone = new Set<string>();
+    for (const { location } of toDelete(entries.map(asKept), config.retention, at)) {
       const key = keyOn(shelf, location);
-      if (key === undefined) continue;
+      // Asked for each: to delete many takes a while, in which a restore may begin.
+      const needed = await neededByRestores(deps, ref, entries);
+      if (key === undefined || needed.includes(location)) continue;
       // The object first: a manifest without it is found again and removed, an object without manifest is nobody's.
       await store.delete(key, options);
       await store.delete(manifestKey(key), options);
+      gone.add(location);
     }
-    const gone = new Set(surplus.map(({ location }) => location));
     await recordHistory(
       deps,
       ref,

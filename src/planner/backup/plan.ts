@@ -13,7 +13,7 @@ import type {
   BackupOperation,
   BackupStep,
 } from './observation.ts';
-import { toDelete } from './retention.ts';
+import { type KeptBackup, toDelete } from './retention.ts';
 import { type Retry, retryOf } from './retry.ts';
 import { nextBackup, type NextBackup } from './schedule.ts';
 
@@ -206,13 +206,19 @@ export function nextRunOf(observation: BackupObservation): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function needsTidying({ backup, now, needed }: BackupObservation, { tidied }: BackupActor): boolean {
-  const { status, config } = backup;
-  const { history = [], lastRun } = status;
+function needsTidying(observation: BackupObservation, { tidied }: BackupActor): boolean {
+  const { status, config } = observation.backup;
+  const { lastRun } = status;
   if (config.retention.kind === 'all') return false;
+  if (surplusOf(observation).length > 0) return true;
+  return lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== tidied;
+}
+
+/** What the history has beyond what retention keeps and restores need. */
+export function surplusOf({ backup, now, needed }: BackupObservation): readonly KeptBackup[] {
+  const { status, config } = backup;
   const at = { timeZone: config.timeZone, now, needed };
-  const surplus = toDelete(history.map(asKept), config.retention, at);
-  return surplus.length > 0 || (lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== tidied);
+  return toDelete((status.history ?? []).map(asKept), config.retention, at);
 }
 
 /** An entry of the history, as retention looks at it. */
