@@ -90,10 +90,10 @@ export function isOurs(manifest: BackupManifest | undefined, { metadata }: EtcdB
   return manifest?.backup.uid === metadata.uid;
 }
 
-/** What an earlier attempt of the run has left: `whole` has its manifest, `bare` has none yet. */
+/** What an earlier attempt of the run has left: `whole` has its manifest, `bare` has none yet, and is of that cluster. */
 export type Found =
   | { readonly kind: 'whole'; readonly key: string; readonly manifest: BackupManifest }
-  | { readonly kind: 'bare'; readonly key: string }
+  | { readonly kind: 'bare'; readonly key: string; readonly clusterId: string }
   | { readonly kind: 'nothing' };
 
 /** Looks for what an earlier attempt of the run that began then has written. Throws `exists` for somebody else's object. */
@@ -110,7 +110,10 @@ export async function findWritten(shelf: Shelf, startedAt: string, options: Call
     // Neither name nor time tells whose it is: another resource may write to the same path.
     if (manifest !== undefined) continue;
     const described = shelf.isPeriodic ? await store.head(object.key, options) : object;
-    if (described?.writer === writerOf(backup, startedAt)) return { kind: 'bare', key: object.key };
+    const mark = writerOf(backup, startedAt, '');
+    if (described?.writer?.startsWith(mark) === true) {
+      return { kind: 'bare', key: object.key, clusterId: described.writer.slice(mark.length) };
+    }
   }
   const [other] = objects;
   if (other === undefined || shelf.isPeriodic) return { kind: 'nothing' };
@@ -132,9 +135,13 @@ async function objectsOfRun(
   return found;
 }
 
-/** What a run's object is known by before its manifest is there: the run of this very resource, and no other. */
-export function writerOf({ metadata }: EtcdBackup, startedAt: string): string {
-  return createHash('sha256').update(`${metadata.uid} ${startedAt}`).digest('hex').slice(0, 32);
+/**
+ * What a run's object is known by before its manifest is there: the run of this very resource, and no other, and at its end the id
+ * of the cluster that it is of. That may be another one by the time that somebody else describes it.
+ */
+export function writerOf({ metadata }: EtcdBackup, startedAt: string, clusterId: string): string {
+  const run = createHash('sha256').update(`${metadata.uid} ${startedAt}`).digest('hex').slice(0, 32);
+  return `${run}-${clusterId}`;
 }
 
 /** What the bytes of an object prove. */

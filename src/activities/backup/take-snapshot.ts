@@ -18,6 +18,7 @@ import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { messageOf } from '../failures.ts';
 import {
+  type Found,
   findWritten,
   isExists,
   locationOn,
@@ -130,7 +131,7 @@ async function attempt(run: Run): Promise<BackupManifest> {
   if (found.kind === 'whole') return found.manifest;
   const source = await openSource(run.deps, shelf.backup);
   try {
-    if (found.kind === 'bare') return await adopt(run, found.key, source);
+    if (found.kind === 'bare') return await adopt(run, found, source);
     const holder = `EtcdBackup/${run.ref.namespace}/${run.ref.name}`;
     return await withMemberSlot(run.deps, { pod: source.pod, holder, signal: bounds.signal }, signal =>
       stream({ ...run, bounds: { ...bounds, signal } }, source),
@@ -160,7 +161,7 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
     const total = snapshot.expected();
     return Object.assign(pulse, { bytes: snapshot.received(), ...(total !== undefined && { total }) });
   };
-  const options = { ...bounds, writer: writerOf(shelf.backup, startedAt) };
+  const options = { ...bounds, writer: writerOf(shelf.backup, startedAt, source.clusterId) };
   const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), options));
   const proof = snapshot.proof();
   hashes?.push(await liveHash(run, source, revision));
@@ -195,10 +196,14 @@ function liveOf(revision: string, hashes: readonly (Hash | undefined)[] | undefi
   return known.length === 0 ? undefined : { revision, hashes: known };
 }
 
-/** The hash that the cluster has at a revision; undefined where it has compacted it away, or nobody says. */
-export async function hashNow(run: Run, revision: string): Promise<LiveHashes | undefined> {
+/** The hash that the cluster has at a revision; undefined where it is another one, has compacted it away, or nobody says. */
+export async function hashNow(
+  run: Run,
+  { revision, clusterId }: { readonly revision: string; readonly clusterId: string | undefined },
+): Promise<LiveHashes | undefined> {
   const source = await openSource(run.deps, run.shelf.backup);
   try {
+    if (source.clusterId !== clusterId) return undefined;
     return liveOf(revision, [await liveHash(run, source, revision)]);
   } finally {
     source.member.close();
@@ -209,7 +214,11 @@ export async function hashNow(run: Run, revision: string): Promise<LiveHashes | 
  * An object of this run without a manifest: the last attempt ended between the two. It is read from end to end, since what
  * the attempt knew of it is lost. The revision in its name is what was read before it was made.
  */
-async function adopt(run: Run, key: string, source: SnapshotSource): Promise<BackupManifest> {
+async function adopt(
+  run: Run,
+  { key, clusterId }: Extract<Found, { kind: 'bare' }>,
+  source: SnapshotSource,
+): Promise<BackupManifest> {
   const { shelf, bounds, deps } = run;
   const begun = deps.now();
   const { compression } = backupWithDefaults(shelf.backup.spec);
@@ -220,7 +229,9 @@ async function adopt(run: Run, key: string, source: SnapshotSource): Promise<Bac
   const named = /_v(\d+)_[^/]*$/.exec(key)?.[1];
   const proof = { size: snapshotSize, sha256: databaseSha256, storageVersion: '' };
   const of = { key, size, sha256, proof, seconds: (deps.now() - begun) / 1000 };
-  return finish(run, { ...source, name: '', revision: named ?? '' }, of);
+  // A restore may have made the cluster another one since. Which version the one before had nobody tells.
+  const version = clusterId === source.clusterId ? source.version : '';
+  return finish(run, { clusterId, version, name: '', revision: named ?? '' }, of);
 }
 
 interface Written {
@@ -247,7 +258,7 @@ async function finish(
     ...(source.keys !== undefined && { keys: source.keys }),
     size,
     sha256,
-    etcdVersion: source.version,
+    ...(source.version !== '' && { etcdVersion: source.version }),
     clusterID: source.clusterId,
     ...(source.name !== '' && { member: source.name }),
     verified: 'Checksum',

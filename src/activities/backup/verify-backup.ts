@@ -56,7 +56,7 @@ async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
     if (report.kind === 'fault') return { verdict: distrusted(manifest.entry, report.message) };
     const { restored, structure } = report;
     const asked = restored !== undefined && 'hash' in restored && manifest.live === undefined;
-    const live = asked ? await hashNow(run, restored.revision) : manifest.live;
+    const live = asked ? await hashNow(run, { ...restored, clusterId: manifest.entry.clusterID }) : manifest.live;
     const verdict = judge(manifest, report, live);
     const { fault } = verdict;
     return { structure, verdict: fault === undefined ? verdict : distrusted(manifest.entry, fault) };

@@ -8,6 +8,7 @@ import { snapshotStream } from '../../support/fake-snapshot.ts';
 const DATABASE = Buffer.alloc(128 * 512, 'etcd');
 const KEY = 'etcd/example';
 const HOUR = 3_600_000;
+const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
 function aWorld(spec: Partial<EtcdBackupSpec> = {}): BackupWorld {
   const world = new BackupWorld({ ...SPEC, ...spec });
@@ -40,4 +41,51 @@ it('backups whose object a listing leaves out keep their manifest, and are count
   await world.run();
   expect(world.manifest(first)).toBeDefined();
   expect(world.status.history).toHaveLength(2);
+});
+
+/** A backup whose operator is killed when its object is there, in a cluster that is another one when the next operator begins. */
+async function cutShortByRestore(spec: Partial<EtcdBackupSpec> = {}) {
+  const world = aWorld(spec);
+  const before = world.etcd.process(HOSTS[0] ?? '').cluster.id;
+  let puts = 0;
+  world.store.beforeCall = call => {
+    if (call !== 'put') return;
+    puts += 1;
+    // The second one is the manifest.
+    if (puts !== 2) return;
+    for (const [serial, host] of HOSTS.entries()) {
+      world.etcd.stop(host);
+      world.etcd.wipe(`example-${serial}`);
+    }
+    world.etcd.bootstrap({ name: 'example', hosts: HOSTS, token: 'restored' });
+    world.kill(world.calls, false);
+    throw new StoreError('unavailable', 'the operator is killed');
+  };
+  await world.run();
+  const after = world.etcd.process(HOSTS[0] ?? '').cluster.id;
+  expect(after).not.toBe(before);
+  return { world, before };
+}
+
+it.each([
+  ['single', {}],
+  ['periodic', { backupPolicy: { backupIntervalInSecond: 3600 } }],
+] as const)(
+  'a %s backup that was cut short before its manifest, by a restore of the cluster, is told to be of the cluster before',
+  async (_, spec) => {
+    const { world, before } = await cutShortByRestore(spec);
+    expect(world.objects).toHaveLength(1);
+    const [entry] = world.status.history ?? [];
+    expect(entry).toMatchObject({ clusterID: before });
+    expect(world.manifest(world.objects[0] ?? '')?.entry).toEqual(entry);
+    // Which version wrote it the members of today do not tell.
+    expect(entry?.etcdVersion).toBeUndefined();
+  },
+);
+
+it('such a backup is not compared with the cluster that there is now', async () => {
+  const { world } = await cutShortByRestore({ verify: 'Restore' });
+  expect(world.status).toMatchObject({ succeeded: true });
+  expect(world.status.history?.[0]?.verified).toBe('Structure');
+  expect(world.status.lastRun?.message).toContain('hash');
 });
