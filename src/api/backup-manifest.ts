@@ -65,7 +65,7 @@ export function parseManifest(text: string): BackupManifest | undefined {
     format === FORMAT &&
     texts(backup, 'namespace', 'name', 'uid') &&
     texts(entry, 'time', 'location') &&
-    optional(entry, 'string', 'verified', 'sha256', 'etcdVersion', 'clusterID') &&
+    optional(entry, 'string', 'verified', 'sha256', 'etcdVersion', 'clusterID', 'endpoint', 'region') &&
     optional(entry, 'count', 'revision', 'keys', 'size') &&
     !Number.isNaN(Date.parse(String(record(entry)['time']))) &&
     typeof startedAt === 'string' &&

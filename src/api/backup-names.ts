@@ -24,6 +24,44 @@ export function placeOf(spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>)
   return { container: block.path.slice(0, slash), key: block.path.slice(slash + 1) };
 }
 
+/** At which server a place is, as far as the specification tells. */
+export interface StoreServer {
+  readonly endpoint?: string;
+  readonly region?: string;
+}
+
+/** The servers of the clouds, where the specification names none. That of Azure is in the Secret. */
+const CLOUDS = {
+  S3: 'https://s3.amazonaws.com',
+  GCS: 'https://storage.googleapis.com',
+  OSS: 'https://oss-cn-hangzhou.aliyuncs.com',
+  ABS: '',
+} as const;
+
+/** The server of the specification: nothing of one for a volume, and nothing of what only its Secret tells. */
+export function serverOf(spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>): StoreServer {
+  const { storageType: type, s3, abs, gcs, oss } = spec;
+  if (type === 'File') return {};
+  const endpoint = { S3: s3, ABS: abs, GCS: gcs, OSS: oss }[type]?.endpoint || CLOUDS[type];
+  const region = (type === 'S3' && s3?.region) || '';
+  return { ...(endpoint !== '' && { endpoint: plainly(endpoint) }), ...(region !== '' && { region }) };
+}
+
+/** An address in one of the many ways to write it. */
+function plainly(endpoint: string): string {
+  const [, scheme = 'https', host = '', port = '', path = ''] =
+    /^(?:(https?):\/\/)?([^/]*?)(:\d+)?((?:\/.*)?)$/i.exec(endpoint) ?? [];
+  const usual = scheme.toLowerCase() === 'https' ? ':443' : ':80';
+  return `${scheme.toLowerCase()}://${host.toLowerCase()}${port === usual ? '' : port}${path.replace(/\/+$/, '')}`;
+}
+
+/** Whether two servers are known to be different ones. What one of them does not tell makes no difference. */
+export function isElsewhere(one: StoreServer, other: StoreServer): boolean {
+  const differ = (a: string | undefined, b: string | undefined) =>
+    a !== undefined && b !== undefined && a !== b;
+  return differ(one.endpoint, other.endpoint) || differ(one.region, other.region);
+}
+
 /** For people and for restores: `s3://bucket/key`. */
 export function locationOf(
   { storageType }: Pick<EtcdBackupSpec, 'storageType'>,

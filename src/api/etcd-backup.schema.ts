@@ -121,6 +121,8 @@ const time = (description: string) => z.iso.datetime({ offset: true }).max(64).d
 const historyEntry = z.object({
   time: time('When the snapshot was taken.'),
   location: text(4096, 'Where the object lies.'),
+  endpoint: text(2048, 'The server of its store, where the specification tells it.').optional(),
+  region: text(64, 'The region of its bucket, where the specification names one.').optional(),
   revision: int64('The revision it holds.').optional(),
   keys: int64(
     'How many keys it holds; absent: it was written to while the snapshot was taken, or nobody could count.',

@@ -9,6 +9,7 @@ import {
   objectKeyOf,
   periodicPrefix,
   placeOf,
+  serverOf,
   type StorePlace,
 } from '../../api/backup-names.ts';
 import type { EtcdBackup } from '../../api/types.ts';
@@ -107,6 +108,9 @@ export async function findWritten(shelf: Shelf, startedAt: string, options: Call
     if (manifest !== undefined && isOurs(manifest, backup) && manifest.startedAt === startedAt) {
       return { kind: 'whole', key: object.key, manifest };
     }
+    if (manifest !== undefined && !shelf.isPeriodic && isMadeBefore(shelf, manifest)) {
+      return { kind: 'whole', key: object.key, manifest: { ...manifest, entry: entryHere(shelf, manifest) } };
+    }
     // Neither name nor time tells whose it is: another resource may write to the same path.
     if (manifest !== undefined) continue;
     const described = shelf.isPeriodic ? await store.head(object.key, options) : object;
@@ -121,6 +125,17 @@ export async function findWritten(shelf: Shelf, startedAt: string, options: Call
     'exists',
     `${locationOn(shelf, other.key)} is there already, of ${other.modifiedAt}, and is not overwritten: choose another path, or move it away`,
   );
+}
+
+/** Whether the single backup that status tells of is there already: its server has got another name, or a copy. */
+function isMadeBefore({ backup }: Shelf, manifest: BackupManifest): boolean {
+  const { location, sha256, verified = '' } = manifest.entry;
+  const known = backup.status?.history?.find(entry => entry.location === location);
+  return isOurs(manifest, backup) && verified !== '' && sha256 !== undefined && known?.sha256 === sha256;
+}
+
+function entryHere({ backup }: Shelf, { entry }: BackupManifest): BackupManifest['entry'] {
+  return { ...entry, ...serverOf(backup.spec) };
 }
 
 async function objectsOfRun(

@@ -20,7 +20,9 @@ export async function neededByRestores(
     { namespace: watchNamespace },
   );
   // The API server validated them against our own schema, so their shape is known.
-  const restores = (items as unknown as readonly EtcdRestore[]).filter(({ status }) => !hasEnded(status ?? {}));
+  const restores = (items as unknown as readonly EtcdRestore[]).filter(
+    ({ status }) => !hasEnded(status ?? {}),
+  );
   const isNeeded = ({ location, sha256 }: BackupEntry): boolean =>
     restores.some(
       ({ metadata, status }) =>

@@ -1,7 +1,7 @@
 /** Retention: deletes what the policy does not keep, and reads anew what there is. */
 import { Context } from '@temporalio/activity';
 import { backupWithDefaults } from '../../api/backup-defaults.ts';
-import { manifestKey } from '../../api/backup-names.ts';
+import { manifestKey, serverOf } from '../../api/backup-names.ts';
 import { isConflict } from '../../kube/errors.ts';
 import { asKept } from '../../planner/backup/plan.ts';
 import { newestFirst } from '../../planner/backup/report.ts';
@@ -27,7 +27,8 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
     const shelf = shelfOf(store, backup, config.schedule.kind !== 'once');
     const { manifests, orphans } = await listOurs(shelf, options);
     for (const key of orphans) await store.delete(key, options);
-    const entries = manifests.map(({ entry }) => entry);
+    // That is where they were found, however the server was called when they were written.
+    const entries = manifests.map(({ entry }) => ({ ...entry, ...serverOf(backup.spec) }));
     const at = { timeZone: config.timeZone, now: deps.now() };
     const gone = new Set<string>();
     for (const { location } of toDelete(entries.map(asKept), config.retention, at)) {

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { newManifest, type BackupManifest, type LiveHashes } from '../../api/backup-manifest.ts';
+import { newManifest, type BackupManifest } from '../../api/backup-manifest.ts';
 import { backupWithDefaults } from '../../api/backup-defaults.ts';
-import { keysOf, periodicKey } from '../../api/backup-names.ts';
+import { keysOf, periodicKey, serverOf } from '../../api/backup-names.ts';
 import { timestamp } from '../../api/time.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
@@ -32,6 +32,7 @@ import { compressed } from './codec.ts';
 import { withProgress } from './progress.ts';
 import { backupFacts, type BackupRef, readRunning, recordRun } from './resource.ts';
 import { keysHeld, readBefore } from './held-keys.ts';
+import { liveHash, liveOf } from './live-hashes.ts';
 import { openSource, type SnapshotSource } from './source.ts';
 import { withMemberSlot } from '../member-slot.ts';
 
@@ -174,42 +175,6 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
   );
 }
 
-type Hash = LiveHashes['hashes'][number];
-
-/** What the member says of its data. A backup is a backup also where it says nothing: it is then compared with nothing. */
-async function liveHash(
-  { deps }: Pick<Run, 'deps'>,
-  { member }: Pick<SnapshotSource, 'member'>,
-  revision: string,
-): Promise<Hash | undefined> {
-  try {
-    const { hash, compactRevision } = await member.hashKv(revision);
-    return { hash, compactRevision };
-  } catch (error) {
-    deps.logger.info('no hash of the data to compare the backup with', { error: messageOf(error) });
-    return undefined;
-  }
-}
-
-function liveOf(revision: string, hashes: readonly (Hash | undefined)[] | undefined): LiveHashes | undefined {
-  const known = (hashes ?? []).filter(hash => hash !== undefined);
-  return known.length === 0 ? undefined : { revision, hashes: known };
-}
-
-/** The hash that the cluster has at a revision; undefined where it is another one, has compacted it away, or nobody says. */
-export async function hashNow(
-  run: Run,
-  { revision, clusterId }: { readonly revision: string; readonly clusterId: string | undefined },
-): Promise<LiveHashes | undefined> {
-  const source = await openSource(run.deps, run.shelf.backup);
-  try {
-    if (source.clusterId !== clusterId) return undefined;
-    return liveOf(revision, [await liveHash(run, source, revision)]);
-  } finally {
-    source.member.close();
-  }
-}
-
 /**
  * An object of this run without a manifest: the last attempt ended between the two. It is read from end to end, since what
  * the attempt knew of it is lost. The revision in its name is what was read before it was made.
@@ -240,7 +205,7 @@ interface Written {
   readonly sha256: string;
   readonly proof: Omit<SnapshotProof, 'wholeSha256'>;
   readonly seconds: number;
-  readonly live?: LiveHashes | undefined;
+  readonly live?: BackupManifest['live'];
 }
 
 async function finish(
@@ -254,6 +219,7 @@ async function finish(
   const entry: BackupEntry = {
     time: startedAt,
     location: locationOn(shelf, key),
+    ...serverOf(shelf.backup.spec),
     ...(source.revision !== '' && { revision: Number(source.revision) }),
     ...(source.keys !== undefined && { keys: source.keys }),
     size,

@@ -17,7 +17,8 @@ import type { Dependencies } from '../dependencies.ts';
 import { keyOn, writeManifest } from './catalogue.ts';
 import { BackupFailure } from './failure.ts';
 import { backupFacts, type BackupRef, recordRun } from './resource.ts';
-import { endedRun, hashNow, obtain, type Run, withRun } from './take-snapshot.ts';
+import { hashNow } from './live-hashes.ts';
+import { endedRun, obtain, type Run, withRun } from './take-snapshot.ts';
 import { askVerifier } from './verifier.ts';
 
 type Step = Extract<BackupStep, { kind: 'verifyBackup' }>;
@@ -56,7 +57,9 @@ async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
     if (report.kind === 'fault') return { verdict: distrusted(manifest.entry, report.message) };
     const { restored, structure } = report;
     const asked = restored !== undefined && 'hash' in restored && manifest.live === undefined;
-    const live = asked ? await hashNow(run, { ...restored, clusterId: manifest.entry.clusterID }) : manifest.live;
+    const live = asked
+      ? await hashNow(run, { ...restored, clusterId: manifest.entry.clusterID })
+      : manifest.live;
     const verdict = judge(manifest, report, live);
     const { fault } = verdict;
     return { structure, verdict: fault === undefined ? verdict : distrusted(manifest.entry, fault) };

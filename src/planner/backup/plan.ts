@@ -2,7 +2,8 @@
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import type { BackupVerification } from '../../api/backup-defaults.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
-import { objectLocation } from '../../api/backup-names.ts';
+import { isElsewhere, objectLocation, serverOf } from '../../api/backup-names.ts';
+import type { BackupEntry } from '../../api/types.ts';
 import { validateBackup } from '../../api/validate.ts';
 import { said } from '../said.ts';
 import type {
@@ -170,7 +171,9 @@ function isOnceDue(backup: BackupFacts): boolean {
 export function isSingleMade({ status, object }: BackupFacts, besides?: string): boolean {
   const { lastRun, history = [], succeeded } = status;
   const path = objectLocation(object.spec);
-  if (history.some(({ location, time }) => location === path && time !== besides)) return true;
+  const server = serverOf(object.spec);
+  const isIt = (entry: BackupEntry) => entry.location === path && !isElsewhere(entry, server);
+  if (history.some(entry => isIt(entry) && entry.time !== besides)) return true;
   // The CoreOS operator, whose object this may be, recorded no more than that it succeeded.
   return lastRun === undefined && succeeded === true;
 }

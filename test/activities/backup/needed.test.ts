@@ -116,7 +116,8 @@ describe('of a restore in another namespace, the backup', () => {
     world.now += HOUR;
     await world.run();
     expect(world.objects).toHaveLength(2);
-    const asked = () => world.kube.calls.filter(({ verb, kind }) => verb === 'list' && kind === 'EtcdRestore');
+    const asked = () =>
+      world.kube.calls.filter(({ verb, kind }) => verb === 'list' && kind === 'EtcdRestore');
     expect(asked()).toEqual([]);
     world.now += HOUR;
     await world.run();
