@@ -64,17 +64,19 @@ function timeKept(note: string | undefined): number | undefined {
   return Number.isNaN(until) ? FOR_EVER : until;
 }
 
-/** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them. */
+/** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them, also when the status that told of the restore was lost. */
 function ownership(
   annotations: Readonly<Record<string, string>> = {},
   cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
 ): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
   const token = annotations[ANNOTATION_INCARNATION];
   const recorded = cluster.status?.incarnation;
-  const isPast = recorded?.restore !== undefined && token !== recorded.token;
+  const isKept = annotations[ANNOTATION_KEPT_BY_RESTORE] !== undefined;
+  const isPast =
+    recorded !== undefined && token !== recorded.token && (recorded.restore !== undefined || isKept);
   return {
     owned: !isPast && (token?.startsWith(tokenPrefix(cluster)) ?? false),
-    ...(annotations[ANNOTATION_KEPT_BY_RESTORE] !== undefined && { keptByRestore: true }),
+    ...(isKept && { keptByRestore: true }),
   };
 }
 

@@ -130,6 +130,67 @@ it('a status that is lost after a restore is rebuilt without the members before'
   expect(world.cluster.status.settings).toMatchObject({ size: 3 });
 });
 
+describe('of a cluster whose status was lost after a restore, the claims that were put aside', () => {
+  const template = (storage: string, labels: Record<string, string>) => ({
+    storage: {
+      volumeClaimTemplate: {
+        metadata: { labels },
+        spec: { storageClassName: 'standard', resources: { requests: { storage } } },
+      },
+    },
+  });
+  const claims = (world: RestoreWorld) => world.kube.all('PersistentVolumeClaim', world.ref.namespace);
+
+  async function withLostStatus(): Promise<RestoreWorld> {
+    const spec = { version: '3.6.16', ...template('1Gi', {}) };
+    const world = await RestoreWorld.withCluster({ spec });
+    world.kube.mutate(
+      { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', name: 'standard' },
+      object => void (object['allowVolumeExpansion'] = true),
+    );
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
+    await world.settle();
+    expectRestored(world);
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    await world.runCluster();
+    return world;
+  }
+
+  it('stay as they are when the members are given other claims', async () => {
+    const world = await withLostStatus();
+    const before = claims(world).filter(({ metadata }) => OLD.includes(metadata.name));
+    world.kube.mutate(world.resource, object => {
+      object['spec'] = { ...(object['spec'] as object), ...template('2Gi', { tier: 'gold' }) };
+    });
+    await world.runCluster();
+    const after = claims(world);
+    expect(after.filter(({ metadata }) => OLD.includes(metadata.name))).toEqual(before);
+    const members = after.filter(({ metadata }) => NEW.includes(metadata.name));
+    expect(members.map(({ metadata }) => metadata.labels?.['tier'])).toEqual(['gold', 'gold', 'gold']);
+  });
+
+  it('are no part of what the next restore puts aside', async () => {
+    const world = await withLostStatus();
+    const before = claims(world).filter(({ metadata }) => OLD.includes(metadata.name));
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' }, 'again');
+    await world.settle();
+    expect(world.restore.phase).toBe('Succeeded');
+    expect(world.cluster.status.previousIncarnation?.claims?.toSorted()).toEqual(NEW);
+    expect(claims(world).filter(({ metadata }) => OLD.includes(metadata.name))).toEqual(before);
+  });
+
+  it('are the members’ again when the restore is taken back and the status is lost then', async () => {
+    const world = await asked();
+    await world.settleUntil('unpackBackup');
+    await world.kube.as('kubectl').delete(world.restoreRef);
+    await world.settle();
+    expect(world.names('Pod')).toEqual(OLD);
+    world.kube.mutate(world.resource, object => void delete object['status']);
+    await world.runCluster();
+    expect(world.cluster.status.members?.ready).toEqual(OLD);
+  });
+});
+
 it('a restore puts aside more claims than its status has room for', async () => {
   const world = await asked();
   const [pattern] = world.kube.all('PersistentVolumeClaim', world.ref.namespace);
