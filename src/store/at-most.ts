@@ -1,7 +1,20 @@
-/** What a store says of what it has is small. An answer that goes on for ever is no store's, and would fill this process's memory. */
+/**
+ * What a store says of what it has is small. An answer that goes on for ever is no store's, and would fill this process's memory; so
+ * would one of many small parts, which take thirty times their text once they are understood.
+ */
+import { StoreError } from './port.ts';
 
-/** Bytes of an answer that is read as one text: a page of 5,000 objects, as Azure gives, with the longest names. */
-export const MOST_TEXT = 32 * 1024 * 1024;
+/** Bytes of an answer that is read as one text: a page of 1,000 objects with the longest names. */
+export const MOST_TEXT = 4 * 1024 * 1024;
+
+/** Objects of a page: 1,000 are asked for, and not every server counts. */
+export const MOST_OBJECTS = 10_000;
+
+/** The objects of a page. Throws when there are more than {@link MOST_OBJECTS}. */
+export function atMostObjects<Listed extends readonly unknown[]>(objects: Listed): Listed {
+  if (objects.length <= MOST_OBJECTS) return objects;
+  throw new StoreError('other', `the store tells of more than ${MOST_OBJECTS} objects at once`);
+}
 
 /** An answer that is larger than any that was asked for. */
 class AnswerTooLarge extends Error {

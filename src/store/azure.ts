@@ -85,7 +85,13 @@ class AzureProtocol implements Protocol {
   }
 
   async page(prefix: string, token: string | undefined, signal: AbortSignal): Promise<Page> {
-    const query = queryOf({ restype: 'container', comp: 'list', prefix: prefix || undefined, marker: token });
+    const query = queryOf({
+      restype: 'container',
+      comp: 'list',
+      maxresults: '1000',
+      prefix: prefix || undefined,
+      marker: token,
+    });
     const { text } = await this.#http.sendForText({
       method: 'GET',
       url: below(this.#container, '', query),

@@ -1,4 +1,5 @@
 /** Google Cloud Storage over its JSON API, with resumable uploads: the last request makes the object, if there is none. */
+import { atMostObjects } from './at-most.ts';
 import { type Authorize, HttpClient, HttpFailure, type HttpOptions } from './http.ts';
 import { below, encode, queryOf } from './names.ts';
 import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
@@ -92,7 +93,7 @@ class GoogleProtocol implements Protocol {
       throw asMissingBucket(error);
     });
     const page: { readonly items?: readonly Resource[]; readonly nextPageToken?: string } = JSON.parse(text);
-    return { objects: (page.items ?? []).map(describe), next: page.nextPageToken || undefined };
+    return { objects: atMostObjects(page.items ?? []).map(describe), next: page.nextPageToken || undefined };
   }
 
   async delete(key: string, signal: AbortSignal): Promise<void> {

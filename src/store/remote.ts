@@ -196,7 +196,7 @@ export class RemoteStore implements Store {
         if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'does not go on');
         return next;
       });
-      yield* page.objects;
+      for (const object of page.objects) yield { ...object, key: copyOf(object.key) };
       token = page.next;
     } while (token !== undefined);
   }
@@ -248,6 +248,11 @@ export class RemoteStore implements Store {
       return this.#absent(task.key);
     });
   }
+}
+
+/** A part of a text keeps the whole of it in memory: of a page of megabytes only the names are to stay. */
+function copyOf(name: string): string {
+  return Buffer.from(name, 'utf16le').toString('utf16le');
 }
 
 /** One of its own for each put; what stands before the dot says who puts. */

@@ -15,7 +15,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { atMost } from './at-most.ts';
+import { atMost, atMostObjects } from './at-most.ts';
 import { guardedAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';
 import type { ObjectContent, StoreErrorCode } from './port.ts';
@@ -106,7 +106,7 @@ class S3Protocol implements Protocol {
   async page(prefix: string, token: string | undefined, abortSignal: AbortSignal): Promise<Page> {
     const asked = { Bucket: this.#bucket, Prefix: prefix, ContinuationToken: token };
     const page = await this.#client.send(new ListObjectsV2Command(asked), { abortSignal });
-    const objects = (page.Contents ?? []).map(({ Key, Size, LastModified }) => ({
+    const objects = atMostObjects(page.Contents ?? []).map(({ Key, Size, LastModified }) => ({
       key: Key ?? '',
       size: Size ?? 0,
       modifiedAt: (LastModified ?? new Date(Number.NaN)).toISOString(),
