@@ -10,6 +10,7 @@ import { healthPages, metricsPages, operatorChecks, servePages, temporalServing 
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../activities/backup/claim-store.ts';
 import { storeOpener } from '../activities/backup/open-store.ts';
+import { StoreMemory } from '../store/memory.ts';
 import { openServedStore } from '../store/served/client.ts';
 import { ownImage } from './own-image.ts';
 import { type NamespaceKeeper, keepNamespace } from './namespace-keeper.ts';
@@ -167,6 +168,7 @@ async function makeWorkers(
     kube: kubernetes.client,
     now: () => Date.now(),
     image: ownImage(kubernetes.client, config),
+    memory: new StoreMemory(),
   };
   const activities = {
     kube: kubernetes.client,

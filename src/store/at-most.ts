@@ -2,6 +2,8 @@
  * What a store says of what it has is small. An answer that goes on for ever is no store's, and would fill this process's memory; so
  * would one of many small parts, which take thirty times their text once they are understood.
  */
+import { readWithin } from './bounds.ts';
+import type { StoreShare } from './memory.ts';
 import { StoreError } from './port.ts';
 
 /** Bytes of an answer that is read as one text: a page of 1,000 objects with the longest names. */
@@ -35,9 +37,31 @@ export async function* atMost(
   }
 }
 
-/** A body as text. Throws when it is longer than {@link MOST_TEXT}. */
-export async function textAtMost(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** As {@link atMost}; what has come counts as held until the last of it was read. Ends when the memory is needed for others. */
+export async function* heldAtMost(
+  body: AsyncIterable<Uint8Array>,
+  memory: StoreShare,
+  most: number = MOST_TEXT,
+): AsyncGenerator<Uint8Array> {
+  let held = 0;
+  try {
+    for await (const chunk of readWithin(atMost(body, most), memory.signal)) {
+      held += chunk.length;
+      memory.take(chunk.length);
+      yield chunk;
+    }
+  } finally {
+    memory.give(held);
+  }
+}
+
+/** A body as text. Throws when it is longer than `most`, or its memory is needed for others. */
+export async function textAtMost(
+  body: AsyncIterable<Uint8Array>,
+  memory: StoreShare,
+  most: number = MOST_TEXT,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of atMost(body)) chunks.push(chunk);
+  for await (const chunk of heldAtMost(body, memory, most)) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,6 +5,7 @@ import { Agent, request } from 'undici';
 import type { AllowedAddresses } from './addresses.ts';
 import { textAtMost } from './at-most.ts';
 import { guardedConnector } from './guard.ts';
+import type { StoreShare } from './memory.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -49,6 +50,8 @@ export interface HttpOptions {
   readonly attempts: number;
   /** Where stores may be besides what all may; absent: anywhere, for whoever trusts the endpoint. */
   readonly allowed?: AllowedAddresses | undefined;
+  /** What is held of the answers that are read as one text. */
+  readonly memory: StoreShare;
   /** Whether the endpoint is one of whose errors only what a store says itself is told. */
   readonly isForeign?: boolean | undefined;
 }
@@ -133,7 +136,7 @@ export class HttpClient {
       status: answer.statusCode,
       headers,
       body: answer.body,
-      text: () => textAtMost(answer.body),
+      text: () => textAtMost(answer.body, this.#options.memory),
     };
   }
 

@@ -2,6 +2,7 @@
 import type { AllowedAddresses } from './addresses.ts';
 import type { HttpOptions } from './http.ts';
 import { checkIdentityEndpoint } from './identity-endpoint.ts';
+import { StoreMemory } from './memory.ts';
 import { endpointUrl, splitPath } from './names.ts';
 import { type Store, StoreError } from './port.ts';
 import { RemoteStore } from './remote.ts';
@@ -41,7 +42,7 @@ export interface OpenOptions extends Partial<Omit<HttpOptions, 'isForeign'>> {
 }
 
 /** The kernel's buffers hide the progress of a slow upload's last megabytes: hence a whole minute of silence. */
-const DEFAULTS: HttpOptions = { silenceMs: 60_000, attempts: 5 };
+const DEFAULTS = { silenceMs: 60_000, attempts: 5 };
 
 const OSS_DEFAULT = 'https://oss-cn-hangzhou.aliyuncs.com';
 const GCS_DEFAULT = 'https://storage.googleapis.com';
@@ -61,7 +62,13 @@ export async function openStore(
   secret: SecretData | undefined,
   options: OpenOptions = {},
 ): Promise<Store> {
-  const http = { ...DEFAULTS, ...definedOnly(options), isForeign: isForeign(spec, secret, options.allowed) };
+  const memory = options.memory ?? new StoreMemory().share('');
+  const http = {
+    ...DEFAULTS,
+    ...definedOnly(options),
+    memory,
+    isForeign: isForeign(spec, secret, options.allowed),
+  };
   const secrets = secret === undefined ? [] : secretTexts(secret);
   const { environment, trustedHosts } = options;
   switch (spec.type) {
@@ -85,7 +92,7 @@ interface Common {
   readonly trustedHosts?: OpenOptions['trustedHosts'];
 }
 
-function definedOnly({ silenceMs, attempts, allowed }: OpenOptions): Partial<HttpOptions> {
+function definedOnly({ silenceMs, attempts, allowed }: OpenOptions): Partial<Omit<HttpOptions, 'memory'>> {
   return {
     ...(silenceMs !== undefined && { silenceMs }),
     ...(attempts !== undefined && { attempts }),
@@ -131,6 +138,7 @@ async function openS3(
       ...(credentials && { credentials }),
       ...common,
     }),
+    common.http.memory,
   );
 }
 
@@ -146,6 +154,7 @@ async function openAzure(
     const service = endpointUrl(spec.endpoint, `https://${account}.${suffix}`);
     return new RemoteStore(
       azureProtocol({ service, container, credentials: { name: account, key }, ...common }),
+      common.http.memory,
     );
   }
   if (!spec.endpoint) {
@@ -164,7 +173,7 @@ async function openAzure(
   const identity = new HttpClient(async () => ({}), { ...common.http, allowed: undefined });
   const token = azureToken(common.environment ?? process.env, identity);
   const protocol = azureProtocol({ service, container, credentials: { token }, ...common });
-  return new RemoteStore(protocol, () => identity.close());
+  return new RemoteStore(protocol, common.http.memory, () => identity.close());
 }
 
 async function openGoogle(
@@ -184,7 +193,7 @@ async function openGoogle(
   const identity = new HttpClient(async () => ({}), common.http);
   const token = googleToken(credentials, identity);
   const protocol = googleProtocol({ endpoint, bucket, token, ...common });
-  return new RemoteStore(protocol, () => identity.close());
+  return new RemoteStore(protocol, common.http.memory, () => identity.close());
 }
 
 async function openOss(
@@ -199,5 +208,8 @@ async function openOss(
     throw new StoreError('invalid', 'OSS needs a Secret: name it in oss.ossSecret');
   }
   const given = ossCredentials(secret);
-  return new RemoteStore(ossProtocol({ endpoint, bucket, keys: async () => given, ...common }));
+  return new RemoteStore(
+    ossProtocol({ endpoint, bucket, keys: async () => given, ...common }),
+    common.http.memory,
+  );
 }

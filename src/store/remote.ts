@@ -12,6 +12,7 @@ import {
   startBounds,
   type Task,
 } from './bounds.ts';
+import { OF_AN_OBJECT, type StoreShare } from './memory.ts';
 import {
   type CallOptions,
   type CleaningOptions,
@@ -34,11 +35,13 @@ const MOST_NAMES = 16 * 1024 * 1024;
 
 export class RemoteStore implements Store {
   readonly #protocol: Protocol;
+  readonly #memory: StoreShare;
   readonly #alsoClose: () => Promise<void>;
 
   /** @param alsoClose ends what the store was opened with, such as connections to an identity service */
-  constructor(protocol: Protocol, alsoClose: () => Promise<void> = async () => {}) {
+  constructor(protocol: Protocol, memory: StoreShare, alsoClose: () => Promise<void> = async () => {}) {
     this.#protocol = protocol;
+    this.#memory = memory;
     this.#alsoClose = alsoClose;
   }
 
@@ -194,6 +197,7 @@ export class RemoteStore implements Store {
         if (named > MOST_NAMES)
           throw this.#endless(prefix, `names more than ${MOST_NAMES} letters of objects`);
         if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'does not go on');
+        this.#memory.take(next.objects.reduce((sum, { key }) => sum + key.length + OF_AN_OBJECT, 0));
         return next;
       });
       for (const object of page.objects) yield { ...object, key: copyOf(object.key) };
@@ -228,6 +232,8 @@ export class RemoteStore implements Store {
   async close(): Promise<void> {
     await this.#protocol.close();
     await this.#alsoClose();
+    // Whoever has asked keeps the names for no longer.
+    this.#memory.give();
   }
 
   #endless(prefix: string, why: string): StoreError {

@@ -15,9 +15,10 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { atMost, atMostObjects } from './at-most.ts';
+import { atMostObjects, heldAtMost } from './at-most.ts';
 import { guardedAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';
+import type { StoreShare } from './memory.ts';
 import type { ObjectContent, StoreErrorCode } from './port.ts';
 import { StoreError } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
@@ -77,7 +78,7 @@ class S3Protocol implements Protocol {
     this.#bucket = options.bucket;
     this.location = `s3://${options.bucket}`;
     this.#client = new S3Client(clientConfig(options));
-    boundAnswers(this.#client);
+    boundAnswers(this.#client, options.http.memory);
     this.#redact = createRedactor(options.secrets);
     this.#isForeign = options.http.isForeign === true;
   }
@@ -233,7 +234,7 @@ function clientConfig(options: S3Options): S3ClientConfig {
 }
 
 /** The SDK reads every answer as one text, however long it is, but for the content of an object. */
-function boundAnswers({ middlewareStack }: S3Client): void {
+function boundAnswers({ middlewareStack }: S3Client, memory: StoreShare): void {
   middlewareStack.add(
     (next, { commandName }) =>
       async asked => {
@@ -241,7 +242,7 @@ function boundAnswers({ middlewareStack }: S3Client): void {
         const response = result.response as { statusCode: number; body?: unknown };
         const isContent = commandName === 'GetObjectCommand' && response.statusCode < 300;
         if (!isContent && response.body instanceof Readable)
-          response.body = Readable.from(atMost(response.body));
+          response.body = Readable.from(heldAtMost(response.body, memory));
         return result;
       },
     // Next to the connection, before anything is read.

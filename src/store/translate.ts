@@ -1,6 +1,7 @@
 /** One translation from what stores and connections say to what helps. */
 import { ADDRESS_REFUSED } from './guard.ts';
 import { faultCode, HttpFailure, isBusy, isPassingFault } from './http.ts';
+import { MEMORY_TAKEN } from './memory.ts';
 import { StoreError, type StoreErrorCode } from './port.ts';
 
 /** What a store said, as far as it said anything. */
@@ -96,6 +97,13 @@ function notReachable(what: string, code: StoreErrorCode): StoreError {
   );
 }
 
+/** What was told had to be let go of; `src/store/memory.ts`. */
+export function memoryTaken(what: string): StoreError {
+  const why =
+    'the answers of all stores together take too much memory, and those to this namespace the most; back up less often, or to fewer objects below one path';
+  return new StoreError('unavailable', `${what} failed: ${why}`);
+}
+
 /** The error of a call that got no answer. Of foreign errors only the code or class is told: the rest may hold secrets. */
 export function connectionError(
   error: unknown,
@@ -111,6 +119,7 @@ export function connectionError(
       'the endpoint is this machine, its link or the metadata service of a cloud: correct it, or have its address added to STORE_ADDRESSES_ALLOWED of the operator';
     return new StoreError('invalid', `${how.what} failed: ${refused}`);
   }
+  if (fault === MEMORY_TAKEN) return memoryTaken(how.what);
   if (how.isForeign) return notReachable(how.what, 'unavailable');
   if (isSilence(fault))
     return new StoreError('timeout', `${how.what} failed: the store fell silent (${fault})`);

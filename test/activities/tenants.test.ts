@@ -11,6 +11,7 @@ import { memberClaim } from '../../src/objects/claim.ts';
 import { cluster, TOKEN } from '../objects/clusters.ts';
 import { ActivityEnvironment } from '../support/activity-environment.ts';
 import { aClaim } from '../support/builders.ts';
+import { StoreMemory } from '../../src/store/memory.ts';
 import { FakeKube } from '../support/fake-kube.ts';
 
 const { now, pause } = time;
@@ -113,7 +114,7 @@ it('a claim of a member is not lent to a backup: it would keep the member from i
   } as WritableObject);
   let waited = 0;
   Object.assign(time, { now: () => waited, pause: async (ms: number) => void (waited += ms) });
-  const deps = { kube, now: () => 0, image: async () => 'operator:test' };
+  const deps = { kube, now: () => 0, image: async () => 'operator:test', memory: new StoreMemory() };
   const owner = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'u-1' } as const;
   const opened = new ActivityEnvironment().run(() => openClaim(deps, owner, { claim: 'example-0' }));
   await expect(opened).rejects.toThrow('PersistentVolumeClaim shop/example-0 is the volume of a member');

@@ -8,6 +8,7 @@ import {
   type PodPlace,
 } from '../../objects/claim-store.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import type { StoreMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { openServedStore } from '../../store/served/client.ts';
 import { ANNOTATION_INCARNATION } from '../../api/names.ts';
@@ -22,6 +23,8 @@ export interface ClaimStoreDeps {
   readonly now: () => number;
   /** The image that holds this program. */
   readonly image: () => Promise<string>;
+  /** What all stores hold of what they tell. */
+  readonly memory: StoreMemory;
 }
 
 /**
@@ -67,6 +70,7 @@ export async function openClaim(
       serverName: CLAIM_STORE_HOST,
       ca: secretText(secret, IDENTITY.ca) ?? '',
       token: secretText(secret, IDENTITY.token) ?? '',
+      memory: deps.memory.share(namespace),
     });
     await answering(store);
     return closingWith(store, () => endPod(kube, pod));

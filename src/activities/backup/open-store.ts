@@ -26,6 +26,7 @@ export interface StoreDeps extends ClaimStoreDeps {
 /** The opener of all storage types. */
 export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Store> {
   const allowed = new AllowedAddresses(deps.storesAllowed);
+  const { memory } = deps;
   return async ({ kind: asked, metadata, spec }) => {
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
@@ -35,7 +36,7 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
     const secret = secretOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);
     const data = secret === undefined ? undefined : await readSecret(deps.kube, namespace, secret);
-    return openStore(storeSpec(spec), data, { allowed });
+    return openStore(storeSpec(spec), data, { allowed, memory: memory.share(namespace) });
   };
 }
 

@@ -1,7 +1,9 @@
 /** The other side of a served store: a store like any other. */
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
+import { textAtMost } from '../at-most.ts';
 import { AS_LONG_AS_IT_TAKES_MS, type Bounds, readWithin, startBounds } from '../bounds.ts';
+import { MEMORY_TAKEN, OF_AN_OBJECT, StoreMemory, type StoreShare } from '../memory.ts';
 import {
   type CallOptions,
   type CleaningOptions,
@@ -13,6 +15,7 @@ import {
   StoreError,
 } from '../port.ts';
 import { type Source, watchSource } from '../source.ts';
+import { memoryTaken } from '../translate.ts';
 import type { ServedError } from './server.ts';
 
 export interface ServedAddress {
@@ -24,10 +27,15 @@ export interface ServedAddress {
   readonly ca: string;
   readonly serverName: string;
   readonly token: string;
+  /** What is held of what it tells; absent: what it tells is bounded by itself only. */
+  readonly memory?: StoreShare;
 }
 
 /** Silence of that many milliseconds is a connection that is dead. A disk may take long to flush what it was given. */
 const SILENCE_MS = 120_000;
+
+/** Bytes that the pod tells at once: a listing of tens of thousands of objects. Whoever may make pods may have made this one. */
+const MOST_TOLD = 8 * 1024 * 1024;
 
 interface Call {
   readonly doing: string;
@@ -47,8 +55,11 @@ class ServedStore implements Store {
   readonly #origin: string;
   readonly #token: string;
   readonly #agent: Agent;
+  readonly #memory: StoreShare;
 
-  constructor({ location, host, port, ca, serverName, token }: ServedAddress) {
+  constructor(address: ServedAddress) {
+    const { location, host, port, ca, serverName, token } = address;
+    this.#memory = address.memory ?? new StoreMemory().share('');
     this.location = location;
     this.#origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
     this.#token = token;
@@ -117,7 +128,13 @@ class ServedStore implements Store {
       path: '/list',
       query: { prefix },
     } as const;
-    yield* (await this.#json<{ readonly objects: readonly StoredObject[] }>(call, options)).objects;
+    const { objects } = await this.#json<{ readonly objects: readonly StoredObject[] }>(call, options);
+    try {
+      this.#memory.take(OF_AN_OBJECT * objects.length);
+    } catch (error) {
+      throw this.#translate(call, error);
+    }
+    yield* objects;
   }
 
   async delete(key: string, options: CallOptions = {}): Promise<void> {
@@ -147,6 +164,7 @@ class ServedStore implements Store {
 
   async close(): Promise<void> {
     await this.#agent.destroy();
+    this.#memory.give();
   }
 
   async #json<Answer>(call: Call, options: CallOptions, source?: Source): Promise<Answer> {
@@ -156,7 +174,7 @@ class ServedStore implements Store {
         : this.#bounds(call, options, AS_LONG_AS_IT_TAKES_MS);
     try {
       const { body } = await this.#send(call, bounds, source);
-      return (await body.json()) as Answer;
+      return JSON.parse(await textAtMost(body, this.#memory, MOST_TOLD)) as Answer;
     } catch (error) {
       if (source?.threw(error) === true) throw error;
       throw this.#translate(call, error, bounds);
@@ -180,7 +198,9 @@ class ServedStore implements Store {
       ...(source !== undefined && { body: asBody(readWithin(source.body, bounds.signal)) }),
     });
     if (response.statusCode < 300) return response;
-    const said = (await response.body.json().catch(() => ({}))) as Partial<ServedError>;
+    const said = await textAtMost(response.body, this.#memory, MOST_TOLD)
+      .then(text => JSON.parse(text) as Partial<ServedError>)
+      .catch((): Partial<ServedError> => ({}));
     throw new StoreError(said.code ?? 'other', said.message ?? `the pod answers ${response.statusCode}`);
   }
 
@@ -212,11 +232,12 @@ class ServedStore implements Store {
     return `${doing} ${this.location}/${about}`;
   }
 
-  #translate(call: Call, error: unknown, bounds: Bounds): StoreError {
-    const broken = bounds.broken();
+  #translate(call: Call, error: unknown, bounds?: Bounds): StoreError {
+    const broken = bounds?.broken();
     if (broken !== undefined) return broken;
     if (error instanceof StoreError) return error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no connection';
+    if (code === MEMORY_TAKEN) return memoryTaken(this.#what(call));
     return new StoreError('unavailable', `${this.#what(call)} failed: ${code}`);
   }
 }

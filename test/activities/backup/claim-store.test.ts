@@ -6,6 +6,7 @@ import type { WritableObject } from '../../../src/kube/port.ts';
 import { claimStoreName, claimStorePod } from '../../../src/objects/claim-store.ts';
 import { ActivityEnvironment } from '../../support/activity-environment.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
+import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../support/fake-kube.ts';
 
 const OWNER = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'a1b2c3d4-0000' } as const;
@@ -27,7 +28,12 @@ function aBench() {
     at += ms;
     for (const pod of kube.all('Pod')) images.push(imageOf(pod));
   };
-  const deps = { kube, now: () => Date.parse('2026-11-21T10:00:00Z'), image: async () => 'operator:new' };
+  const deps = {
+    kube,
+    now: () => Date.parse('2026-11-21T10:00:00Z'),
+    image: async () => 'operator:new',
+    memory: new StoreMemory(),
+  };
   return { kube, deps, images };
 }
 

@@ -1,6 +1,7 @@
 /** Whose credentials a store is opened with. */
 import { describe, expect, it } from 'vitest';
 import { storeOpener, type StoreOwner } from '../../../src/activities/backup/open-store.ts';
+import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../support/fake-kube.ts';
 
 const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
@@ -18,6 +19,7 @@ async function opened(identityNamespaces: readonly string[], spec: StoreOwner['s
     kube,
     now: () => 0,
     image: async () => 'operator',
+    memory: new StoreMemory(),
     identityNamespaces,
     storesAllowed: [],
   });
