@@ -99,25 +99,18 @@ export type Found =
 
 /** Looks for what an earlier attempt of the run that began then has written. Throws `exists` for somebody else's object. */
 export async function findWritten(shelf: Shelf, startedAt: string, options: CallOptions): Promise<Found> {
-  const { store, place, backup } = shelf;
+  const { store, place } = shelf;
   const objects = shelf.isPeriodic
     ? await objectsOfRun(shelf, startedAt, options)
     : [await store.head(place.key, options)].filter(object => object !== undefined);
   for (const object of objects) {
     const manifest = await readManifest(store, object.key, options);
-    if (manifest !== undefined && isOurs(manifest, backup) && manifest.startedAt === startedAt) {
-      return { kind: 'whole', key: object.key, manifest };
-    }
-    if (manifest !== undefined && !shelf.isPeriodic && isMadeBefore(shelf, manifest)) {
-      return { kind: 'whole', key: object.key, manifest: { ...manifest, entry: entryHere(shelf, manifest) } };
-    }
     // Neither name nor time tells whose it is: another resource may write to the same path.
-    if (manifest !== undefined) continue;
-    const described = shelf.isPeriodic ? await store.head(object.key, options) : object;
-    const mark = writerOf(backup, startedAt, '');
-    if (described?.writer?.startsWith(mark) === true) {
-      return { kind: 'bare', key: object.key, clusterId: described.writer.slice(mark.length) };
-    }
+    const found =
+      manifest === undefined
+        ? await described(shelf, { object, startedAt }, options)
+        : writtenAs(shelf, { key: object.key, manifest, startedAt });
+    if (found !== undefined) return found;
   }
   const [other] = objects;
   if (other === undefined || shelf.isPeriodic) return { kind: 'nothing' };
@@ -127,15 +120,37 @@ export async function findWritten(shelf: Shelf, startedAt: string, options: Call
   );
 }
 
-/** Whether the single backup that status tells of is there already: its server has got another name, or a copy. */
-function isMadeBefore({ backup }: Shelf, manifest: BackupManifest): boolean {
-  const { location, sha256, verified = '' } = manifest.entry;
-  const known = backup.status?.history?.find(entry => entry.location === location);
-  return isOurs(manifest, backup) && verified !== '' && sha256 !== undefined && known?.sha256 === sha256;
+interface Manifested {
+  readonly key: string;
+  readonly manifest: BackupManifest;
+  readonly startedAt: string;
 }
 
-function entryHere({ backup }: Shelf, { entry }: BackupManifest): BackupManifest['entry'] {
-  return { ...entry, ...serverOf(backup.spec) };
+/** An object with a manifest of ours: of this run, or the single backup that status tells of, whose server has got another name. */
+function writtenAs(
+  { backup, isPeriodic }: Shelf,
+  { key, manifest, startedAt }: Manifested,
+): Found | undefined {
+  if (!isOurs(manifest, backup)) return undefined;
+  if (manifest.startedAt === startedAt) return { kind: 'whole', key, manifest };
+  const { location, sha256, verified = '' } = manifest.entry;
+  const known = backup.status?.history?.find(entry => entry.location === location);
+  if (isPeriodic || verified === '' || sha256 === undefined || known?.sha256 !== sha256) return undefined;
+  const entry = { ...manifest.entry, ...serverOf(backup.spec) };
+  return { kind: 'whole', key, manifest: { ...manifest, entry } };
+}
+
+/** An object without a manifest that bears the mark of the run. */
+async function described(
+  { store, backup, isPeriodic }: Shelf,
+  { object, startedAt }: { readonly object: StoredObject; readonly startedAt: string },
+  options: CallOptions,
+): Promise<Found | undefined> {
+  // A listing does not tell who wrote it.
+  const { writer = '' } = (isPeriodic ? await store.head(object.key, options) : object) ?? {};
+  const mark = writerOf(backup, startedAt, '');
+  if (!writer.startsWith(mark)) return undefined;
+  return { kind: 'bare', key: object.key, clusterId: writer.slice(mark.length) };
 }
 
 async function objectsOfRun(
