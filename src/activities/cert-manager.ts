@@ -6,6 +6,7 @@ import type { KubeClient, KubeObject } from '../kube/port.ts';
 import { certificates } from '../objects/certificate.ts';
 import { firstUnlike } from '../objects/edited.ts';
 import type { ManifestObject } from '../objects/manifest.ts';
+import { canonical } from '../objects/rendered.ts';
 import type { TlsFacts } from '../planner/observation.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { SECRET } from './tls-secrets.ts';
@@ -58,7 +59,15 @@ function request(wanted: ManifestObject, found: KubeObject | undefined) {
   const certificate = wanted.metadata.name;
   if (found === undefined) return [{ certificate, why: 'it does not exist yet' }];
   const why = firstUnlike(found, wanted);
-  return why === undefined ? [] : [{ certificate, why }];
+  if (why === undefined) return [];
+  return [{ certificate, why, ...(isOfAnotherIssuer(found, wanted) && { otherIssuer: true as const }) }];
+}
+
+function isOfAnotherIssuer(found: KubeObject, wanted: ManifestObject): boolean {
+  const issuerOf = (object: { readonly [field: string]: unknown }) =>
+    (object['spec'] as { readonly issuerRef?: object } | undefined)?.issuerRef;
+  const asked = issuerOf(found);
+  return asked !== undefined && canonical(asked) !== canonical(issuerOf({ ...wanted }));
 }
 
 /** Somebody else's Certificate, or a Secret that cert-manager did not make for one of ours and would overwrite. */

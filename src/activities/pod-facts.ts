@@ -1,5 +1,6 @@
 /** Raw pods, Services and budgets → the facts that the planner knows. Pure translation. */
 import {
+  ANNOTATION_AUTHORITIES,
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
@@ -19,6 +20,7 @@ import type { KubeObject } from '../kube/port.ts';
 import { firstEdit, type StoredObject } from '../objects/edited.ts';
 import { firstStartOf } from '../objects/first-start.ts';
 import type { ManifestObject } from '../objects/manifest.ts';
+import { readAuthorities } from '../objects/trusted.ts';
 import type { ObjectFacts, PodFacts } from '../planner/observation.ts';
 import { type PodStatus, troubleOf } from './pod-trouble.ts';
 
@@ -54,7 +56,7 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
 /** What the operator wrote on the pod when it made it. */
 function notesOf(
   annotations: Readonly<Record<string, string>> = {},
-): Pick<PodFacts, 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn'> {
+): Pick<PodFacts, 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn' | 'authorities'> {
   return {
     token: annotations[ANNOTATION_INCARNATION],
     clusterId: annotations[ANNOTATION_CLUSTER_ID],
@@ -62,6 +64,7 @@ function notesOf(
     stamp: annotations[ANNOTATION_RENDERED],
     madeFrom: annotations[ANNOTATION_MADE_FROM],
     settledIn: annotations[ANNOTATION_SETTLED],
+    authorities: readAuthorities(annotations[ANNOTATION_AUTHORITIES]),
   };
 }
 

@@ -12,6 +12,8 @@ import {
 } from '../api/tls.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import type { CertificateFacts } from '../planner/observation.ts';
+import { fingerprintsOf, signersOf } from '../tls/fingerprints.ts';
+import type { Usage } from '../tls/go-rules.ts';
 import { type Demands, type Fault, inspect, trusts } from '../tls/inspect.ts';
 import type { TlsSecret } from './tls-secrets.ts';
 import { whyUnusable } from './tls-usable.ts';
@@ -41,6 +43,9 @@ export function certificateFacts(
       faults: [...inspected.faults, ...refusal, ...(distrust === undefined ? [] : [distrust])].map(
         ({ part, kind, detail }) => ({ key: named[part], kind, detail }),
       ),
+      authorities: fingerprintsOf(material.ca),
+      signers: verifiedWith(secret, secrets, now),
+      dnsNames: inspected.dnsNames,
       notAfter,
       expiresSoon:
         notAfter !== undefined &&
@@ -110,14 +115,36 @@ const TRUSTED_BY: Readonly<Record<TlsRole, TlsRole>> = {
   operator: 'server',
 };
 
+const SHOWN_AS: Readonly<Record<TlsRole, readonly Usage[]>> = {
+  peer: ['server', 'client'],
+  server: ['server'],
+  operator: ['client'],
+};
+
+function verifierOf(role: TlsRole, secrets: readonly TlsSecret[]): TlsSecret | undefined {
+  return secrets.find(({ source }) => source.role === TRUSTED_BY[role]);
+}
+
+/** What members verify: the operator looks at the members' certificate with what its Secret holds now. */
+function verifiedWith(
+  { source, material }: TlsSecret,
+  secrets: readonly TlsSecret[],
+  now: number,
+): readonly string[] | undefined {
+  const verifier = verifierOf(source.role, secrets);
+  if (source.role === 'server' || material === undefined || verifier?.material === undefined)
+    return undefined;
+  return signersOf(verifier.material.ca, material.cert, { now, usages: SHOWN_AS[source.role] });
+}
+
 function distrusted(
   { source, material }: TlsSecret,
   secrets: readonly TlsSecret[],
   now: number,
 ): Fault | undefined {
-  const other = secrets.find(secret => secret.source.role === TRUSTED_BY[source.role]);
+  const other = verifierOf(source.role, secrets);
   if (material === undefined || other?.material === undefined) return undefined;
-  if (trusts(other.material.ca, material.cert, now)) return undefined;
+  if (trusts(other.material.ca, material.cert, { now, usages: SHOWN_AS[source.role] })) return undefined;
   const { ca } = secretKeys(other.source.role, other.source.keys);
   const where = other.source.secret === source.secret ? ca : `${ca} of Secret ${other.source.secret}`;
   return {

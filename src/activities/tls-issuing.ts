@@ -6,7 +6,8 @@ import { authoritySecret } from '../api/tls.ts';
 import type { EtcdCluster } from '../api/types.ts';
 import type { KubeClient, KubeObject } from '../kube/port.ts';
 import { type Authority, type Leaf, leavesOf } from '../objects/leaves.ts';
-import type { CertificateFacts, TlsFacts } from '../planner/observation.ts';
+import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../planner/observation.ts';
+import { fingerprintsOf } from '../tls/fingerprints.ts';
 import { inspect, trusts } from '../tls/inspect.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { SECRET, secretText } from './tls-secrets.ts';
@@ -46,12 +47,23 @@ export async function issuingFacts(
   const due = leaves.flatMap(leaf => {
     const { secret } = leaf;
     const why = whyDue(objects, { leaf, known, cluster, now });
-    return why === undefined ? [] : [{ secret, why }];
+    return why === undefined ? [] : [{ secret, why, authority: signing(leaf.authority, cluster, objects) }];
   });
   if (unusable.length > 0 && formed) return { toIssue: [], taken, authoritiesLost: unusable };
   const absent = unusable.map(secret => ({ secret, why: 'the authority does not exist yet' }));
   const authoritiesEnding = authorities.flatMap(secret => ending(secret, objects.get(secret), now));
   return { toIssue: [...absent, ...due], taken, authoritiesLost: [], authoritiesEnding };
+}
+
+/** What a leaf would be signed with. Members verify clients with the authorities that are mounted beside their server's certificate. */
+function signing(
+  authority: Authority,
+  { metadata }: EtcdCluster,
+  objects: ReadonlyMap<string, KubeObject | undefined>,
+): NonNullable<CertificateToIssue['authority']> {
+  const secret = authoritySecret(metadata.name, authority);
+  const fingerprints = fingerprintsOf(secretText(objects.get(secret), 'tls.crt') ?? '') ?? [];
+  return { secret, fingerprints, role: authority === 'peer' ? 'peer' : 'server' };
 }
 
 function ending(secret: string, object: KubeObject | undefined, now: number) {

@@ -141,6 +141,31 @@ const TLS_READY = rows('TLSReady', {
     'An authority of TLS.auto is gone: the certificates that are there work on, and cannot be renewed.',
     'Put the Secret that the message names back from a backup.',
   ],
+  Unsupported: [
+    'False',
+    'A key or a signature is of a kind that etcd, or the Go that it is built with, refuses: SHA-1, RSA keys below 1024 bits, curves other than those of NIST, DSA.',
+    REISSUE,
+  ],
+  AuthorityExchanged: [
+    'False',
+    'A certificate is signed by an authority that running members do not trust: they read authorities only when they start. New connections fail. Nothing is restarted, added or signed meanwhile.',
+    'Put back what the message names, and bring the new authority to the members first; or hibernate the cluster and wake it.',
+  ],
+  AuthorityRollingOut: [
+    'True',
+    'The authorities in a Secret are not those that every member has read: members are restarted, one at a time.',
+    'Nothing; let no new authority sign anything before this has ended.',
+  ],
+  NextNamesMissing: [
+    'True',
+    'Certificates list the members by name, and not the one that comes next: a member that is lost is not replaced, and no backup is restored, before they do.',
+    'Issue them with the names that the message lists, or with a wildcard for all members.',
+  ],
+  IssuerChanged: [
+    'True',
+    'spec.TLS.certManager names another issuer than the certificates have. It is not asked while members run, which would not trust its authority.',
+    'Hibernate the cluster and wake it when TLSReady is True; or write the issuer into the Certificates yourself when its authority is the same; or name the former issuer again.',
+  ],
   ModeSwitched: [
     'False',
     'spec.TLS asks for another mode than the living cluster has; nothing is changed.',

@@ -45,6 +45,8 @@ export const ANNOTATION_INITIAL_CLUSTER = `${GROUP}/initial-cluster`;
 export const ANNOTATION_INITIAL_CLUSTER_STATE = `${GROUP}/initial-cluster-state`;
 /** Of pods: the specification that they were made from, as JSON (objects/made-from.ts). */
 export const ANNOTATION_MADE_FROM = `${GROUP}/made-from`;
+/** Of pods: fingerprints of the authorities that its etcd read when the pod was made (objects/trusted.ts). */
+export const ANNOTATION_AUTHORITIES = `${GROUP}/authorities`;
 /** Of pods beside CLIENTS_WITHDRAWN: since when clients are led away, RFC 3339 with milliseconds. */
 export const ANNOTATION_WITHDRAWN = `${GROUP}/withdrawn`;
 /** Of a pod whose image was replaced in place: when, RFC 3339. */

@@ -164,3 +164,10 @@ export function memberWildcards(cluster: ClusterNames): readonly string[] {
 function orDefaultDomain(domain: string): string {
   return domain === '' ? 'cluster.local' : domain;
 }
+
+/** Whether one of a certificate's DNS names is valid for a host, as Go compares them (matchHostnames in crypto/x509): `*` is a whole first label. */
+export function coversHost(dnsNames: readonly string[], host: string): boolean {
+  const [, ...parents] = host.toLowerCase().split('.');
+  const wildcard = ['*', ...parents].join('.');
+  return dnsNames.some(name => [host.toLowerCase(), wildcard].includes(name.toLowerCase()));
+}

@@ -8,6 +8,7 @@ import type { ClusterConfig } from '../api/defaults.ts';
 import type { CertificateSource } from '../api/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/types.ts';
 import type { FirstStart } from '../objects/first-start.ts';
+import type { TrustedAuthorities, TrustingRole } from '../objects/trusted.ts';
 import type { MemberProbe } from './member-probe.ts';
 
 /** The custom resource as read. */
@@ -71,6 +72,8 @@ export interface PodFacts {
   readonly stamp?: string | undefined;
   /** The specification that it was made from (objects/made-from.ts). */
   readonly madeFrom?: string | undefined;
+  /** The authorities that its Secrets held when it was made; undefined: not known, as of pods of earlier releases. */
+  readonly authorities?: TrustedAuthorities | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** What it would do on an empty volume. */
@@ -189,19 +192,37 @@ export interface CertificateFacts extends CertificateSource {
       | 'Expired'
       | 'NotYetValid'
       | 'WrongNames'
-      | 'WrongUsage';
+      | 'WrongUsage'
+      | 'Unsupported';
     readonly detail: string;
   }[];
+  /** Fingerprints of the authorities that it holds (objects/trusted.ts); undefined when they cannot be read. */
+  readonly authorities?: readonly string[] | undefined;
+  /** Of a certificate that members verify: which of the authorities that the Secrets give them have signed it. */
+  readonly signers?: readonly string[] | undefined;
+  /** The DNS names that it is valid for. */
+  readonly dnsNames?: readonly string[] | undefined;
   /** When it expires, RFC 3339; undefined when it cannot be read. */
   readonly notAfter: string | undefined;
   readonly expiresSoon: boolean;
 }
 
+/** A Secret of TLS.auto that is to be made, or made anew, and why. */
+export interface CertificateToIssue {
+  readonly secret: string;
+  readonly why: string;
+  /** What would sign it: its Secret, its fingerprint, and the role whose authorities members verify it with. */
+  readonly authority?: {
+    readonly secret: string;
+    readonly fingerprints: readonly string[];
+    readonly role: TrustingRole;
+  };
+}
+
 /** The certificates of a cluster that asks for TLS. */
 export interface TlsFacts {
   readonly certificates: readonly CertificateFacts[];
-  /** Secrets of TLS.auto that are to be made, or made anew, and why. */
-  readonly toIssue: readonly { readonly secret: string; readonly why: string }[];
+  readonly toIssue: readonly CertificateToIssue[];
   /** Secrets, and Certificates, of names that are needed and belong to something else. */
   readonly taken: readonly string[];
   /** Secrets of authorities of a cluster that has formed, which are gone or cannot be used: nothing can be renewed. */
@@ -219,7 +240,12 @@ export type CertificateRequests =
   | {
       readonly served: true;
       /** To be created, or changed because the first field that is named differs. */
-      readonly toRequest: readonly { readonly certificate: string; readonly why: string }[];
+      readonly toRequest: readonly {
+        readonly certificate: string;
+        readonly why: string;
+        /** It was asked of another issuer. */
+        readonly otherIssuer?: true;
+      }[];
       /** What cert-manager says of those that are not ready, by name. */
       readonly pending: Readonly<Record<string, string>>;
     };

@@ -25,7 +25,7 @@ import { planPodLabels } from './pod-labels.ts';
 import { planMoveLeader } from './move-leader.ts';
 import { said } from './said.ts';
 import { planResourceStamps } from './resource-stamps.ts';
-import { planCertificates, planSecurity, planTakenNames } from './tls.ts';
+import { planCertificates, planSecurity, planHeldCertificates } from './tls.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
@@ -58,7 +58,7 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
   planClaimLabels,
   planRefusedHibernation,
   planRefusedUpgrade,
-  planTakenNames,
+  planHeldCertificates,
 ];
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */

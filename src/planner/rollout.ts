@@ -7,6 +7,7 @@
 import { withDefaults } from '../api/defaults.ts';
 import { asMade } from '../objects/made-from.ts';
 import { blocked, operate } from './answers.ts';
+import { authorityChanges } from './authorities.ts';
 import { firstObstacle, membersAreOurs, namesAreFree, specificationIsUsable } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
 import { nextMemberMayGo } from './gates.ts';
@@ -107,7 +108,13 @@ function outdated(observation: Observation): Outdated[] {
   const found = names.flatMap(name => {
     const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
     const changes =
-      pod === undefined ? [] : [...podChanges(observation, pod).asked, ...asked(observation, pod)];
+      pod === undefined
+        ? []
+        : [
+            ...podChanges(observation, pod).asked,
+            ...authorityChanges(observation, pod),
+            ...asked(observation, pod),
+          ];
     if (pod === undefined || changes.length === 0) return [];
     return [{ pod, changes, claim: usableClaim(observation, name) }];
   });

@@ -3,8 +3,16 @@ import { type ConditionFinding, finding, type ReasonOf } from '../api/conditions
 import { securityOf, securitySwitch } from '../api/tls.ts';
 import type { EtcdClusterStatus } from '../api/types.ts';
 import { blocked, operate } from './answers.ts';
+import {
+  authoritiesToBring,
+  exchangedAuthorities,
+  mayBeIssued,
+  membersRun,
+  untrustedByMembers,
+} from './authorities.ts';
 import { type Check, type Obstacle, specificationIsUsable } from './checks.ts';
 import type { Decision, Step } from './decision.ts';
+import { nextIsCertified } from './next-names.ts';
 import type { CertificateFacts, Observation, TlsFacts } from './observation.ts';
 
 type Reason = ReasonOf<'TLSReady'>;
@@ -16,12 +24,14 @@ interface Complaint {
 }
 
 /** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
-export const certificatesAreGood: Check = ({ tls, cluster }) => {
+export const certificatesAreGood: Check = observation => {
+  const { tls, cluster } = observation;
   const { namespace } = cluster;
-  const [complaint] = (tls?.certificates ?? []).flatMap(entry =>
+  const complaints = (tls?.certificates ?? []).flatMap(entry =>
     complaintsAbout(entry, { namespace, requests: tls?.requests }),
   );
-  return complaint;
+  const [first] = [...complaints, ...exchanged(observation)];
+  return first;
 };
 
 /** The members of a living cluster know each other by URLs; none is made that would not understand the others. */
@@ -34,7 +44,7 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
 export function planCertificates(observation: Observation): Decision | undefined {
   const { tls, cluster } = observation;
   if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
-  const step = nextRequest(tls);
+  const step = nextRequest(observation);
   if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
   const isFormed = cluster.status.clusterID !== undefined;
   const [complaint] = takenNames(observation);
@@ -43,15 +53,20 @@ export function planCertificates(observation: Observation): Decision | undefined
 }
 
 /** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
-export function planTakenNames(observation: Observation): Decision | undefined {
-  const step = observation.tls && nextRequest(observation.tls);
-  const [complaint] = takenNames(observation);
-  return step === undefined || complaint === undefined ? undefined : blocked(complaint, [step]);
+export function planHeldCertificates(observation: Observation): Decision | undefined {
+  const step = nextRequest(observation);
+  const [taken] = step === undefined ? [] : takenNames(observation);
+  if (step !== undefined && taken !== undefined) return blocked(taken, [step]);
+  const [held] = [...exchanged(observation), ...otherIssuer(observation)];
+  return held && blocked(held);
 }
 
-function nextRequest({ toIssue, requests }: TlsFacts): Step | undefined {
-  if (toIssue.length > 0) return { kind: 'issueCertificates', secrets: toIssue.map(({ secret }) => secret) };
+function nextRequest(observation: Observation): Step | undefined {
+  const { toIssue = [], requests } = observation.tls ?? {};
+  const issued = toIssue.filter(entry => mayBeIssued(observation, entry));
+  if (issued.length > 0) return { kind: 'issueCertificates', secrets: issued.map(({ secret }) => secret) };
   if (requests?.served !== true || requests.toRequest.length === 0) return undefined;
+  if (otherIssuer(observation).length > 0) return undefined;
   return {
     kind: 'requestCertificates',
     certificates: requests.toRequest.map(({ certificate }) => certificate),
@@ -70,8 +85,14 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   const switched = securitySwitch(cluster.object);
   if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
   if (tls === undefined) return [];
-  const lost = [...takenNames(observation), ...lostAuthorities(observation), ...lostCertManager(tls)];
-  const coming = tls.toIssue.map(({ secret }) => secret);
+  const lost = [
+    ...takenNames(observation),
+    ...lostAuthorities(observation),
+    ...exchanged(observation),
+    ...lostCertManager(tls),
+  ];
+  const issued = tls.toIssue.filter(entry => mayBeIssued(observation, entry));
+  const coming = issued.map(({ secret }) => secret);
   const faulty = tls.certificates.flatMap(entry =>
     complaintsAbout(entry, { namespace: cluster.namespace, requests: tls.requests }).map(complaint => ({
       ...complaint,
@@ -79,7 +100,7 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
     })),
   );
   if (lost.length === 0 && faulty.length > 0 && faulty.every(({ secret }) => coming.includes(secret))) {
-    const each = tls.toIssue.map(({ secret, why }) => `${secret} (${why})`);
+    const each = issued.map(({ secret, why }) => `${secret} (${why})`);
     return [finding('TLSReady', 'Issuing', `certificates are about to be issued: ${each.join(', ')}`)];
   }
   const complaints: readonly Complaint[] = [...lost, ...faulty];
@@ -87,8 +108,17 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   if (first !== undefined) {
     return [finding('TLSReady', first.reason, complaints.map(({ message }) => message).join('; '))];
   }
+  const [other] = otherIssuer(observation);
+  if (other !== undefined) return [finding('TLSReady', other.reason, other.message)];
+  const [bringing] = authoritiesToBring(observation);
+  if (bringing !== undefined) return [finding('TLSReady', 'AuthorityRollingOut', bringing)];
   const near = endings(tls);
   if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
+  const next = cluster.status.clusterID === undefined ? undefined : nextIsCertified(observation);
+  if (next !== undefined)
+    return [
+      finding('TLSReady', 'NextNamesMissing', `no member can take the place of another: ${next.message}`),
+    ];
   return [finding('TLSReady', 'Ready', expiries(tls.certificates))];
 }
 
@@ -132,6 +162,22 @@ function lostAuthorities({ tls }: Observation): Complaint[] {
     reason: 'AuthorityLost',
     message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used: nothing can be renewed with it; put it back from a backup`,
   }));
+}
+
+/** What members do not trust, or would not. */
+function exchanged(observation: Observation): Complaint[] {
+  const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
+  return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
+}
+
+/** Another issuer is another authority, unless somebody says otherwise, and cert-manager exchanges it at once. */
+function otherIssuer(observation: Observation): Complaint[] {
+  const requests = observation.tls?.requests;
+  const changed = requests?.served === true ? requests.toRequest.filter(each => each.otherIssuer) : [];
+  if (changed.length === 0 || !membersRun(observation)) return [];
+  const names = changed.map(({ certificate }) => certificate).join(', ');
+  const message = `spec.TLS.certManager.issuerRef names another issuer, which is not asked while members run, since they would not trust its authority: set spec.hibernated to true, and to false again when TLSReady is True; or, if its authority is the same, write it into spec.issuerRef of the Certificates ${names} yourself; or name the former issuer again`;
+  return [{ reason: 'IssuerChanged', message }];
 }
 
 function lostCertManager({ requests }: TlsFacts): Complaint[] {

@@ -1,5 +1,7 @@
-/** Does a certificate lead to an authority that is trusted? */
+/** Which authorities does a certificate lead to, as Go's verifier sees it? etcd is written in Go. */
 import type { X509Certificate } from 'node:crypto';
+import { isVersion1, pathLengthOf } from './der.ts';
+import { allowsUsages, type Usage, weakKey, weakSignature } from './go-rules.ts';
 
 /**
  * Signatures that are checked at most, as in Go's verifier ("signature check attempts limit" in crypto/x509): certificates that have
@@ -8,31 +10,50 @@ import type { X509Certificate } from 'node:crypto';
 const MOST_CHECKS = 100;
 
 /**
- * Whether the first of `chain` is signed by one of `authorities`, directly or through the others of `chain`, as Go's verifier looks
- * at it. Validity in time is not looked at.
+ * Those of `authorities` that the first of `chain` is signed by, directly or through the others of `chain`, as Go's verifier looks at it
+ * (Certificate.isValid and CheckSignatureFrom in crypto/x509): path lengths, extended key usages of authorities, keys and signatures.
+ * Validity in time is not looked at, and neither are constraints on names.
  */
-export function leadsTo(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
+export function authoritiesOf(
+  chain: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+  usages: readonly Usage[] = [],
+): readonly X509Certificate[] {
   const [leaf, ...intermediates] = chain;
-  if (leaf === undefined) return false;
-  const issued = limitedChecks();
-  const reached = [leaf];
-  // It grows while it is walked: each certificate is looked at once.
-  for (const certificate of reached) {
-    if (authorities.some(authority => authority.raw.equals(certificate.raw))) return true;
-    if (authorities.some(authority => issued(authority, certificate))) return true;
+  if (leaf === undefined) return [];
+  const issued = limitedChecks(usages);
+  const reached = [{ certificate: leaf, below: 0 }];
+  const found = new Set<X509Certificate>();
+  // It grows while it is walked: each certificate is looked at once, on the shortest way to it.
+  for (const { certificate, below } of reached) {
+    for (const authority of authorities) {
+      if (found.has(authority)) continue;
+      const isItself = authority.raw.equals(certificate.raw);
+      if (isItself || ((authority.ca || isVersion1(authority)) && issued(authority, certificate, below)))
+        found.add(authority);
+    }
     const issuers = intermediates.filter(
-      candidate => !reached.includes(candidate) && issued(candidate, certificate),
+      candidate =>
+        candidate.ca &&
+        !reached.some(known => known.certificate === candidate) &&
+        issued(candidate, certificate, below),
     );
-    reached.push(...issuers);
+    reached.push(...issuers.map(issuer => ({ certificate: issuer, below: below + 1 })));
   }
-  return false;
+  return [...found];
 }
 
-function limitedChecks(): (issuer: X509Certificate, certificate: X509Certificate) => boolean {
+/** `below`: how many intermediates there are between the issuer and the leaf. */
+type Issued = (issuer: X509Certificate, certificate: X509Certificate, below: number) => boolean;
+
+function limitedChecks(usages: readonly Usage[]): Issued {
   let left = MOST_CHECKS;
-  return (issuer, certificate) => {
+  return (issuer, certificate, below) => {
     try {
-      if (!issuer.ca || !certificate.checkIssued(issuer) || left === 0) return false;
+      if (!certificate.checkIssued(issuer) || !allowsUsages(issuer, usages)) return false;
+      if (below > (pathLengthOf(issuer) ?? below)) return false;
+      if (weakSignature(certificate) !== undefined || weakKey(issuer) !== undefined || left === 0)
+        return false;
       left -= 1;
       return certificate.verify(issuer.publicKey);
     } catch {

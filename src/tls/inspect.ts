@@ -1,7 +1,9 @@
 /** What a certificate, its key and the authority beside it are worth. Answers names and dates, never contents. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { leadsTo } from './chain.ts';
+import { authoritiesOf } from './chain.ts';
+import { type Usage, unreadable, usagesLacking, weakKey, weakSignature } from './go-rules.ts';
 import { parseCertificates, parseKey } from './pem.ts';
+import { iso, notValid, validAt } from './validity.ts';
 
 /** Certificate, private key and authorities as PEM text. */
 export interface Material {
@@ -16,7 +18,7 @@ export type Part = keyof Material;
 export interface Demands {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly usages: readonly ('server' | 'client')[];
+  readonly usages: readonly Usage[];
   /** Host names that those who connect verify. */
   readonly hosts: readonly string[];
   /** Names of which a certificate must have one, exactly so, for those who look its bearer up in DNS. */
@@ -32,7 +34,8 @@ export interface Fault {
     | 'Expired'
     | 'NotYetValid'
     | 'WrongNames'
-    | 'WrongUsage';
+    | 'WrongUsage'
+    | 'Unsupported';
   readonly detail: string;
 }
 
@@ -42,6 +45,8 @@ export interface Inspection {
   readonly notAfter: string | undefined;
   /** Of the time between its issue and its end, how much is left of the leaf: 1 new, 0 or less expired. */
   readonly fractionLeft: number;
+  /** The DNS names that it is valid for; none when it cannot be read. */
+  readonly dnsNames: readonly string[];
 }
 
 /** A parsed pair; parts that cannot be parsed are undefined, and told as faults. */
@@ -56,7 +61,8 @@ interface Parsed {
 export function inspect(material: Material, demands: Demands): Inspection {
   const { certs, key, cas, faults } = parse(material);
   const [leaf] = certs ?? [];
-  if (certs === undefined || leaf === undefined) return { faults, notAfter: undefined, fractionLeft: 0 };
+  if (certs === undefined || leaf === undefined)
+    return { faults, notAfter: undefined, fractionLeft: 0, dnsNames: [] };
   const found: readonly (Fault | undefined)[] = [
     ...faults,
     key === undefined || leaf.checkPrivateKey(key)
@@ -64,6 +70,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
       : fault('key', 'KeyMismatch', 'the private key does not belong to the certificate'),
     validity('cert', leaf, demands.now),
     authorityFault(cas ?? [], demands.now),
+    unsupported(certs, cas ?? []),
     names(leaf, demands),
     usage(leaf, demands),
   ];
@@ -71,6 +78,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
     faults: found.filter(entry => entry !== undefined),
     notAfter: iso(leaf.validToDate),
     fractionLeft: fractionLeft(leaf, demands.now),
+    dnsNames: dnsNames(leaf),
   };
 }
 
@@ -78,11 +86,15 @@ export function inspect(material: Material, demands: Demands): Inspection {
  * Whether who presents `cert` is trusted by who trusts `ca`; with `now`, in milliseconds since the epoch, by authorities that are
  * valid then, if any is. True when either cannot be parsed, and of authorities that have all ended: that is told elsewhere.
  */
-export function trusts(ca: string, cert: string, now?: number): boolean {
+export function trusts(
+  ca: string,
+  cert: string,
+  { now, usages = [] }: { readonly now?: number; readonly usages?: readonly Usage[] } = {},
+): boolean {
   try {
     const all = parseCertificates(ca);
-    const valid = all.filter(each => now === undefined || validity('ca', each, now) === undefined);
-    return leadsTo(parseCertificates(cert), valid.length === 0 ? all : valid);
+    const authorities = now === undefined ? all : validAt(all, now);
+    return authoritiesOf(parseCertificates(cert), authorities, usages).length > 0;
   } catch {
     return true;
   }
@@ -111,13 +123,22 @@ function authorityFault(authorities: readonly X509Certificate[], now: number): F
 }
 
 function validity(part: Part, certificate: X509Certificate, now: number): Fault | undefined {
-  if (certificate.validToDate.getTime() <= now) {
-    return fault(part, 'Expired', `it expired on ${iso(certificate.validToDate)}`);
-  }
-  if (certificate.validFromDate.getTime() > now) {
-    return fault(part, 'NotYetValid', `it is valid from ${iso(certificate.validFromDate)} on only`);
-  }
-  return undefined;
+  const found = notValid(certificate, now);
+  return found && { part, ...found };
+}
+
+/** etcd does not start with a bundle in which one certificate cannot be read (NewCertPool in etcd's client/pkg/tlsutil). */
+function unsupported(
+  [leaf]: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+): Fault | undefined {
+  const own = leaf && (weakKey(leaf) ?? weakSignature(leaf));
+  if (own !== undefined) return fault('cert', 'Unsupported', own);
+  const said = authorities.flatMap((authority, index) => {
+    const why = unreadable(authority);
+    return why === undefined ? [] : [`its certificate ${index + 1}: ${why}`];
+  });
+  return said[0] === undefined ? undefined : fault('ca', 'Unsupported', said[0]);
 }
 
 function names(leaf: X509Certificate, { hosts, bearerNames }: Demands): Fault | undefined {
@@ -137,14 +158,8 @@ function dnsNames(leaf: X509Certificate): readonly string[] {
   return entries.filter(entry => entry.startsWith('DNS:')).map(entry => entry.slice('DNS:'.length));
 }
 
-const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
-const ANY_USAGE = '2.5.29.37.0';
-
-/** A certificate that names no extended usage is good for all. */
 function usage(leaf: X509Certificate, { usages }: Demands): Fault | undefined {
-  const allowed = leaf.keyUsage as readonly string[] | undefined;
-  if (allowed === undefined || allowed.length === 0 || allowed.includes(ANY_USAGE)) return undefined;
-  const missing = usages.filter(wanted => !allowed.includes(USAGES[wanted]));
+  const missing = usagesLacking(leaf, usages);
   if (missing.length === 0) return undefined;
   const needed = missing.map(wanted => `${wanted} auth`).join(' and ');
   return fault('cert', 'WrongUsage', `its extended key usage lacks ${needed}`);
@@ -158,8 +173,4 @@ function fractionLeft(leaf: X509Certificate, now: number): number {
 
 function fault(part: Part, kind: Fault['kind'], detail: string): Fault {
   return { part, kind, detail };
-}
-
-function iso(date: Date): string {
-  return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

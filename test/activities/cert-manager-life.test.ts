@@ -81,19 +81,37 @@ describe('a cluster with TLS.certManager', () => {
     );
   });
 
-  test('whose issuer is changed asks anew, and lives on meanwhile', async () => {
+  test('whose issuer is changed asks it when no member runs, and wakes with its authority', async () => {
     const world = managed();
     await world.run();
     await issueAll(world, await TestAuthority.create('company', world.now));
     await world.run();
     const issuerRef = { name: 'other', kind: 'ClusterIssuer' };
-    const spec = { TLS: { certManager: { issuerRef } } };
-    await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+    const edit = (spec: object) =>
+      world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+    await edit({ TLS: { certManager: { issuerRef } } });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'IssuerChanged' });
+    for (const name of ASKED) expect(asked(world, name).issuerRef).toMatchObject({ name: 'company' });
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'IssuerChanged' });
+    await edit({ hibernated: true });
+    await world.run();
+    for (const name of ASKED) expect(asked(world, name).issuerRef).toMatchObject(issuerRef);
+    await issueAll(world, await TestAuthority.create('other', world.now));
+    await edit({ hibernated: false });
     expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
-    for (const name of ASKED) {
-      expect(asked(world, name).issuerRef).toMatchObject(issuerRef);
-    }
-    expect(tlsReady(world)?.status).toBe('True');
+    expect(world.names('Pod')).toHaveLength(3);
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+  });
+
+  test('whose certificates come from another authority by themselves says who does not trust them', async () => {
+    const world = managed();
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company renewed with another key', world.now));
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'AuthorityExchanged' });
+    expect(tlsReady(world)?.message).toContain('have it issued by the former authority again');
   });
 
   test('gets a Certificate back that somebody deleted', async () => {

@@ -95,8 +95,8 @@ describe('a cluster with TLS.static', () => {
 
   test('does not grow by a member that its certificates do not know', async () => {
     const world = secured();
-    const made = await secretsAt(world);
-    const authority = await TestAuthority.create('strict', world.now);
+    const authority = await TestAuthority.create('company', world.now);
+    const made = await coreosSecrets(authority, 'example', 'shop');
     const hosts = [0, 1, 2].map(serial => `example-${serial}.example.shop.svc`);
     const { cert, key } = await authority.issue({ dnsNames: hosts });
     const peer = { 'peer.crt': cert, 'peer.key': key, 'peer-ca.crt': authority.pair.cert };

@@ -15,6 +15,7 @@ import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
 import { lastWords } from '../last-words.ts';
+import { authoritiesNoted } from '../note-authorities.ts';
 import { placeOf } from '../pod-place.ts';
 import { isControlledBy } from '../pod-facts.ts';
 import { troubleOfHelper } from '../pod-trouble.ts';
@@ -224,7 +225,8 @@ export async function startSeed(
     storage: 'PersistentVolumeClaim',
     version: versionOf(cluster),
   });
-  await createOwned(deps.kube, pod, ref.uid);
+  const noted = await authoritiesNoted(deps.kube, cluster);
+  await createOwned(deps.kube, noted(pod), ref.uid);
   await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, versionOf(cluster));
 }
 

@@ -8,6 +8,7 @@ import { peerService } from '../../objects/services.ts';
 import type { Step } from '../../planner/decision.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
+import { authoritiesNoted } from '../note-authorities.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
 import { createOwned } from './create-owned.ts';
 
@@ -49,8 +50,9 @@ export async function bootstrapMembers(
   const start = { state: 'new', members: initial } as const;
   // The specification may be another one than that which was planned for.
   const minor = minorOf(withDefaults(cluster.spec).version) === step.settledIn ? step.settledIn : undefined;
+  const noted = await authoritiesNoted(deps.kube, cluster);
   const pods = step.members.map(name =>
-    settledIn(memberPod(cluster, { name, token: step.token, start, storage: kind }), minor),
+    noted(settledIn(memberPod(cluster, { name, token: step.token, start, storage: kind }), minor)),
   );
   const created = await createAll(deps, cluster, pods);
   if (created > 0) {

@@ -6,6 +6,7 @@ import type { Step } from '../../planner/decision.ts';
 import { peerUrlOf, seatsOf } from '../../planner/membership/seats.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
+import { authoritiesNoted } from '../note-authorities.ts';
 import { observe } from '../observe.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
 import { createOwned } from './create-owned.ts';
@@ -41,7 +42,8 @@ export async function createMember(deps: Dependencies, ref: ClusterRef, step: Cr
     storage: storage.kind,
     version,
   });
-  await createOwned(deps.kube, stamped(pod, identity), ref.uid);
+  const noted = await authoritiesNoted(deps.kube, cluster);
+  await createOwned(deps.kube, noted(stamped(pod, identity)), ref.uid);
 }
 
 function stamped(object: ManifestObject, identity: Readonly<Record<string, string>>): ManifestObject {

@@ -4,6 +4,7 @@ import type { Step } from '../../planner/decision.ts';
 import { noteDataVersion } from '../data-version.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
+import { authoritiesNoted } from '../note-authorities.ts';
 import { CLAIM } from '../observe.ts';
 import { type ClusterRef, readLivingCluster } from '../resource.ts';
 import { createOwned } from './create-owned.ts';
@@ -37,7 +38,8 @@ export async function restartMember(
     // A repair never upgrades: the member comes back in the version that the cluster runs.
     version: step.version ?? currentVersion,
   });
-  const outcome = await createOwned(deps.kube, settledIn(pod, step.settledIn), ref.uid);
+  const noted = await authoritiesNoted(deps.kube, cluster);
+  const outcome = await createOwned(deps.kube, noted(settledIn(pod, step.settledIn)), ref.uid);
   const version = pod.metadata.annotations?.[ANNOTATION_VERSION];
   await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, version);
   if (outcome === 'created') {

@@ -7,6 +7,7 @@ import type { Obstacle } from '../checks.ts';
 import { consentTo } from '../consent.ts';
 import type { Decision, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { nextIsCertified } from '../next-names.ts';
 import { requestUnderWay } from '../requests.ts';
 import { said } from '../said.ts';
 import { askedSeat } from './asked.ts';
@@ -25,7 +26,10 @@ export function planReplacement(observation: Observation, seats: readonly Seat[]
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
   const isAsked = askedSeat(observation, seats)?.id === first.id;
   const obstacle =
-    onlyOurs(seats) ?? (isAsked ? undefined : graceOver(observation, first)) ?? restHasQuorum(seats, first);
+    onlyOurs(seats) ??
+    (isAsked ? undefined : graceOver(observation, first)) ??
+    restHasQuorum(seats, first) ??
+    successorMayCome(observation, seats);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const exceeded = isAsked ? undefined : budgetExceeded(observation, first);
   return exceeded === undefined
@@ -51,10 +55,15 @@ function planUnproved(observation: Observation, seats: readonly Seat[]): Decisio
   const expected = seats.map(({ id }) => id);
   const { name: member, id } = asked;
   const step: Step = { kind: 'removeMember', member, id, expected, reason, dead: true };
-  const obstacle = onlyOurs(seats) ?? restHasQuorum(seats, asked);
+  const obstacle = onlyOurs(seats) ?? restHasQuorum(seats, asked) ?? successorMayCome(observation, seats);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const message = `${member} is not seen healthy, and nothing proves that its data is lost: it would be removed before its successor is added, and its volume kept`;
   return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
+}
+
+/** Nobody takes the place of one who is one too many. */
+function successorMayCome(observation: Observation, seats: readonly Seat[]): Obstacle | undefined {
+  return seats.length > observation.cluster.config.size ? undefined : nextIsCertified(observation);
 }
 
 function withConsent(

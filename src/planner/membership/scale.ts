@@ -5,6 +5,7 @@ import { blocked, operate } from '../answers.ts';
 import { type Obstacle, serialsAreLeft, specificationIsUsable } from '../checks.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { nextIsCertified } from '../next-names.ts';
 import { certificatesAreGood } from '../tls.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
@@ -66,7 +67,8 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
     serialsAreLeft(observation) ??
     triedLately(observation) ??
     everyVoterHealthy(seats) ??
-    certificatesAreGood(observation);
+    certificatesAreGood(observation) ??
+    nextIsCertified(observation);
   return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
 }
 

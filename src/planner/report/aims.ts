@@ -4,6 +4,7 @@
  */
 import { parseTimestamp } from '../../api/time.ts';
 import type { OperationStatus } from '../../api/types.ts';
+import { authorityChanges } from '../authorities.ts';
 import { admission } from '../admission.ts';
 import { idle } from '../answers.ts';
 import { firstObstacle, specificationIsUsable } from '../checks.ts';
@@ -99,7 +100,9 @@ function isRolledOut(findings: Findings): boolean {
   if (!observation.membership.known || !allAreReady(observation)) return false;
   const members = memberNames(observation);
   const pods = observation.pods.filter(pod => pod.owned && members.includes(pod.name));
-  const hasDrift = pods.some(pod => podChanges(observation, pod).asked.length > 0);
+  const hasDrift = pods.some(
+    pod => podChanges(observation, pod).asked.length > 0 || authorityChanges(observation, pod).length > 0,
+  );
   return !hasDrift && smallClaims(observation).length === 0;
 }
 

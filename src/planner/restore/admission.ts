@@ -7,9 +7,11 @@ import { rebuiltIdentity, tokenPrefix } from '../identity.ts';
 import { hasEnded } from '../members.ts';
 import { denialOf } from '../member-probe.ts';
 import type { Observation } from '../observation.ts';
+import { successorsAreCertified } from '../next-names.ts';
 import { storageFor } from '../storage.ts';
 import { certificatesAreGood } from '../tls.ts';
 import { judgeConfirmation } from './confirmation.ts';
+import { firstRestored } from './first-restored.ts';
 import { type Judgement, type Refusal, refused, type Wait, waits } from './judgement.ts';
 import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from './of-cluster.ts';
 
@@ -27,6 +29,10 @@ const nobodyGoesOn: Check = ({ cluster, pods }) => {
   return { reason: 'NameTaken', message };
 };
 
+/** Members of a restore are numbered above all that there ever were. */
+const membersAreCertified: Check = observation =>
+  successorsAreCertified(observation, firstRestored(observation));
+
 const CHECKS: readonly Check[] = [
   nobodyGoesOn,
   specificationIsUsable,
@@ -34,6 +40,7 @@ const CHECKS: readonly Check[] = [
   namesAreFree,
   serialsAreLeft,
   certificatesAreGood,
+  membersAreCertified,
 ];
 
 /** What etcd writes beside the database: its log, and room to grow. */

@@ -3,11 +3,10 @@
  * and at last clients are let in. A restore is a new cluster under the old name (etcd docs, "Disaster recovery"): the old
  * members are fenced first, their claims are kept, and names and tokens are new.
  */
-import { memberName, serialOf } from '../../api/names.ts';
 import type { Incarnation } from '../../api/types.ts';
 import { about, blocked, operate, undoing } from '../answers.ts';
 import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../decision.ts';
-import { lastSerialOf, memberOf, nextToken } from '../identity.ts';
+import { memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
 import { saysEmpty } from '../membership/evidence.ts';
 import { isHealthy, lastKnownSeat, seatsOf } from '../membership/seats.ts';
@@ -16,6 +15,7 @@ import type { Observation, PodFacts } from '../observation.ts';
 import { said } from '../said.ts';
 import { storageFor } from '../storage.ts';
 import { admission, candidates } from './admission.ts';
+import { firstRestored } from './first-restored.ts';
 import { type RestoreOfCluster, restoreUnderWay } from './of-cluster.ts';
 import { bumpFor } from './revisions.ts';
 import { hasRevision, lackOfSeed, lackOfVolume } from './seed.ts';
@@ -121,10 +121,8 @@ function fenced(observation: Observation, rest: readonly Step[]): Decision {
 }
 
 function nextIncarnation(observation: Observation, restore: RestoreOfCluster): Incarnation {
-  const { cluster, pods, claims, namesSeen } = observation;
-  const seen = [...pods, ...claims].map(({ name }) => name);
-  const serials = [...seen, ...namesSeen].map(name => serialOf(name) ?? -1);
-  const seed = memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
+  const { cluster } = observation;
+  const seed = firstRestored(observation);
   const { source, name, uid } = restore;
   const revisionBump = bumpFor(cluster, restore);
   const revision = (source?.revision ?? 0) + revisionBump;

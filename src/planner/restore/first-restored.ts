@@ -1,0 +1,10 @@
+import { memberName, serialOf } from '../../api/names.ts';
+import { lastSerialOf } from '../identity.ts';
+import type { Observation } from '../observation.ts';
+
+/** The first member of a restored cluster: numbered above everything that has, or had, a name like a member's. */
+export function firstRestored({ cluster, pods, claims, namesSeen }: Observation): string {
+  const seen = [...pods, ...claims].map(({ name }) => name);
+  const serials = [...seen, ...namesSeen].map(name => serialOf(name) ?? -1);
+  return memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
+}
