@@ -7,7 +7,7 @@ import type { EtcdCluster } from '../api/types.ts';
 import type { KubeClient, KubeObject } from '../kube/port.ts';
 import { type Authority, type Leaf, leavesOf } from '../objects/leaves.ts';
 import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../planner/observation.ts';
-import { fingerprintsOf } from '../tls/fingerprints.ts';
+import { firstFingerprint } from '../tls/fingerprints.ts';
 import { inspect, trusts } from '../tls/inspect.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { SECRET, secretText } from './tls-secrets.ts';
@@ -62,7 +62,8 @@ function signing(
   objects: ReadonlyMap<string, KubeObject | undefined>,
 ): NonNullable<CertificateToIssue['authority']> {
   const secret = authoritySecret(metadata.name, authority);
-  const fingerprints = fingerprintsOf(secretText(objects.get(secret), 'tls.crt') ?? '') ?? [];
+  const fingerprint = firstFingerprint(secretText(objects.get(secret), 'tls.crt') ?? '');
+  const fingerprints = fingerprint === undefined ? [] : [fingerprint];
   return { secret, fingerprints, role: authority === 'peer' ? 'peer' : 'server' };
 }
 
@@ -106,12 +107,17 @@ function whyDue(
   const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map(part => secretText(object, part));
   if (cert === undefined || key === undefined || ca === undefined) return 'it is not whole';
   const inspected = inspect({ cert, key, ca }, { now, usages: leaf.request.usages, hosts: [] });
-  const fault = inspected.faults[0] ?? known.find(({ secret }) => secret === leaf.secret)?.faults[0];
+  // Who is not trusted by another Secret is not mended by another certificate, if it is the other one that is wrong.
+  const others = known.find(({ secret }) => secret === leaf.secret)?.faults ?? [];
+  const fault = inspected.faults[0] ?? others.find(({ kind }) => kind !== 'NotTrusted');
   if (fault !== undefined) return fault.detail;
-  const authority = secretText(
-    objects.get(authoritySecret(cluster.metadata.name, leaf.authority)),
-    'tls.crt',
-  );
+  const signer = objects.get(authoritySecret(cluster.metadata.name, leaf.authority));
+  const authority = secretText(signer, 'tls.crt');
   if (authority === undefined || !trusts(authority, cert)) return 'its authority is another one now';
-  return inspected.fractionLeft < RENEWED_AT ? `it expires on ${inspected.notAfter}` : undefined;
+  if (ca !== authority) return 'its ca.crt is not its authority';
+  // A new one would end with the authority as well.
+  const endsWithAuthority = inspected.notAfter === inspectAuthority(signer, now).notAfter;
+  return inspected.fractionLeft < RENEWED_AT && !endsWithAuthority
+    ? `it expires on ${inspected.notAfter}`
+    : undefined;
 }

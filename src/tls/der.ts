@@ -1,30 +1,76 @@
-/** The two things of a certificate that Node does not tell, read from its DER (RFC 5280, section 4.1). */
+/** What Node does not tell of a certificate, read from its DER (RFC 5280, section 4.1). Throws a RangeError for what is cut off. */
 import type { X509Certificate } from 'node:crypto';
 
-/** Where the content of the element at `at` begins. */
-function contentAt(der: Buffer, at: number): number {
-  const length = der[at + 1] ?? 0;
-  return at + 2 + (length < 0x80 ? 0 : length & 0x7f);
+interface Element {
+  readonly tag: number;
+  readonly content: Buffer;
 }
 
-/** It has no extensions that could say whether it is an authority. Certificate and TBSCertificate are sequences; from version 2 on [0] comes first. */
-export function isVersion1({ raw }: X509Certificate): boolean {
-  return raw[contentAt(raw, contentAt(raw, 0))] !== 0xa0;
+/** The elements that stand one after the other. */
+function elements(der: Buffer): readonly Element[] {
+  const found: Element[] = [];
+  for (let at = 0; at < der.length; ) {
+    const short = der[at + 1] ?? 0;
+    const more = short < 0x80 ? 0 : short & 0x7f;
+    const from = at + 2 + more;
+    const length = more === 0 ? short : der.readUIntBE(at + 2, more);
+    if (from + length > der.length) throw new RangeError('an element is longer than what it is in');
+    found.push({ tag: der[at] ?? 0, content: der.subarray(from, from + length) });
+    at = from + length;
+  }
+  return found;
 }
 
-/** The object identifier 2.5.29.19, basicConstraints. */
-const BASIC_CONSTRAINTS = Buffer.from('0603551d13', 'hex');
-const [BOOLEAN, INTEGER, OCTETS] = [0x01, 0x02, 0x04];
+const [BOOLEAN, INTEGER, VERSION, EXTENSIONS] = [0x01, 0x02, 0xa0, 0xa3];
+const EMPTY = Buffer.alloc(0);
 
-/** How many authorities may stand between this one and a leaf; undefined: as many as there are. */
-export function pathLengthOf({ raw }: X509Certificate): number | undefined {
-  const found = raw.indexOf(BASIC_CONSTRAINTS);
-  if (found === -1) return undefined;
-  const skipBoolean = (at: number): number => (raw[at] === BOOLEAN ? at + 3 : at);
-  const octets = skipBoolean(found + BASIC_CONSTRAINTS.length);
-  if (raw[octets] !== OCTETS) return undefined;
-  const sequence = contentAt(raw, octets);
-  const end = contentAt(raw, sequence) + (raw[sequence + 1] ?? 0);
-  const at = skipBoolean(contentAt(raw, sequence));
-  return at < end && raw[at] === INTEGER && raw[at + 1] === 1 ? raw[at + 2] : undefined;
+function within(element: Element | undefined): readonly Element[] {
+  return elements(element?.content ?? EMPTY);
+}
+
+function signedPart({ raw }: X509Certificate): readonly Element[] {
+  const [certificate] = elements(raw);
+  return within(within(certificate)[0]);
+}
+
+/** It has no extensions that could say whether it is an authority. */
+export function isVersion1(certificate: X509Certificate): boolean {
+  return signedPart(certificate)[0]?.tag !== VERSION;
+}
+
+/** What is within an extension of 2.5.29; undefined when the certificate has none of that number. */
+function extensionOf(certificate: X509Certificate, number: number): readonly Element[] | undefined {
+  const oid = Buffer.from([0x55, 0x1d, number]);
+  const list = signedPart(certificate).find(({ tag }) => tag === EXTENSIONS);
+  for (const extension of within(within(list)[0])) {
+    const parts = within(extension);
+    if (parts[0]?.content.equals(oid) === true) return within(within(parts.at(-1))[0]);
+  }
+  return undefined;
+}
+
+/** basicConstraints: how many authorities may stand between this one and a leaf; undefined: as many as there are. */
+export function pathLengthOf(certificate: X509Certificate): number | undefined {
+  const parts = extensionOf(certificate, 19)?.filter(({ tag }) => tag !== BOOLEAN) ?? [];
+  const length = parts.find(({ tag }) => tag === INTEGER)?.content;
+  return length === undefined ? undefined : length.readUIntBE(0, Math.min(length.length, 6));
+}
+
+export interface NameConstraints {
+  /** DNS names of which one has to be, or be above, each name; empty: all are permitted. */
+  readonly permitted: readonly string[];
+  readonly excluded: readonly string[];
+}
+
+const DNS_NAME = 0x82;
+
+/** nameConstraints, as far as they are about DNS names. */
+export function nameConstraintsOf(certificate: X509Certificate): NameConstraints {
+  const subtrees = extensionOf(certificate, 30) ?? [];
+  const dnsNames = (list: number): readonly string[] =>
+    within(subtrees.find(({ tag }) => tag === list))
+      .flatMap(subtree => within(subtree).slice(0, 1))
+      .filter(({ tag }) => tag === DNS_NAME)
+      .map(({ content }) => content.toString('latin1'));
+  return { permitted: dnsNames(0xa0), excluded: dnsNames(0xa1) };
 }

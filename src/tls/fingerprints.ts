@@ -16,6 +16,15 @@ export function fingerprintsOf(ca: string): readonly string[] | undefined {
   }
 }
 
+/** Of the first certificate, the one that signs where its key is beside it; undefined when it cannot be read. */
+export function firstFingerprint(text: string): string | undefined {
+  try {
+    return parseCertificates(text).slice(0, 1).map(fingerprint)[0];
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Those of the authorities in `ca`, valid at `now` (ms since the epoch), that have signed `cert`; undefined when either cannot be read.
  */

@@ -1,8 +1,9 @@
 /** What a certificate, its key and the authority beside it are worth. Answers names and dates, never contents. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { authoritiesOf } from './chain.ts';
+import { dnsNamesOf } from './dns-names.ts';
 import { type Usage, unreadable, usagesLacking, weakKey, weakSignature } from './go-rules.ts';
-import { parseCertificates, parseKey } from './pem.ts';
+import { holdsOtherBlocks, parseCertificates, parseKey } from './pem.ts';
 import { iso, notValid, validAt } from './validity.ts';
 
 /** Certificate, private key and authorities as PEM text. */
@@ -78,7 +79,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
     faults: found.filter(entry => entry !== undefined),
     notAfter: iso(leaf.validToDate),
     fractionLeft: fractionLeft(leaf, demands.now),
-    dnsNames: dnsNames(leaf),
+    dnsNames: dnsNamesOf(leaf),
   };
 }
 
@@ -112,7 +113,13 @@ function parse(material: Material): Parsed {
   };
   const certs = attempt('cert', parseCertificates);
   const key = attempt('key', parseKey);
-  const cas = attempt('ca', parseCertificates);
+  const cas = attempt('ca', text => {
+    const authorities = parseCertificates(text);
+    if (!holdsOtherBlocks(text)) return authorities;
+    throw new Error(
+      'it holds blocks that are no certificates, with which etcd does not start: take them out',
+    );
+  });
   return { certs, key, cas, faults };
 }
 
@@ -147,17 +154,13 @@ function names(leaf: X509Certificate, { hosts, bearerNames }: Demands): Fault | 
     return fault('cert', 'WrongNames', `it is not valid for ${missing.join(', ')}`);
   }
   if (bearerNames === undefined) return undefined;
-  const own = dnsNames(leaf);
+  const own = dnsNamesOf(leaf);
   if (bearerNames.some(name => own.includes(name))) return undefined;
   const wanted = `it needs one of the names ${bearerNames.join(', ')}, by which members look up who connects to them`;
   return fault('cert', 'WrongNames', wanted);
 }
 
-function dnsNames(leaf: X509Certificate): readonly string[] {
-  const entries = (leaf.subjectAltName ?? '').split(', ');
-  return entries.filter(entry => entry.startsWith('DNS:')).map(entry => entry.slice('DNS:'.length));
-}
-
+/** A certificate that names no extended usage is good for all. */
 function usage(leaf: X509Certificate, { usages }: Demands): Fault | undefined {
   const missing = usagesLacking(leaf, usages);
   if (missing.length === 0) return undefined;
