@@ -36,13 +36,14 @@ test.each(['peer', 'server', 'operator', 'client'])(
     const world = await made();
     const name = `example-${role}-tls`;
     const before = dataOf(world, name)['ca.crt'];
-    const others = dataOf(world, 'example-server-tls');
+    const other = `example-${role === 'peer' ? 'server' : 'peer'}-tls`;
+    const untouched = dataOf(world, other);
     const stranger = await TestAuthority.create('stranger', world.now);
     await write(world, name, { 'ca.crt': stranger.pair.cert });
     expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
     expect(dataOf(world, name)['ca.crt']).toBe(before);
     expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
-    if (role !== 'server') expect(dataOf(world, 'example-server-tls')).toEqual(others);
+    expect(dataOf(world, other)).toEqual(untouched);
   },
 );
 
