@@ -12,10 +12,12 @@ import {
 import { inForce } from '../api/settings-in-force.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../api/types.ts';
 import { compareVersions, minorOf } from '../api/versions.ts';
+import { initialClusterId } from '../etcd/cluster-id.ts';
 import type { KindRef, KubeClient, KubeObject } from '../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../objects/budget.ts';
 import { specificationNoted } from '../objects/made-from.ts';
 import { clientService as buildClientService, peerService as buildPeerService } from '../objects/services.ts';
+import { rebuiltIdentity } from '../planner/identity.ts';
 import { seatsOf } from '../planner/membership/seats.ts';
 import { hasEnded } from '../planner/members.ts';
 import type { ClusterFacts, Observation } from '../planner/observation.ts';
@@ -89,7 +91,27 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     ...(backups.length > 0 && { backups }),
     ...restores,
   };
-  return { cluster, observation, address };
+  const expectedClusterId = expectedIdOf(observation);
+  return { cluster, observation: { ...observation, expectedClusterId }, address };
+}
+
+/** The id that the members' cluster must have, while none is recorded; of a lost status what the stamps tell is asked for. */
+function expectedIdOf(observation: Observation): string | undefined {
+  const { cluster, membership } = observation;
+  const { clusterID, incarnation } = cluster.status;
+  if (clusterID !== undefined) return undefined;
+  if (incarnation !== undefined)
+    return initialClusterId(
+      incarnation.token,
+      incarnation.members.map(({ peerURL }) => [peerURL]),
+    );
+  // Claims and pods of some may be gone, so that those are told by the list.
+  const token = rebuiltIdentity(observation)?.incarnation.token;
+  if (token === undefined || !membership.known) return undefined;
+  return initialClusterId(
+    token,
+    membership.members.map(({ peerUrls }) => peerUrls),
+  );
 }
 
 /** With what is known of the keys of the members, where it is needed. */

@@ -84,11 +84,14 @@ export const peersAreFound: Check = ({ cluster, peerService }) =>
     ? takenName(cluster, `Service ${peerServiceName(cluster.name)}`)
     : undefined;
 
-/** Every member that answers belongs to the cluster that is recorded, and every voter that serves to the one that is listed. */
+/**
+ * Every member that answers belongs to the cluster that is recorded, or that is about to form, and every voter that serves to
+ * the one that is listed.
+ */
 export const membersAreOurs: Check = observation => {
   const { cluster, probes } = observation;
   const recorded = cluster.status.clusterID;
-  if (recorded === undefined) return undefined;
+  if (recorded === undefined) return volumesWereNew(observation);
   const [foreign] = Object.entries(probes).flatMap(([name, probe]) =>
     probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],
   );
@@ -99,6 +102,33 @@ export const membersAreOurs: Check = observation => {
     message: `${name} says that it belongs to cluster ${seen}, but ${recorded} is recorded; nothing is changed until a person has looked`,
   };
 };
+
+/**
+ * etcd goes by the log that it finds, whatever it is told: a volume that an earlier cluster of this name has left behind brings
+ * that one's members and data back. Both are told by the cluster's id.
+ */
+function volumesWereNew({
+  cluster,
+  membership,
+  probes,
+  expectedClusterId,
+}: Observation): Obstacle | undefined {
+  const { namespace, name, status } = cluster;
+  const { token } = status.incarnation ?? {};
+  if (expectedClusterId === undefined || token === undefined) return undefined;
+  const answers = Object.entries(probes).flatMap(([member, probe]) =>
+    probe.answered ? [{ member, id: probe.clusterId }] : [],
+  );
+  if (membership.known) answers.push({ member: 'the quorum', id: membership.clusterId });
+  const others = answers.filter(({ id }) => id !== expectedClusterId);
+  if (others.length === 0) return undefined;
+  const ids = [...new Set(others.map(({ id }) => id))].join(', ');
+  const who = others.map(({ member }) => member).join(', ');
+  return {
+    reason: 'ClusterIdMismatch',
+    message: `${who} of EtcdCluster ${namespace}/${name} came up as cluster ${ids}, while incarnation ${token} forms cluster ${expectedClusterId}: the volumes hold the data of another cluster, such as an earlier one of this name. Nothing is recorded, opened to clients or deleted. To have that data, delete this EtcdCluster with spec.storage.retain Retain and keep the volumes; to go on without it, empty the volumes and delete the pods`,
+  };
+}
 
 /**
  * A voter through which a quorum has just read is a member: a list without it is that of another quorum, as of a member whose

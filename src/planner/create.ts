@@ -3,7 +3,7 @@
  * recorded, and only then the client Service opens: no client can write into a cluster that could still be
  * bootstrapped again (docs/concepts.md, "How a cluster is born").
  */
-import { ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../api/names.ts';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../api/names.ts';
 import type { Incarnation, StorageStatus } from '../api/types.ts';
 import {
   type Check,
@@ -98,13 +98,20 @@ function planRebuild(
       { kind: 'recordIncarnation', incarnation: rebuilt, storage, clusterId },
     ]);
   }
-  return blocked(
-    {
-      reason: 'IdentityUnknown',
-      message: `claims or pods of incarnation ${incarnation.token} exist, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`,
-    },
-    [],
-  );
+  return blocked(nobodyTells(observation, incarnation), []);
+}
+
+/** Claims or pods are there, and nothing proves which cluster their members are. */
+function nobodyTells({ membership }: Observation, { token }: Incarnation): Obstacle {
+  const reason = 'IdentityUnknown';
+  const exist = `claims or pods of incarnation ${token} exist`;
+  if (!membership.known) {
+    const message = `${exist}, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`;
+    return { reason, message };
+  }
+  const { clusterId } = membership;
+  const message = `${exist}, neither status nor their stamps tell the cluster id, and the quorum says ${clusterId}, which is not what these members form with that token: either members were replaced since, or the volumes hold the data of another cluster. If its data is that of this cluster, write the annotation ${ANNOTATION_CLUSTER_ID}=${clusterId} on one of the claims; if not, empty the volumes and delete the pods`;
+  return { reason, message };
 }
 
 /** Nothing is left of it, or what is left does not say that it belongs to it. */

@@ -77,7 +77,10 @@ export function rebuiltIdentity(observation: Observation): RebuiltIdentity | und
   const stampedId = [...ours, ...(own.token === token ? [own] : [])]
     .map(object => object.clusterId)
     .find(id => id !== undefined);
-  const seenId = observation.membership.known ? observation.membership.clusterId : undefined;
+  const { membership, expectedClusterId } = observation;
+  // A quorum that this token did not form has found the log of another cluster on its volumes.
+  const seenId =
+    membership.known && membership.clusterId === expectedClusterId ? expectedClusterId : undefined;
   return {
     incarnation: { token, members: names.map(name => memberOf(observation.cluster, name)) },
     clusterId: stampedId ?? seenId,

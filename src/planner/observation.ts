@@ -270,6 +270,11 @@ export interface Observation {
   /** By pod name; only pods that have an address are asked. */
   readonly probes: Readonly<Record<string, MemberProbe>>;
   readonly membership: Membership;
+  /**
+   * While no cluster id is recorded: the one that etcd derives from the token and the URLs of the members that were told to
+   * bootstrap. Members with another one have found the log of another cluster on their volumes.
+   */
+  readonly expectedClusterId?: string | undefined;
   /** By pod name: what step compareKeys recorded, while it is still about the members as they are (report/key-hashes.ts). */
   readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
   /** Of the first member of a restore, at the revision that it opened with; asked only when its backup tells how many there must be. */

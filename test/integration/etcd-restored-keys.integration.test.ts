@@ -10,6 +10,7 @@ import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import { initialClusterId } from '../../src/etcd/cluster-id.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { DATA_DIR, VOLUME_PATH } from '../../src/objects/etcd-arguments.ts';
@@ -97,6 +98,8 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
 
         const restored = await restoreOnto(other, { snapshot, version, bump });
         members.push(restored);
+        const { clusterId } = await restored.status();
+        expect(clusterId).toBe(initialClusterId('restored', [[other.member(0).peerUrl]]));
         const opened = String(Number(revision) + bump);
         expect(await restored.countKeys(opened)).toMatchObject({ keys });
         // What comes later changes the number of now, and not that of then.

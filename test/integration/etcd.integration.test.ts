@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import type { EtcdMember, MemberTarget } from '../../src/etcd/port.ts';
 import { EtcdProcessCluster } from '../support/etcd-process.ts';
 
@@ -88,6 +89,16 @@ describe.each(VERSIONS)('etcd %s', version => {
     expect(new Set(hashes.map(({ hash }) => hash)).size).toBe(1);
     expect(hashes[0]?.hash).toMatch(/^[0-9a-f]+$/);
     await expect(members[0]?.hashKv('999')).rejects.toMatchObject({ code: 'other' });
+  });
+
+  test('members and their cluster have the ids that token and URLs give them', async () => {
+    const token = 'etcd-cluster'; // etcd's default.
+    const urls = [0, 1, 2].map(serial => [cluster.member(serial).peerUrl]);
+    const statuses = await Promise.all([0, 1, 2].map(serial => dial(target(serial)).status()));
+    expect(statuses.map(({ memberId }) => memberId)).toEqual(urls.map(url => initialMemberId(token, url)));
+    expect(new Set(statuses.map(({ clusterId }) => clusterId))).toEqual(
+      new Set([initialClusterId(token, urls)]),
+    );
   });
 
   test('members agree on who they are, and looking leaves the store at revision 1', async () => {

@@ -321,8 +321,19 @@ describe('a creation whose status was lost', () => {
   });
 
   it('is recorded again with the cluster id that a quorum tells', () => {
-    const decision = planCreation(anObservation({ ...stamped(undefined), membership: aMembership() }));
-    expect(decision).toMatchObject({ step: { kind: 'recordIncarnation', clusterId: CLUSTER_ID } });
+    const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: CLUSTER_ID };
+    expect(planCreation(anObservation(seen))).toMatchObject({
+      step: { kind: 'recordIncarnation', clusterId: CLUSTER_ID },
+    });
+  });
+
+  it('waits for a person when the quorum is of a cluster that its token does not form', () => {
+    const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: 'badc0de' };
+    expect(planCreation(anObservation(seen))).toMatchObject({
+      kind: 'blocked',
+      reason: 'IdentityUnknown',
+      message: expect.stringContaining(`the quorum says ${CLUSTER_ID}`),
+    });
   });
 
   it('waits for a person when nothing tells the cluster id, and plans nothing', () => {

@@ -113,11 +113,24 @@ describe('an identity that is read back from stamps', () => {
   });
 
   it.each([
-    ['its stamps', CLUSTER_ID, aMembership(['example-0']), CLUSTER_ID],
-    ['a quorum when it was not stamped yet', undefined, aMembership(['example-0']), CLUSTER_ID],
-    ['nobody when neither knows', undefined, { known: false, message: '' } as const, undefined],
-  ])('knows its cluster id from %s', (_, stamp, membership, expected) => {
-    const observation = anObservation({ claims: [aClaim({ clusterId: stamp })], membership });
+    ['its stamps', { stamp: CLUSTER_ID, membership: aMembership(['example-0']) }, CLUSTER_ID],
+    [
+      'a quorum that its token forms, when it was not stamped yet',
+      { stamp: undefined, membership: aMembership(['example-0']), expectedClusterId: CLUSTER_ID },
+      CLUSTER_ID,
+    ],
+    [
+      'nobody when the quorum is of another cluster',
+      { stamp: undefined, membership: aMembership(['example-0']), expectedClusterId: 'badc0de' },
+      undefined,
+    ],
+    [
+      'nobody when neither knows',
+      { stamp: undefined, membership: { known: false, message: '' } as const },
+      undefined,
+    ],
+  ])('knows its cluster id from %s', (_, { stamp, ...seen }, expected) => {
+    const observation = anObservation({ claims: [aClaim({ clusterId: stamp })], ...seen });
     expect(rebuiltIdentity(observation)?.clusterId).toBe(expected);
   });
 

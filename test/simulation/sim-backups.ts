@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type BackupManifest, newManifest } from '../../src/api/backup-manifest.ts';
 import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../src/api/names.ts';
 import type { BackupEntry } from '../../src/api/types.ts';
+import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
 import { snapshotBytes } from '../support/fake-snapshot.ts';
@@ -13,7 +14,7 @@ import { FakeStore } from '../support/fake-store.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { NAMESPACE, type SimKube } from './sim-kube.ts';
 import { flagsOf, keysOf, revisionOf } from './sim-lookups.ts';
-import { type Disk, type Entry, hash, type Process } from './sim-raft.ts';
+import type { Disk, Entry, Process } from './sim-raft.ts';
 import { minor } from './sim-versions.ts';
 
 export const BACKUP = 'nightly';
@@ -169,7 +170,8 @@ function unpack(
 ): void {
   const flags = flagsOf(args);
   const [name = '', peerUrl = ''] = (flags['initial-cluster'] ?? '').split('=');
-  const id = hash(peerUrl + flags['initial-cluster-token']);
+  const token = flags['initial-cluster-token'] ?? '';
+  const id = initialMemberId(token, [peerUrl]);
   const members = {
     rows: [{ id, name, peerUrl, started: false, isLearner: false }],
     removed: new Set<string>(),
@@ -178,7 +180,7 @@ function unpack(
   const log = snapshot.entries.map(({ value }) => ({ term: 1, members, value, agreed: '', legacy }));
   Object.assign(disk, {
     memberId: id,
-    clusterId: hash(id),
+    clusterId: initialClusterId(token, [[peerUrl]]),
     term: 1,
     log,
     commit: log.length,

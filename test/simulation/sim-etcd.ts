@@ -3,6 +3,7 @@
  * decide, the strict reconfiguration check, one learner, ids that never return, and members that start empty and vote.
  */
 import { snapshotStream } from '../support/fake-snapshot.ts';
+import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
 import type { Random } from './random.ts';
 import {
@@ -357,19 +358,17 @@ export class SimEtcd {
     of: { own: { peerUrl: string }; initial: readonly { name: string; peerUrl: string }[]; token: string },
   ): string | undefined {
     const rows = of.initial.map(({ name, peerUrl }) => ({
-      id: hash(peerUrl + of.token),
+      id: initialMemberId(of.token, [peerUrl]),
       name,
       peerUrl,
       started: false,
       isLearner: false,
     }));
-    const clusterId = hash(
-      rows
-        .map(row => row.id)
-        .toSorted()
-        .join(),
+    const clusterId = initialClusterId(
+      of.token,
+      rows.map(row => [row.peerUrl]),
     );
-    const memberId = hash(of.own.peerUrl + of.token);
+    const memberId = initialMemberId(of.token, [of.own.peerUrl]);
     const seen = this.#askPeers(of.initial.map(entry => entry.peerUrl).filter(url => url !== of.own.peerUrl));
     const row = seen?.members.rows.find(({ id }) => id === memberId);
     if (seen !== undefined && (row === undefined || row.started))

@@ -7,6 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { isAtLeast, minorOf } from '../../src/api/versions.ts';
+import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import {
   EtcdError,
   type EtcdErrorCode,
@@ -255,11 +256,14 @@ export class FakeEtcd implements EtcdPort {
     ownUrl: string,
   ): { cluster: FakeCluster; id: string } | string {
     const token = flags['initial-cluster-token'] ?? '';
-    const ids = initial.map(entry => hash(entry.peerUrl + token));
-    const clusterId = hash(ids.toSorted().join());
+    const ids = initial.map(entry => initialMemberId(token, [entry.peerUrl]));
+    const clusterId = initialClusterId(
+      token,
+      initial.map(entry => [entry.peerUrl]),
+    );
     const cluster = this.#clusters.get(clusterId) ?? new FakeCluster(clusterId, initial, ids);
     this.#clusters.set(clusterId, cluster);
-    const id = hash(ownUrl + token);
+    const id = initialMemberId(token, [ownUrl]);
     const row = cluster.rows.find(candidate => candidate.id === id);
     const others = new Set(
       cluster.rows.flatMap(candidate => candidate.peerUrls).filter(url => url !== ownUrl),

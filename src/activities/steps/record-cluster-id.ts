@@ -28,6 +28,11 @@ export async function recordClusterId(
   if (!membership.known || membership.clusterId !== step.clusterId) {
     throw preconditionChanged(`no quorum of cluster ${step.clusterId} answers any more`);
   }
+  const { expectedClusterId } = observation;
+  if (membership.clusterId !== expectedClusterId)
+    throw preconditionChanged(
+      `incarnation ${step.token} forms cluster ${expectedClusterId}, not ${step.clusterId}`,
+    );
   await Promise.all(
     step.members.flatMap(member => [
       ...pods

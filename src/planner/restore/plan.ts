@@ -5,6 +5,7 @@
  */
 import type { Incarnation } from '../../api/types.ts';
 import { about, blocked, operate, undoing } from '../answers.ts';
+import { membersAreOurs } from '../checks.ts';
 import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../decision.ts';
 import { memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
@@ -150,6 +151,8 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
     pod => pod.owned && (pod.token !== incarnation.token || pod.phase === 'Failed'),
   );
   if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
+  const foreign = membersAreOurs(observation);
+  if (foreign !== undefined) return blocked(foreign, steps);
   const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
   const lack =
     lackOfVolume(observation, incarnation.members[0]?.name ?? '') ??

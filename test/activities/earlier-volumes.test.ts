@@ -1,0 +1,92 @@
+/**
+ * Volumes that come with the log of an earlier cluster of this name: an NFS provisioner that names folders after claims and keeps
+ * them, a local volume that nobody wiped. etcd goes by its log, whatever it is told.
+ */
+import { expect, it } from 'vitest';
+import { ANNOTATION_CLUSTER_ID } from '../../src/api/names.ts';
+import { OperatorWorld } from '../support/operator-world.ts';
+
+/** A world in which these claims are given volumes on which a cluster of the same name ran before. */
+function worldOnVolumesOf(earlier: readonly string[], { alone = false } = {}) {
+  const world = new OperatorWorld();
+  const members = alone ? earlier : ['example-0', 'example-1', 'example-2'];
+  const initial = members.map(name => `${name}=http://${name}.example.shop.svc:2380`);
+  const filled = new Set<string>();
+  const fill = () => {
+    for (const { metadata } of world.kube.all('PersistentVolumeClaim')) {
+      const { name, uid = '' } = metadata;
+      if (!earlier.includes(name) || filled.has(name)) continue;
+      filled.add(name);
+      const args = [
+        `--name=${name}`,
+        `--initial-cluster=${initial.join(',')}`,
+        '--initial-cluster-state=new',
+        '--initial-cluster-token=example-0badc0de-1',
+      ];
+      world.etcd.start({ host: `before-${name}`, args, disk: uid, version: '3.6.16' });
+      world.etcd.stop(`before-${name}`);
+    }
+  };
+  world.kube.intercept(call => {
+    if (call.kind === 'Pod') fill();
+  });
+  return world;
+}
+
+const condition = (world: OperatorWorld, type: string) =>
+  world.cluster.status.conditions?.find(found => found.type === type);
+
+it('is not taken for the new cluster: nothing is recorded, opened or deleted, and a person is told', async () => {
+  const world = worldOnVolumesOf(['example-0', 'example-1', 'example-2']);
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ kind: 'blocked', reason: 'ClusterIdMismatch' });
+  const { clusterID, incarnation } = world.cluster.status;
+  expect(clusterID).toBeUndefined();
+  expect(world.names('Service')).not.toContain('example-client');
+  const claims = world.kube.all('PersistentVolumeClaim');
+  expect(claims).toHaveLength(3);
+  for (const { metadata } of claims)
+    expect(metadata.annotations ?? {}).not.toHaveProperty(ANNOTATION_CLUSTER_ID);
+  const [before] = world.etcd.clusters;
+  expect(condition(world, 'Progressing')?.message).toContain(before?.id);
+  expect(condition(world, 'Progressing')?.message).toContain(incarnation?.token);
+});
+
+it('leaves a quorum of others its way when one member alone comes up on such a volume', async () => {
+  const world = worldOnVolumesOf(['example-1']);
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ kind: 'idle' });
+  expect(world.cluster.status.clusterID).toBe(world.etcd.clusters.at(-1)?.id);
+  expect(world.kube.all('PersistentVolumeClaim')).toHaveLength(3);
+  expect(condition(world, 'Healthy')).toMatchObject({ status: 'Unknown' });
+  expect(condition(world, 'Healthy')?.message).toContain('example-1');
+});
+
+it('is told by the first that answers: one volume of a cluster that had one member', async () => {
+  const world = worldOnVolumesOf(['example-1'], { alone: true });
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ kind: 'blocked', reason: 'ClusterIdMismatch' });
+  expect(decision).toMatchObject({ message: expect.stringContaining('example-1') });
+  expect(world.names('Service')).not.toContain('example-client');
+  expect(world.kube.all('PersistentVolumeClaim')).toHaveLength(3);
+});
+
+it('is not recorded either when the status is lost meanwhile', async () => {
+  const world = worldOnVolumesOf(['example-0', 'example-1', 'example-2']);
+  await world.run();
+  world.kube.mutate(world.resource, object => delete object['status']);
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ kind: 'blocked', reason: 'IdentityUnknown' });
+  expect(world.cluster.status.clusterID).toBeUndefined();
+  expect(world.kube.all('PersistentVolumeClaim')).toHaveLength(3);
+});
+
+it('ends by itself when the volumes are emptied and the members start anew', async () => {
+  const world = worldOnVolumesOf(['example-0', 'example-1', 'example-2']);
+  await world.run();
+  for (const { metadata } of world.kube.all('PersistentVolumeClaim')) world.etcd.wipe(metadata.uid ?? '');
+  for (const name of world.names('Pod')) await world.kube.as('kubectl').delete(world.pod(name));
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ kind: 'idle' });
+  expect(world.cluster.status.clusterID).toBe(world.etcd.clusters.at(-1)?.id);
+});
