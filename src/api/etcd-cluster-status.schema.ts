@@ -236,6 +236,13 @@ export const clusterStatus = z
       })
       .describe('The newest verified backup of this cluster.')
       .optional(),
+    learner: z
+      .object({
+        id: text(32, "etcd's member id in hexadecimal."),
+        since: time('When its first pod was made: it is given up when it takes too long.'),
+      })
+      .describe('The member that is being added and does not vote yet.')
+      .optional(),
     givenUp: givenUp.describe('The last new member that never got going and was removed again.').optional(),
     replacements: z.array(replacement).max(64).describe('Members that were replaced lately.').optional(),
   })

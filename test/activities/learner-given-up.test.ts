@@ -94,6 +94,35 @@ describe('a learner whose container cannot start', () => {
   });
 });
 
+describe('a learner whose pod is taken away again and again', () => {
+  it('is given up ten minutes after its first pod was made', async () => {
+    const world = await withStuckLearner('Unschedulable');
+    for (let minute = 1; minute <= 12; minute += 1) {
+      world.now += MINUTE_MS;
+      if (world.names('Pod').includes('example-3') && minute % 4 === 0)
+        await world.kube.as('kubectl').delete(world.pod('example-3'));
+      await world.run();
+    }
+    expect(namesOf(world)).toEqual(THREE);
+    expect(world.names('PersistentVolumeClaim')).toEqual(THREE);
+    expect(world.cluster.status.givenUp).toMatchObject({ member: 'example-3' });
+    expect(world.cluster.status.learner).toBeUndefined();
+  });
+
+  it('is followed by one that has ten minutes of its own', async () => {
+    const world = await withStuckLearner('Unschedulable');
+    world.now += 11 * MINUTE_MS;
+    await world.run();
+    world.kubelet.stuck.set('example-4', 'Unschedulable');
+    world.now += 11 * MINUTE_MS;
+    await world.run();
+    expect(namesOf(world)).toEqual([...THREE, 'example-4']);
+    world.now += 5 * MINUTE_MS;
+    await world.run();
+    expect(namesOf(world)).toEqual([...THREE, 'example-4']);
+  });
+});
+
 describe('a learner that is not asked for any more', () => {
   it('is removed instead of promoted', async () => {
     const world = await withStuckLearner();

@@ -62,6 +62,39 @@ describe('machines that come back after two hours without power, their disks som
   });
 });
 
+describe('a time that is still to come', () => {
+  const LATER = '2099-01-01T00:00:00Z';
+  const lost = (members: Members): Members => ({
+    ...members,
+    details: (members.details ?? []).map(detail => ({ ...detail, lostSince: LATER })),
+  });
+
+  it('is no time since when a disk is waited for: the wait begins now, and ends', () => {
+    const first = outage(0, 'ended', lost(membersOf(outage(0, 'ended'))));
+    expect(isTotalLoss(first)).toBe(false);
+    const members = membersOf(first);
+    expect(new Set(members.details?.map(({ lostSince }) => lostSince))).toEqual(
+      new Set([new Date(RETURNED).toISOString().replace('.000', '')]),
+    );
+    expect(isTotalLoss(outage(600_000, 'ended', members))).toBe(true);
+  });
+
+  it('is no time since when a node is gone', () => {
+    const home = { node: 'node-1', exists: false };
+    const claims = namesOf(3).map(name => aClaim({ name, ...(name === 'example-1' && { home }) }));
+    const pods = namesOf(3).map(name => aPod({ name }));
+    const seen = (now: number, members: Members): Observation => {
+      const { 'example-1': _, ...probes } = aRunningCluster().probes;
+      const cluster = aCluster({ spec: { size: 3 }, status: { ...aRunningStatus(), members } });
+      return { ...aRunningCluster({ cluster, claims, pods, probes }), now };
+    };
+    const first = seen(RETURNED, lost(aRunningStatus().members ?? {}));
+    expect(plan(first, {})).toMatchObject({ kind: 'blocked', reason: 'WaitingForMember' });
+    const then = seen(RETURNED + 600_000, membersOf(first));
+    expect(plan(then, {})).toMatchObject({ kind: 'operate', step: { kind: 'removeMember' } });
+  });
+});
+
 describe('a member is not added', () => {
   const five = aRunningCluster();
   const grown = (given: Partial<Observation>): Observation => ({

@@ -87,6 +87,16 @@ function isRunning(pod: Seat['pod']): boolean {
   return pod !== undefined && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting;
 }
 
+/** Since when the member has looked lost, as status remembers; a time that is still to come, or none that can be read, says nothing. */
+export function lostSince(
+  { cluster, now }: Pick<Observation, 'cluster' | 'now'>,
+  name: string,
+): number | undefined {
+  const detail = cluster.status.members?.details?.find(each => each.name === name);
+  const since = parseTimestamp(detail?.lostSince);
+  return since === undefined || since > now ? undefined : since;
+}
+
 /**
  * Milliseconds for which a member is still waited for whose node is gone, or of whose claim a person may say that it is the right
  * one; 0: no longer, or its volume itself is gone.
@@ -95,8 +105,7 @@ export function graceLeftMs(observation: Observation, seat: Seat): number {
   const { cluster, now } = observation;
   const isExchanged = seat.claim !== undefined && exchangeOf(observation, seat.claim) !== undefined;
   if (!isExchanged && seat.claim?.home?.exists !== false) return 0;
-  const detail = cluster.status.members?.details?.find(({ name }) => name === seat.name);
-  const since = parseTimestamp(detail?.lostSince) ?? now;
+  const since = lostSince(observation, seat.name) ?? now;
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
 }
 
@@ -104,11 +113,11 @@ export function graceLeftMs(observation: Observation, seat: Seat): number {
  * Milliseconds for which a volume that etcd found empty may still be a disk that is not mounted yet, as after a failure of
  * power; 0: no longer, or it is something else. Counted from when it was seen first, with the member not ready since.
  */
-export function mountLeftMs({ cluster, now }: Observation, seat: Seat): number {
+export function mountLeftMs(observation: Observation, seat: Seat): number {
+  const { cluster, now } = observation;
   const { pod, name } = seat;
   if (pod === undefined || !saysEmpty(seat)) return 0;
-  const detail = cluster.status.members?.details?.find(each => each.name === name);
   // Machines that were without power for long ceased to be ready long ago, and have only just looked for their disks.
-  const since = Math.max(pod.readyChangedAt ?? pod.createdAt, parseTimestamp(detail?.lostSince) ?? now);
+  const since = Math.max(pod.readyChangedAt ?? pod.createdAt, lostSince(observation, name) ?? now);
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
 }

@@ -1,8 +1,10 @@
 /** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
+import { parseTimestamp, timestamp } from '../../api/time.ts';
+import type { EtcdClusterStatus } from '../../api/types.ts';
 import { blocked, operate, undoing } from '../answers.ts';
 import type { Decision, Operation, Step } from '../decision.ts';
 import { isStampedOtherwise } from '../identity.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation, PodFacts } from '../observation.ts';
 import { podChanges } from '../rendering.ts';
 import { unsealed } from '../seal.ts';
 import { isPodGone, saysEmpty } from './evidence.ts';
@@ -100,7 +102,8 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   const { trouble } = pod;
   if (trouble !== undefined && !started && podChanges(observation, pod).asked.length > 0)
     return { reason: 'it could not start, and the specification has changed since' };
-  if (now - pod.createdAt <= patienceWith(learner)) return undefined;
+  const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
+  if (!isHopeless && now - firstPodAt(observation, learner, pod) <= PATIENCE_MS) return undefined;
   if (trouble === undefined) return { reason: 'it did not catch up within ten minutes', givenUp: true };
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
 }
@@ -129,7 +132,32 @@ function hasLostData(observation: Observation, seat: Seat): boolean {
   return seat.claim === undefined || volumeLossOf(seat) !== undefined;
 }
 
-function patienceWith({ pod, started }: Seat): number {
-  const isStuck = !started && pod?.trouble !== undefined && pod.trouble.reason !== PENDING;
-  return isStuck ? STUCK_MS : PATIENCE_MS;
+function patienceWith(learner: Seat): number {
+  return isStuck(learner) ? STUCK_MS : PATIENCE_MS;
+}
+
+/** Its container cannot be started, and nothing but a change would help. */
+function isStuck({ pod, started }: Seat): boolean {
+  return !started && pod?.trouble !== undefined && pod.trouble.reason !== PENDING;
+}
+
+/**
+ * When the first pod of this learner was made, in milliseconds since the epoch: one that is evicted or deleted again and again
+ * has no more time than another. A time that is still to come counts from now.
+ */
+function firstPodAt({ cluster, now }: Observation, { id }: Seat, { createdAt }: PodFacts): number {
+  const { learner } = cluster.status;
+  const noted = learner?.id === id ? parseTimestamp(learner.since) : undefined;
+  return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
+}
+
+/** What is remembered of the learner after this pass; while no quorum lists the members, what was remembered before. */
+export function learnerSeen(observation: Observation): EtcdClusterStatus['learner'] {
+  const { cluster, membership } = observation;
+  if (!membership.known) return cluster.status.learner;
+  const learner = seatsOf(observation).find(({ isLearner }) => isLearner);
+  if (learner === undefined) return undefined;
+  const { id, pod } = learner;
+  if (pod === undefined) return cluster.status.learner?.id === id ? cluster.status.learner : undefined;
+  return { id, since: timestamp(firstPodAt(observation, learner, pod)) };
 }

@@ -76,7 +76,10 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
 function triedLately({ cluster, now }: Observation): Obstacle | undefined {
   const { givenUp } = cluster.status;
   if (givenUp === undefined || givenUp.generation !== cluster.generation) return undefined;
-  const again = (parseTimestamp(givenUp.time) ?? 0) + RETRY_MS;
+  const since = parseTimestamp(givenUp.time) ?? 0;
+  // Of a clock that was ahead: nothing is waited for that is still to come.
+  if (since > now) return undefined;
+  const again = since + RETRY_MS;
   if (now >= again) return undefined;
   return {
     reason: 'LearnerGivenUp',

@@ -1,12 +1,12 @@
 /** What status says of each member: only what was just observed. */
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
 import { goesToSleep } from '../hibernate.ts';
-import { lossOf } from '../membership/evidence.ts';
+import { lossOf, lostSince } from '../membership/evidence.ts';
 import { lastKnownSeat, type Seat, seatsOf } from '../membership/seats.ts';
 import { memberNames } from '../members.ts';
 import type { MemberProbe } from '../member-probe.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
-import { parseTimestamp, timestamp } from '../../api/time.ts';
+import { timestamp } from '../../api/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
 export interface ObservedMember {
@@ -43,7 +43,7 @@ function observeMember(observation: Observation, name: string): ObservedMember {
       ...(claim === undefined ? {} : { claim: claim.name }),
       ...claimUidOf(observation, { name, claim }),
       ...nodeOf(observation, { name, pod }),
-      ...lostSince(observation, name),
+      ...lossTime(observation, name),
     },
   };
 }
@@ -76,22 +76,20 @@ function nodeOf(
 }
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
-function lostSince(observation: Observation, name: string): Pick<MemberDetail, 'lostSince'> {
+function lossTime(observation: Observation, name: string): Pick<MemberDetail, 'lostSince'> {
   const seat = observation.membership.known
     ? seatsOf(observation).find(candidate => candidate.name === name)
     : lastKnownSeat(observation, name);
-  const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
+  const before = lostSince(observation, name);
   if (seat === undefined) return {};
-  if (lossOf(observation, seat) === undefined && !isBetweenStarts(seat, before?.lostSince)) return {};
+  if (lossOf(observation, seat) === undefined && !isBetweenStarts(seat, before)) return {};
   // Nobody is waited for while the cluster sleeps: it begins when it wakes.
   if (goesToSleep(observation)) return {};
-  const now = timestamp(observation.now);
-  return { lostSince: before?.lostSince ?? now };
+  return { lostSince: timestamp(before ?? observation.now) };
 }
 
 /** A pod whose etcd found its volume empty is started again and again, and says nothing of it for a moment each time. */
-function isBetweenStarts({ pod, probe }: Seat, lostSince: string | undefined): boolean {
-  const since = parseTimestamp(lostSince);
+function isBetweenStarts({ pod, probe }: Seat, since: number | undefined): boolean {
   if (since === undefined || pod === undefined || probe !== undefined) return false;
   return !pod.ready && !pod.deleting && pod.createdAt <= since;
 }

@@ -13,6 +13,7 @@ import type {
 import type { ClusterFacts, Observation } from '../observation.ts';
 import { lastBackup } from '../backup/of-cluster.ts';
 import { leaderSince } from '../gates.ts';
+import { learnerSeen } from '../membership/learner.ts';
 import { replacementsAfter } from '../membership/replacements.ts';
 import { recordedFailure } from '../upgrade/failure.ts';
 import { validateCluster } from '../../api/validate.ts';
@@ -71,6 +72,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     storage: recordedStorage(findings.observation),
     lastSerial,
     replacements: replacementsAfter(findings.observation),
+    learner: learnerSeen(findings.observation),
     givenUp,
     keyHashes: keptHashes(findings.observation),
     ...lastBackup(findings.observation.backups ?? []),
