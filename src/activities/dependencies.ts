@@ -53,6 +53,8 @@ export interface Dependencies {
   readonly onPass: (report: PassReport) => void;
   /** Takes note of a run of an EtcdBackup that has ended. */
   readonly onBackup: (ended: BackupReport) => void;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: () => number;
+  /** By how many milliseconds the clock of this machine is ahead of that; negative when it is behind. */
+  readonly clockAheadMs: () => number;
 }

@@ -41,7 +41,7 @@ export const CLAIM: KindRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' 
 export const SERVICE: KindRef = { apiVersion: 'v1', kind: 'Service' };
 export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
 
-type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now'>;
+type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'>;
 type Seen = { cluster: EtcdCluster; observation: Observation };
 type Looked = Seen & { address: ClusterAddress };
 
@@ -65,7 +65,9 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     undecided || incarnation?.rebuilt === true ? findNames(deps.kube, known) : Promise.resolve([]);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
     names.then(found => ownedObjects(deps.kube, known, { names: [...found, ...more], now: deps.now() })),
-    known.deleting ? undefined : observeTls(deps.kube, read, deps.now()),
+    known.deleting
+      ? undefined
+      : observeTls(deps.kube, read, { now: deps.now(), clockAheadMs: deps.clockAheadMs() }),
     undecided ? findDefaultStorageClass(deps.kube) : undefined,
     names,
     backupsOfCluster(deps.kube, known),

@@ -20,7 +20,8 @@ export const AUTHORITIES: readonly Authority[] = ['peer', 'client'];
 /** An authority that ends takes its cluster's traffic with it, and nothing renews it: people need time. */
 const ENDING_MS = 365 * 24 * 3600 * 1000;
 
-type Issuing = Pick<TlsFacts, 'toIssue' | 'taken' | 'authoritiesLost' | 'authoritiesEnding'>;
+/** What is to be issued, and what prevents it. */
+export type Issuing = Pick<TlsFacts, 'toIssue' | 'taken' | 'authoritiesLost' | 'authoritiesEnding'>;
 
 /**
  * What is to be made or made anew. `known` is what was seen of the certificates that are mounted or used. An authority is only ever made for a

@@ -5,17 +5,27 @@ import type { KubeClient } from '../kube/port.ts';
 import type { TlsFacts } from '../planner/observation.ts';
 import { requestFacts } from './cert-manager.ts';
 import { certificateFacts } from './tls-facts.ts';
-import { issuingFacts } from './tls-issuing.ts';
+import { type Issuing, issuingFacts } from './tls-issuing.ts';
 import { type ClientAccess, clientAccess, readTlsSecrets } from './tls-secrets.ts';
 
 /** Certificates that others make are others' to renew. */
 const NOTHING_TO_ISSUE = { toIssue: [], taken: [], authoritiesLost: [] } as const;
 
-/** Undefined for a cluster in plain text. `now` is in milliseconds since the epoch. */
+/** A certificate says from when to when it is valid: two clocks that differ by more would not agree on that. */
+const CLOCKS_DIFFER_MS = 3_600_000;
+
+export interface Moment {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** By how many milliseconds the clock of this machine is ahead of that. */
+  readonly clockAheadMs: number;
+}
+
+/** Undefined for a cluster in plain text. */
 export async function observeTls(
   kube: KubeClient,
   cluster: EtcdCluster,
-  now: number,
+  { now, clockAheadMs }: Moment,
 ): Promise<{ readonly facts: TlsFacts; readonly access: ClientAccess } | undefined> {
   const security = securityOf(cluster);
   if (security === undefined) return undefined;
@@ -23,9 +33,17 @@ export async function observeTls(
   const certificates = certificateFacts(cluster, secrets, now);
   const issuing =
     security.mode === 'auto'
-      ? await issuingFacts(kube, cluster, { known: certificates, now })
+      ? byTwoClocks(await issuingFacts(kube, cluster, { known: certificates, now }), clockAheadMs)
       : NOTHING_TO_ISSUE;
   const asked = security.mode === 'certManager' ? await requestFacts(kube, cluster) : undefined;
   const facts = { certificates, ...issuing, ...asked };
   return { facts, access: clientAccess(secrets) };
+}
+
+/** Nothing is issued, and no authority counts as ended, by a time that is in doubt. */
+function byTwoClocks(issuing: Issuing, clockAheadMs: number): Issuing & Pick<TlsFacts, 'clockAheadMs'> {
+  const { toIssue, taken, authoritiesLost, authoritiesEnding = [] } = issuing;
+  const isDue = toIssue.length + authoritiesLost.length + authoritiesEnding.length > 0;
+  if (!isDue || Math.abs(clockAheadMs) <= CLOCKS_DIFFER_MS) return issuing;
+  return { toIssue: [], taken, authoritiesLost: [], clockAheadMs };
 }

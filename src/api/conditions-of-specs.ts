@@ -166,6 +166,11 @@ const TLS_READY = rows('TLSReady', {
     'spec.TLS.certManager names another issuer than the certificates have. It is not asked while members run, which would not trust its authority.',
     'Hibernate the cluster and wake it when TLSReady is True; or write the issuer into the Certificates yourself when its authority is the same; or name the former issuer again.',
   ],
+  ClocksDiffer: [
+    'Unknown',
+    "Certificates are due, and the clock of the operator's machine differs from the API server's by more than an hour: nothing is issued or renewed by a time that is in doubt.",
+    'Set the clocks of the machine on which the operator runs, and of those of the API server.',
+  ],
   ModeSwitched: [
     'False',
     'spec.TLS asks for another mode than the living cluster has; nothing is changed.',

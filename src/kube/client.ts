@@ -7,6 +7,7 @@ import type * as port from './port.ts';
 import { type Resource, ResourcePaths } from './resources.ts';
 import { errorFromAbort, errorFromNetwork } from './status.ts';
 import { type RetryPolicy, withRetries } from './retry.ts';
+import type { ServerClock } from './server-clock.ts';
 import { Transport } from './transport.ts';
 import { parseWatchEvent, splitLines, watchdog } from './watch-stream.ts';
 
@@ -36,6 +37,8 @@ export interface ClientOptions {
   /** Items in a page of a list; 500 by default. */
   readonly pageSize?: number | undefined;
   readonly report?: ((call: CallReport) => void) | undefined;
+  /** Learns the API server's time from its answers. */
+  readonly clock?: ServerClock | undefined;
 }
 
 /** A client that must be closed, or its connections keep the process alive. */
@@ -82,6 +85,7 @@ class RestClient implements ClosableKubeClient {
       userAgent: options.userAgent ?? 'etcd-operator',
       connections: options.connections ?? 12,
       attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
+      clock: options.clock,
     });
   }
 

@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts';
 import type { Credentials } from './credentials.ts';
 import { KubeError } from './errors.ts';
 import type { HttpMethod } from './port.ts';
+import type { ServerClock } from './server-clock.ts';
 import { errorFromAbort, errorFromNetwork, errorFromResponse } from './status.ts';
 
 export interface TransportOptions {
@@ -12,6 +13,8 @@ export interface TransportOptions {
   readonly connections: number;
   /** Limit of one attempt of a call, from queueing to the last byte. */
   readonly attemptTimeoutMs: number;
+  /** Told of the time in every answer. */
+  readonly clock?: ServerClock | undefined;
 }
 
 export interface TransportRequest {
@@ -104,7 +107,8 @@ export class Transport {
   async #dispatch(request: TransportRequest, how: Dispatch): Promise<Dispatcher.ResponseData> {
     const { connection, pool, signal } = how;
     const dispatcher = this.#agentsFor(connection)[pool];
-    return this.#guard(request, () =>
+    const heard = this.#options.clock?.ask();
+    const response = await this.#guard(request, () =>
       dispatcher.request({
         origin: connection.server.origin,
         path: `${connection.server.pathname.replace(/\/$/, '')}${request.path}`,
@@ -114,6 +118,8 @@ export class Transport {
         signal,
       }),
     );
+    heard?.(response.headers['date']);
+    return response;
   }
 
   #headers(request: TransportRequest, connection: Connection): Record<string, string> {

@@ -5,6 +5,7 @@ import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts';
 import { FileCredentials, type CredentialsSource } from '../kube/credentials.ts';
 import { fairClient } from '../kube/fair-client.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events.ts';
+import { ServerClock } from '../kube/server-clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { WATCHER_FIELD_MANAGER } from '../watcher/condition-writer.ts';
@@ -19,6 +20,8 @@ export interface Kubernetes {
   /** For the election and nothing else. */
   readonly leaseClient: ClosableKubeClient;
   readonly events: EventRecorder;
+  /** The time by which ages are told. */
+  readonly clock: ServerClock;
   /** After the last events are written. */
   close(): Promise<void>;
 }
@@ -37,7 +40,8 @@ export function connectKubernetes(
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
 ): Kubernetes {
   const credentials = new FileCredentials({ source: source(config), logger });
-  const shared = { credentials, logger, report: metrics.kubeCall };
+  const clock = new ServerClock({ logger });
+  const shared = { credentials, logger, report: metrics.kubeCall, clock };
   const client = fairClient({
     calls: createKubeClient({ ...shared, connections: CONNECTIONS }),
     connections: CONNECTIONS,
@@ -55,6 +59,7 @@ export function connectKubernetes(
     watcherClient,
     leaseClient,
     events,
+    clock,
     async close() {
       await events.flush();
       await Promise.all([client.close(), watcherClient.close(), leaseClient.close()]);

@@ -166,7 +166,7 @@ async function makeWorkers(
   const bundle = await workflowBundle(Runtime.instance().logger);
   const claims = {
     kube: kubernetes.client,
-    now: () => Date.now(),
+    now: kubernetes.clock.now,
     image: ownImage(kubernetes.client, config),
     memory: new StoreMemory(),
   };
@@ -188,7 +188,8 @@ async function makeWorkers(
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
     onBackup: metrics.backup,
-    now: () => Date.now(),
+    now: kubernetes.clock.now,
+    clockAheadMs: kubernetes.clock.aheadMs,
   };
   await namespace.ready;
   return retryUntilDone(

@@ -229,6 +229,11 @@ export interface TlsFacts {
   readonly authoritiesLost: readonly string[];
   /** Secrets of authorities that have less than a year left, and when they end (RFC 3339). */
   readonly authoritiesEnding?: readonly { readonly secret: string; readonly notAfter: string }[];
+  /**
+   * By how many milliseconds the operator's clock is ahead of the API server's (negative: behind), where something would be issued or
+   * renewed and they differ so much that neither can be trusted with that.
+   */
+  readonly clockAheadMs?: number;
   /** With TLS.certManager: what is asked of it, and what has become of that. */
   readonly requests?: CertificateRequests | undefined;
 }

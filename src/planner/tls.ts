@@ -44,9 +44,11 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
 export function planCertificates(observation: Observation): Decision | undefined {
   const { tls, cluster } = observation;
   if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
+  const isFormed = cluster.status.clusterID !== undefined;
+  const [doubt] = clocksDiffer(tls);
+  if (doubt !== undefined && !isFormed) return blocked(doubt);
   const step = nextRequest(observation);
   if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
-  const isFormed = cluster.status.clusterID !== undefined;
   const [complaint] = takenNames(observation);
   if (complaint !== undefined) return isFormed ? undefined : blocked(complaint, [step]);
   return operate(isFormed ? 'repairCluster' : 'createCluster', [step]);
@@ -54,6 +56,8 @@ export function planCertificates(observation: Observation): Decision | undefined
 
 /** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
 export function planHeldCertificates(observation: Observation): Decision | undefined {
+  const [doubt] = clocksDiffer(observation.tls);
+  if (doubt !== undefined) return blocked(doubt);
   const step = nextRequest(observation);
   const [taken] = step === undefined ? [] : takenNames(observation);
   if (step !== undefined && taken !== undefined) return blocked(taken, [step]);
@@ -86,6 +90,7 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
   if (tls === undefined) return [];
   const lost = [
+    ...clocksDiffer(tls),
     ...takenNames(observation),
     ...lostAuthorities(observation),
     ...exchanged(observation),
@@ -155,6 +160,16 @@ function takenNames({ tls, cluster }: Observation): Complaint[] {
     reason: 'NameTaken',
     message: `${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
   }));
+}
+
+/** Which of the two clocks is right, nobody can tell from here. */
+function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
+  const { clockAheadMs } = tls ?? {};
+  if (clockAheadMs === undefined) return [];
+  const minutes = Math.round(Math.abs(clockAheadMs) / 60_000);
+  const way = clockAheadMs > 0 ? 'ahead of' : 'behind';
+  const message = `certificates are due, and the clock of the machine on which the operator runs is ${minutes} minutes ${way} the API server's: nothing is issued or renewed before they agree; set the clock that is wrong`;
+  return [{ reason: 'ClocksDiffer', message }];
 }
 
 function lostAuthorities({ tls }: Observation): Complaint[] {

@@ -252,3 +252,54 @@ test('no key and no certificate leaves the activity that reads it', async () => 
   }
   expect(everything).not.toMatch(/-----BEGIN|PRIVATE KEY/);
 });
+
+describe('two clocks that differ', () => {
+  const auto = { spec: { ...SPEC, TLS: { auto: {} } } };
+  const monthsAhead = 200 * DAY_MS;
+  const certOf = (world: OperatorWorld) => textOf(world, 'example-server-tls', 'tls.crt');
+
+  test('renew nothing, whichever of them is wrong, and say so', async () => {
+    const world = new OperatorWorld(auto);
+    await world.run();
+    const before = certOf(world);
+    world.now += monthsAhead;
+    for (const aheadMs of [-monthsAhead, monthsAhead]) {
+      world.clockAheadMs = aheadMs;
+      const { decision } = await world.run();
+      expect(decision).toMatchObject({ kind: 'blocked', reason: 'ClocksDiffer' });
+      expect(tlsReady(world)).toMatchObject({ status: 'Unknown', reason: 'ClocksDiffer' });
+      expect(certOf(world)).toBe(before);
+    }
+    world.clockAheadMs = 0;
+    expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
+    expect(certOf(world)).not.toBe(before);
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+  });
+
+  test('do not keep members from being started again', async () => {
+    const world = new OperatorWorld(auto);
+    await world.run();
+    world.now += 70 * DAY_MS;
+    world.clockAheadMs = -70 * DAY_MS;
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    await world.run();
+    expect(world.names('Pod')).toContain('example-1');
+    expect(tlsReady(world)).toMatchObject({ reason: 'ClocksDiffer' });
+  });
+
+  test('are no matter while nothing is due', async () => {
+    const world = new OperatorWorld(auto);
+    await world.run();
+    world.clockAheadMs = monthsAhead;
+    expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+  });
+
+  test('begin no cluster, and say why', async () => {
+    const world = new OperatorWorld(auto);
+    world.clockAheadMs = 2 * 3_600_000;
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'ClocksDiffer' });
+    expect(tlsReady(world)?.message).toContain('120 minutes ahead');
+    expect(world.names('Secret')).toEqual([]);
+  });
+});

@@ -420,6 +420,7 @@ export class SimWorld {
         onPass: () => {},
         onBackup: () => {},
         now: () => this.now + this.skewMs,
+        clockAheadMs: () => 0,
       },
       tick: () => this.ticks,
       now: () => this.now,

@@ -126,6 +126,7 @@ export class BackupWorld {
     onPass: () => {},
     onBackup: () => {},
     now: () => this.now,
+    clockAheadMs: () => 0,
   };
 
   /** One process: calls after its death get no answer. */

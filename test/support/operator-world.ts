@@ -99,6 +99,8 @@ export class OperatorWorld {
   ref: ClusterRef;
   /** Milliseconds since the epoch; a test moves it. */
   now = Date.parse('2026-11-21T10:00:00Z');
+  /** How far the operator's machine is ahead of the API server. */
+  clockAheadMs = 0;
   /** API calls of the operator since the world began. */
   calls = 0;
   /** Those of them that change something: between two of them one death is as good as another. */
@@ -133,6 +135,7 @@ export class OperatorWorld {
       onBackup: () => {},
       onPass: report => void this.passes.push(report),
       now: () => this.now,
+      clockAheadMs: () => this.clockAheadMs,
     };
     // The world moves on whenever it is looked at, so that no wait of an activity takes real time.
     this.kube.intercept(call => {
