@@ -60,8 +60,38 @@ function podFaults(spec: EtcdClusterSpec): readonly string[] {
   ];
 }
 
-/** The schema passes them through, so that what Kubernetes adds to them is not lost. */
+/**
+ * The schema passes them through, so that what Kubernetes adds to them is not lost, and numbers such as 0.5 are taken as by a pod; CEL
+ * does not see them. A pod that asks for more than its limit is refused (Kubernetes, "Resource Management for Pods and Containers").
+ */
 function resourceFaults(resources: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  return [...amountFaults(resources), ...limitFaults(resources)];
+}
+
+function limitFaults(resources: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  const { requests, limits } = resources ?? {};
+  return Object.entries(amountsIn(requests)).flatMap(([resource, request]) => {
+    const limit = amountsIn(limits)[resource];
+    if (limit === undefined || request <= limit) return [];
+    const path = 'spec.pod.resources';
+    return [
+      `${path}.requests.${resource} is more than ${path}.limits.${resource}, and no pod can be made so: raise the limit or lower the request`,
+    ];
+  });
+}
+
+/** Those that are quantities, as numbers. */
+function amountsIn(amounts: unknown): Readonly<Record<string, number>> {
+  if (typeof amounts !== 'object' || amounts === null) return {};
+  const parsed = Object.entries(amounts).flatMap(([resource, amount]) => {
+    const value =
+      typeof amount === 'string' || typeof amount === 'number' ? parseQuantity(amount) : undefined;
+    return value === undefined ? [] : [[resource, value] as const];
+  });
+  return Object.fromEntries(parsed);
+}
+
+function amountFaults(resources: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   return ['requests', 'limits'].flatMap(field => {
     const amounts = resources?.[field];
     const path = `spec.pod.resources.${field}`;
@@ -69,12 +99,13 @@ function resourceFaults(resources: Readonly<Record<string, unknown>> | undefined
     if (typeof amounts !== 'object' || Array.isArray(amounts)) {
       return [`${path} is no map of resources: write one such as {cpu: 500m, memory: 1Gi}`];
     }
-    return Object.entries(amounts)
-      .filter(([, amount]) => !isAmount(amount))
-      .map(
-        ([resource, amount]) =>
-          `${path}.${resource} ${quote(String(amount))} is no quantity of zero or more: write one such as 500m or 1Gi`,
-      );
+    return Object.entries(amounts).flatMap(([resource, amount]) => {
+      const what = `${path}.${resource} ${quote(String(amount))}`;
+      if (!isAmount(amount)) return [`${what} is no quantity of zero or more: write one such as 500m or 1Gi`];
+      // Bytes have no parts: 512m is half a byte, and meant to be 512Mi.
+      const isInParts = resource === 'memory' && !Number.isInteger(amountsIn({ amount })['amount']);
+      return isInParts ? [`${what} is no number of bytes: write one such as 512Mi`] : [];
+    });
   });
 }
 

@@ -127,6 +127,37 @@ export const ACCEPTED_CLUSTERS: readonly Accepted[] = [
     shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.resources.limits.cpu "-1" is no quantity'],
   },
   {
+    what: 'more asked for than the limit allows',
+    spec: { pod: { resources: { requests: { cpu: '1500m' }, limits: { cpu: 1 } } } },
+    shows: [
+      'SpecValid',
+      'False',
+      'Invalid',
+      'spec.pod.resources.requests.cpu is more than',
+      'raise the limit',
+    ],
+  },
+  {
+    what: 'memory asked for beside a limit of nothing',
+    spec: { pod: { resources: { requests: { memory: '1Gi' }, limits: { memory: '0' } } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.resources.requests.memory is more than'],
+  },
+  {
+    what: 'limits of nothing, which are none to Kubernetes',
+    spec: { pod: { resources: { limits: { cpu: 0, memory: '0' } } } },
+    shows: ['SpecValid', 'True', 'Valid'],
+  },
+  {
+    what: 'half a byte of memory',
+    spec: { pod: { resources: { limits: { memory: '512m' } } } },
+    shows: [
+      'SpecValid',
+      'False',
+      'Invalid',
+      'spec.pod.resources.limits.memory "512m" is no number of bytes: write one such as 512Mi',
+    ],
+  },
+  {
     what: 'an amount that is an object',
     spec: { pod: { resources: { limits: { memory: { of: '1Gi' } } } } },
     shows: ['SpecValid', 'False', 'Invalid', 'spec.pod.resources.limits.memory'],
