@@ -8,6 +8,7 @@ import { LeaseElection } from '../../src/kube/lease-election.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import type { ReflectorReport } from '../../src/kube/reflector-options.ts';
+import { ServerClock } from '../../src/kube/server-clock.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
 
 const configMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
@@ -21,7 +22,7 @@ describe('against a real kube-apiserver', () => {
 
   const clientOf = (
     kubeconfig: string,
-    options: { pageSize?: number; fieldManager?: string } = {},
+    options: { pageSize?: number; fieldManager?: string; clock?: ServerClock } = {},
   ): ClosableKubeClient =>
     createKubeClient({
       credentials: new FileCredentials({ source: { file: kubeconfig }, logger: silentLogger }),
@@ -84,6 +85,22 @@ describe('against a real kube-apiserver', () => {
     await expect(client.patch(ref(configMaps, 'a'), {}, { type: 'merge' })).rejects.toSatisfy(isNotFound);
     await client.create(configMap('dry'), { dryRun: true });
     expect(await client.get(ref(configMaps, 'dry'))).toBeUndefined();
+  });
+
+  it('tries an object without making it under a name that is taken: what is wrong with it is told first', async () => {
+    await client.create(deployment());
+    const dry = { dryRun: true };
+    await expect(client.create(deployment({ replicas: -1 }), dry)).rejects.toSatisfy(isInvalid);
+    await expect(client.create(deployment({ replicas: 3 }), dry)).rejects.toSatisfy(isAlreadyExists);
+  });
+
+  it('tells the time of the API server, whatever the clock of this machine says', async () => {
+    const steady = () => performance.timeOrigin + performance.now() + 660_000;
+    const clock = new ServerClock({ steady, wall: steady });
+    const other = clientOf(plane.kubeconfig, { clock });
+    await other.get(ref(configMaps, 'absent'));
+    await other.close();
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
   });
 
   it('applies: makes, changes, gives up what is left out, and meets other managers', async () => {

@@ -8,10 +8,12 @@ import { type WaitOutcome, waitUntil } from '../poll.ts';
 import type { ClusterRef } from '../resource.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
+import { successorIsTaken } from './successor-pod.ts';
 
 /**
  * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
- * to be removed it is enough that its etcd has ended. Clients are led away before; then every gate is looked at once more right
+ * to be removed it is enough that its etcd has ended. One that is to be started again is stopped only if the API server would take its
+ * next pod. Clients are led away before; then every gate is looked at once more right
  * before; a pod that is being deleted already is only waited for.
  */
 export async function stopMember(
@@ -23,6 +25,8 @@ export async function stopMember(
   const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
   if (pod?.metadata.uid !== step.uid) return 'done';
   if (pod.metadata.deletionTimestamp === undefined) {
+    if (step.purpose === 'rollout' || step.purpose === 'upgrade')
+      await successorIsTaken(deps, ref, step.member);
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
