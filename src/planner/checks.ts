@@ -5,6 +5,7 @@
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../api/names.ts';
 import { validateCluster } from '../api/validate.ts';
 import type { Consent, Step } from './decision.ts';
+import { seatsOf } from './membership/seats.ts';
 import type { Observation } from './observation.ts';
 
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
@@ -92,10 +93,16 @@ export const membersAreOurs: Check = observation => {
   const { cluster, probes } = observation;
   const recorded = cluster.status.clusterID;
   if (recorded === undefined) return volumesWereNew(observation);
-  const [foreign] = Object.entries(probes).flatMap(([name, probe]) =>
+  // One that never was a member is taken back (membership/learner.ts), and keeps nobody else waiting.
+  const beginners = seatsOf(observation).filter(({ isLearner, started }) => isLearner && !started);
+  const members = Object.entries(probes).filter(
+    ([name, probe]) =>
+      probe.answered && (probe.clusterId === recorded || !beginners.some(seat => seat.name === name)),
+  );
+  const [foreign] = members.flatMap(([name, probe]) =>
     probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],
   );
-  if (foreign === undefined) return unlistedVoters(observation);
+  if (foreign === undefined) return unlistedVoters({ ...observation, probes: Object.fromEntries(members) });
   const { name, seen } = foreign;
   return {
     reason: 'ClusterIdMismatch',

@@ -2,8 +2,8 @@
  * Volumes that come with the log of an earlier cluster of this name: an NFS provisioner that names folders after claims and keeps
  * them, a local volume that nobody wiped. etcd goes by its log, whatever it is told.
  */
-import { expect, it } from 'vitest';
-import { ANNOTATION_CLUSTER_ID } from '../../src/api/names.ts';
+import { describe, expect, it } from 'vitest';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_KEPT_UNTIL } from '../../src/api/names.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 /** A world in which these claims are given volumes on which a cluster of the same name ran before. */
@@ -89,4 +89,44 @@ it('ends by itself when the volumes are emptied and the members start anew', asy
   const { decision } = await world.run();
   expect(decision).toMatchObject({ kind: 'idle' });
   expect(world.cluster.status.clusterID).toBe(world.etcd.clusters.at(-1)?.id);
+});
+
+describe('a member that is added and comes up with such a log', () => {
+  const grown = async () => {
+    const world = worldOnVolumesOf(['example-3'], { alone: true });
+    await world.run();
+    world.now += 60_000;
+    await world.kube.as('kubectl').patch(world.resource, { spec: { size: 4 } }, { type: 'merge' });
+    await world.run();
+    return world;
+  };
+  const listed = (world: OperatorWorld) => world.etcd.clusters[0]?.rows.length;
+
+  it('is given up, its claim is kept for a while, and another is tried later', async () => {
+    const world = await grown();
+    expect(world.cluster.status.givenUp).toMatchObject({
+      member: 'example-3',
+      reason: expect.stringMatching(/volume holds the data of another cluster/),
+    });
+    expect(listed(world)).toBe(3);
+    const kept = world.kube.peek(world.claim('example-3'));
+    expect(kept?.metadata.annotations).toHaveProperty(ANNOTATION_KEPT_UNTIL);
+    world.now += 11 * 60_000;
+    await world.run();
+    await world.run();
+    expect(listed(world)).toBe(4);
+    expect(world.names('Pod')).toContain('example-4');
+  });
+
+  it('does not keep the others from being started again meanwhile', async () => {
+    const world = worldOnVolumesOf(['example-3'], { alone: true });
+    await world.run();
+    world.now += 60_000;
+    await world.kube.as('kubectl').patch(world.resource, { spec: { size: 4 } }, { type: 'merge' });
+    while (!world.names('Pod').includes('example-3')) await world.step();
+    world.kubelet.settle();
+    await world.kube.as('kubectl').delete(world.pod('example-1'));
+    await world.run();
+    expect(world.names('Pod')).toContain('example-1');
+  });
 });

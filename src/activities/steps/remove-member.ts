@@ -1,4 +1,5 @@
 import type { Step } from '../../planner/decision.ts';
+import { otherClusterOf } from '../../planner/membership/learner.ts';
 import { replacedLately, replacedNote } from '../../planner/membership/replacements.ts';
 import { seatsOf } from '../../planner/membership/seats.ts';
 import type { Observation } from '../../planner/observation.ts';
@@ -45,7 +46,7 @@ export async function removeMember(
   }
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
-  if (!step.dead) await noteRemoval(deps, observation, step.member);
+  if (!step.dead && !bringsOtherData(observation, step)) await noteRemoval(deps, observation, step.member);
   await onLeader(deps, observation, leader => leader.removeMember(step.id));
   await stopRemoved(deps, observation, step.member);
   const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
@@ -66,6 +67,12 @@ function successorOf(observation: Observation, { id }: { readonly id: string }):
   if (staying.length < config.size) return undefined;
   const learner = staying.find(({ isLearner }) => isLearner)?.name;
   return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
+}
+
+/** What another cluster has left on the volume is nobody's here to delete: the claim is kept for a while. */
+function bringsOtherData(observation: Observation, { id }: { readonly id: string }): boolean {
+  const seat = seatsOf(observation).find(candidate => candidate.id === id);
+  return seat !== undefined && seat.isLearner && otherClusterOf(observation, seat) !== undefined;
 }
 
 /** Where claims may not be changed (a quota, an admission webhook) the claim is kept for a while: no reason to keep the member. */

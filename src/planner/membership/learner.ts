@@ -88,7 +88,6 @@ interface Fate {
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
 function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
-  const { now } = observation;
   if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
@@ -98,9 +97,17 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
-  if (pod === undefined) return undefined;
+  return pod === undefined ? undefined : delayOf(observation, learner, pod);
+}
+
+/** Why a learner that has a pod takes too long; undefined while it has time. */
+function delayOf(observation: Observation, learner: Seat, pod: PodFacts): Fate | undefined {
+  const { now } = observation;
   const { trouble } = pod;
-  if (trouble !== undefined && !started && podChanges(observation, pod).asked.length > 0)
+  const other = otherClusterOf(observation, learner);
+  if (other !== undefined)
+    return { reason: `its volume holds the data of another cluster, ${other}`, givenUp: true };
+  if (trouble !== undefined && !learner.started && podChanges(observation, pod).asked.length > 0)
     return { reason: 'it could not start, and the specification has changed since' };
   const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
   if (!isHopeless && now - firstPodAt(observation, learner, pod) <= PATIENCE_MS) return undefined;
@@ -124,6 +131,16 @@ function isClaimOfAnother(observation: Observation, { name }: Seat): boolean {
   return observation.claims.some(
     claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(observation, claim),
   );
+}
+
+/** The cluster as a member of which it came up, by the log that it found, before it was one of ours. */
+export function otherClusterOf(
+  { cluster, probes }: Pick<Observation, 'cluster' | 'probes'>,
+  { name, started }: Pick<Seat, 'name' | 'started'>,
+): string | undefined {
+  const probe = probes[name];
+  if (started || probe?.answered !== true || probe.clusterId === cluster.status.clusterID) return undefined;
+  return probe.clusterId;
 }
 
 function hasLostData(observation: Observation, seat: Seat): boolean {
