@@ -212,6 +212,15 @@ class RestClient implements ClosableKubeClient {
       options.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, options.signal]);
     const giveUp = (): void => ended.abort(new DOMException('no byte in time', 'TimeoutError'));
     const opening = setTimeout(giveUp, idleTimeoutMs);
+    // An apiserver, or what stands before it, may forget to end what it was asked to end.
+    let isOverdue = false;
+    const overdue = setTimeout(
+      () => {
+        isOverdue = true;
+        giveUp();
+      },
+      timeoutSeconds * 1000 + idleTimeoutMs,
+    );
     try {
       const accept = options.metadataOnly === true ? metadata : undefined;
       const stream = await this.#transport
@@ -219,10 +228,12 @@ class RestClient implements ClosableKubeClient {
         .finally(() => clearTimeout(opening));
       options.onOpen?.();
       // Leaving this loop, as a consumer does by leaving his, destroys the stream and closes its connection.
-      for await (const line of splitLines(watchdog(stream, idleTimeoutMs, giveUp)))
+      for await (const line of watchdog(splitLines(stream), idleTimeoutMs, giveUp))
         yield named(parseWatchEvent(line), kind);
     } catch (error) {
-      throw watchError(error, { signal, path: base });
+      if (!isOverdue) throw watchError(error, { signal, path: base });
+    } finally {
+      clearTimeout(overdue);
     }
   }
 

@@ -128,9 +128,9 @@ export interface WatchOptions {
   readonly resourceVersion: string;
   /** As of a list. */
   readonly metadataOnly?: boolean | undefined;
-  /** After this many seconds the apiserver ends the watch by itself. */
+  /** After this many seconds the apiserver ends the watch by itself; one that does not has it ended here, `idleTimeoutMs` later. */
   readonly timeoutSeconds: number;
-  /** A watch that brings no byte for this many milliseconds is taken for dead (bookmarks come once a minute). */
+  /** A watch that brings no whole event for this many milliseconds is taken for dead (bookmarks come once a minute). */
   readonly idleTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Called once the apiserver has accepted the watch, before the first event. */

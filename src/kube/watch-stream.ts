@@ -6,7 +6,7 @@ const longestLine = 32 * 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * The lines of a stream of bytes. Cut where the bytes are, not where the chunks are: a character of several
+ * The lines of a stream of bytes that say something; empty ones are skipped, as kubectl does. Cut where the bytes are, not where the chunks are: a character of several
  * bytes may lie across two chunks. What follows the last newline is dropped, since its event is not whole; the
  * next watch starts before it and brings it again.
  *
@@ -19,7 +19,8 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       parts.push(chunk.subarray(start, end));
-      yield Buffer.concat(parts).toString('utf8');
+      const line = Buffer.concat(parts).toString('utf8');
+      if (line.trim() !== '') yield line;
       parts = [];
       length = 0;
       start = end + 1;
@@ -54,7 +55,7 @@ function isWatchEvent(event: unknown): event is WatchEvent {
 }
 
 /**
- * Passes a stream on and calls `onIdle` when it brings no byte for `idleMs`; the time that the consumer takes
+ * Passes a stream on and calls `onIdle` when it brings nothing for `idleMs`; the time that the consumer takes
  * does not count.
  */
 export async function* watchdog<T>(
@@ -64,9 +65,9 @@ export async function* watchdog<T>(
 ): AsyncGenerator<T> {
   let timer = setTimeout(onIdle, idleMs);
   try {
-    for await (const chunk of stream) {
+    for await (const item of stream) {
       clearTimeout(timer);
-      yield chunk;
+      yield item;
       timer = setTimeout(onIdle, idleMs);
     }
   } finally {

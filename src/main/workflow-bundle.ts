@@ -4,14 +4,20 @@ import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worke
 import type { Logger } from '@temporalio/worker';
 
 /**
- * Bundles src/workflows/index.ts as the sandbox loads it. Takes 1-3 s.
+ * Bundles src/workflows/index.ts as the sandbox loads it, with what stands before the handlers. Takes 1-3 s.
  * @param workflowsPath the file whose exported functions are the workflow types
  * @param logger gets the bundler's own report
  * @returns one script with its source map inline
  * @throws when a workflow reaches a module that the sandbox refuses (bundler.ts of @temporalio/worker)
  */
 export async function bundleWorkflows(workflowsPath: string, logger?: Logger): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath, ...(logger === undefined ? {} : { logger }) });
+  const unreadable = fileURLToPath(new URL('../workflows/unreadable.ts', import.meta.url));
+  const { code } = await bundleWorkflowCode({
+    workflowsPath,
+    payloadConverterPath: unreadable,
+    workflowInterceptorModules: [unreadable],
+    ...(logger === undefined ? {} : { logger }),
+  });
   return code;
 }
 

@@ -9,6 +9,7 @@ import {
 import type { BackupActor, BackupAssessment, BackupDecision, BackupStep } from '../activities/index.ts';
 import { amongTransfers, HEARTBEAT, untilLooked } from './looking.ts';
 import type { ResourceRef } from './messages.ts';
+import { isBackupAssessment } from './shapes.ts';
 
 const SHORT = {
   startToCloseTimeout: '20s',
@@ -31,7 +32,11 @@ export function assessBackup(
   workflowId: string,
 ): Promise<BackupAssessment> {
   const summary = `look at ${ref.namespace}/${ref.name}`;
-  return untilLooked(summary, activities => activities.assessBackup(ref, { actor, workflowId }));
+  return untilLooked(
+    summary,
+    activities => activities.assessBackup(ref, { actor, workflowId }),
+    isBackupAssessment,
+  );
 }
 
 export type BackupStepOutcome =

@@ -13,6 +13,7 @@ import type { BackupActor, BackupAssessment, BackupDecision, BackupOperation } f
 import { type BackupEnding, endedSignal, stopSignal } from './backup-messages.ts';
 import { assessBackup, performBackup } from './backup-perform.ts';
 import type { Request, ResourceRef } from './messages.ts';
+import { requestFrom } from './words.ts';
 
 type Operate = Extract<BackupDecision, { kind: 'operate' }>;
 
@@ -32,8 +33,9 @@ const TRIES = 5;
 async function interpret(input: BackupRunInput): Promise<BackupRunResult> {
   let stopped: Request | undefined;
   const steps = new CancellationScope();
-  const stop = (by: Request) => {
-    stopped = by;
+  // Whoever sends it by hand sends whatever they send; that it was sent must be known, or the loop would never end.
+  const stop = (by: unknown) => {
+    stopped = requestFrom(by);
     steps.cancel();
   };
   setHandler(stopSignal, stop);

@@ -11,6 +11,7 @@ import {
   backupUpdate,
   endedSignal,
 } from './backup-messages.ts';
+import { isBackupEnding } from './shapes.ts';
 import { requestFrom } from './words.ts';
 import {
   abortSignal,
@@ -124,7 +125,10 @@ export function handleBackupMessages(state: BackupState): void {
     describe('look now, also into the store'),
   );
   setHandler(abortSignal, abort, describe('end the backup under way: {"by": "…", "reason": "…"}'));
-  setHandler(endedSignal, ending => set({ ending }));
+  setHandler(endedSignal, ending => {
+    if (isBackupEnding(ending)) set({ ending });
+    else log.warn('a signal was refused: only runs of a backup send it', { signal: 'ended' });
+  });
   setHandler(backupUpdate, request => {
     set({ requested: requestFrom(request) });
     return state.operation === 'takeBackup' ? 'a backup follows the one under way' : 'a backup begins';

@@ -20,6 +20,7 @@ import {
   statusQuery,
 } from './messages.ts';
 import { handleRequests, type PersonRequest, takeBack } from './requests.ts';
+import { isProgress } from './shapes.ts';
 import { requestFrom } from './words.ts';
 
 /** An operation under way, and what an abort of it holds for. */
@@ -180,8 +181,9 @@ export function handleMessages(state: EntityState, { forward, show }: Reactions)
   handleApprovals(state, forward);
   handleRequests(state, forward);
   setHandler(progressSignal, sent => {
-    // Whoever sends it by hand may send nothing with it.
-    const { assessment, ending, used } = sent ?? {};
+    if (!isProgress(sent))
+      return log.warn('a signal was refused: only operations send it', { signal: 'progress' });
+    const { assessment, ending, used } = sent;
     if (used !== undefined) state.approvals = state.approvals.filter(({ id }) => !used.includes(id));
     if (assessment !== undefined) show(assessment);
     if (ending !== undefined) state.ending = ending;

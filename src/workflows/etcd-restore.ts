@@ -23,6 +23,7 @@ import { isLong } from './long-history.ts';
 import { movingData, untilLooked } from './looking.ts';
 import { plain } from './markdown.ts';
 import { changedSignal, type ResourceRef, resyncSignal } from './messages.ts';
+import { isRestoreAssessment } from './shapes.ts';
 
 /** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
 const FOLLOW = '5s';
@@ -123,7 +124,11 @@ class RestoreEntity {
 function look(ref: ResourceRef, actor: RestoreActor): Promise<RestoreAssessment> {
   const summary = `look at ${ref.namespace}/${ref.name}`;
   const { workflowId } = workflowInfo();
-  return untilLooked(summary, activities => activities.assessRestore(ref, { actor, workflowId }));
+  return untilLooked(
+    summary,
+    activities => activities.assessRestore(ref, { actor, workflowId }),
+    isRestoreAssessment,
+  );
 }
 
 /** How it failed; undefined: it did not. */

@@ -42,19 +42,23 @@ const LOOKING = {
  * Makes one pass, and tries for ever: a resource that cannot be looked at now is still there. What keeps it from
  * succeeding is shown as the failure of the pending activity. Rejects only when its scope is cancelled.
  * @param summary the line that people read in the Temporal UI
+ * @param isAnswer whether it is what a pass answers: people can complete an activity by hand
  */
 export async function untilLooked<T>(
   summary: string,
   look: (activities: Activities) => Promise<T>,
+  isAnswer: (answer: unknown) => boolean,
 ): Promise<T> {
   const activities = proxyActivities<Activities>({ ...LOOKING, summary }) as Activities;
   for (;;) {
     try {
-      return await look(activities);
+      const answer = await look(activities);
+      if (isAnswer(answer)) return answer;
+      log.error('a pass was completed with what is no answer, and is made again');
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
       log.error('a pass failed for good and is made again', { error: rootCause(error) });
-      await sleep(LOOKING.retry.maximumInterval);
     }
+    await sleep(LOOKING.retry.maximumInterval);
   }
 }

@@ -7,6 +7,7 @@ import {
   CancellationScope,
   condition,
   getExternalWorkflowHandle,
+  log,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
@@ -22,6 +23,7 @@ import {
   type ResourceRef,
 } from './messages.ts';
 import { assess, perform, type StepOutcome } from './perform.ts';
+import { isControl } from './shapes.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 
@@ -42,8 +44,8 @@ const TRIES = 5;
 async function interpret(input: OperationInput): Promise<OperationResult> {
   let { control } = input;
   setHandler(controlSignal, sent => {
-    // Whoever sends it by hand may send nothing with it.
-    if (sent) control = { ...sent, abort: sent.abort ?? control.abort };
+    if (isControl(sent)) control = { ...sent, abort: sent.abort ?? control.abort };
+    else log.warn('a signal was refused: only entities send it', { signal: 'control' });
   });
   // Cancelling in the UI is asking to abort: the step under way is finished, nothing is left half done.
   CancellationScope.current().cancelRequested.catch(() => {

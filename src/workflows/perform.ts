@@ -3,6 +3,7 @@ import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from 
 import type { Actor, Assessment, PlannedStep, Step } from '../activities/index.ts';
 import { HEARTBEAT, movingData, untilLooked } from './looking.ts';
 import type { ResourceRef } from './messages.ts';
+import { isAssessment } from './shapes.ts';
 
 /** A step that keeps failing gives control back within a minute, so that people are told; one takes seconds on a busy machine. */
 const ACTING = {
@@ -37,7 +38,7 @@ const WAITS: readonly Step['kind'][] = [
 /** One pass: observe, plan, report. */
 export function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
   const summary = `look at ${ref.namespace}/${ref.name} and plan`;
-  return untilLooked(summary, activities => activities.assess(ref, { actor, workflowId }));
+  return untilLooked(summary, activities => activities.assess(ref, { actor, workflowId }), isAssessment);
 }
 
 /** How a step went: done, the world had moved, or it failed with this message. */

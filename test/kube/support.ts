@@ -97,6 +97,15 @@ export const faults = {
       });
       return true;
     },
+  /** A 200 with these bytes again and again, until the client leaves. */
+  trickle:
+    (bytes: string): Fault =>
+    (_request, response) => {
+      const stream = openStream(response);
+      const timer = setInterval(() => stream.write(bytes), 20);
+      response.socket?.once('close', () => clearInterval(timer));
+      return true;
+    },
 };
 
 function openStream(response: ServerResponse): ServerResponse {

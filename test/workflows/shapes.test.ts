@@ -1,0 +1,150 @@
+/** What workflows tell each other is known when it comes, and what somebody forged is not taken for it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  isAssessment,
+  isBackupAssessment,
+  isBackupEnding,
+  isControl,
+  isProgress,
+  isRestoreAssessment,
+} from '../../src/workflows/shapes.ts';
+
+interface Payloads {
+  readonly payloads?: readonly { readonly data?: string }[];
+}
+interface Event {
+  readonly eventId: string;
+  readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string } };
+  readonly activityTaskCompletedEventAttributes?: {
+    readonly scheduledEventId: string;
+    readonly result?: Payloads;
+  };
+  readonly workflowExecutionSignaledEventAttributes?: {
+    readonly signalName: string;
+    readonly input?: Payloads;
+  };
+}
+
+const folder = fileURLToPath(new URL('../histories', import.meta.url));
+
+/** What was really said, by the name of the activity that answered it or of the signal that brought it. */
+function* said(): Generator<readonly [string, unknown]> {
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.json(\.gz)?$/.test(path)) continue;
+    const bytes = readFileSync(join(folder, path));
+    const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+    const { events } = JSON.parse(text) as { readonly events: readonly Event[] };
+    const scheduled = new Map(
+      events.map(each => [each.eventId, each.activityTaskScheduledEventAttributes?.activityType.name ?? '']),
+    );
+    for (const each of events) {
+      const { activityTaskCompletedEventAttributes: done, workflowExecutionSignaledEventAttributes: sent } =
+        each;
+      if (done !== undefined) yield [scheduled.get(done.scheduledEventId) ?? '', decoded(done.result)];
+      if (sent !== undefined) yield [sent.signalName, decoded(sent.input)];
+    }
+  }
+}
+
+function decoded(input: Payloads | undefined): unknown {
+  const data = input?.payloads?.[0]?.data;
+  return data === undefined ? undefined : JSON.parse(Buffer.from(data, 'base64').toString());
+}
+
+const known: Readonly<Record<string, (value: unknown) => boolean>> = {
+  assess: isAssessment,
+  assessBackup: isBackupAssessment,
+  assessRestore: isRestoreAssessment,
+  progress: isProgress,
+  control: isControl,
+  ended: isBackupEnding,
+};
+
+describe('what workflows and passes say', () => {
+  it('is known, in every recorded history', () => {
+    const seen = new Set<string>();
+    for (const [name, value] of said()) {
+      if (known[name] === undefined) continue;
+      seen.add(name);
+      expect({ name, value, known: known[name](value) }).toEqual({ name, value, known: true });
+    }
+    expect([...seen].sort()).toEqual(Object.keys(known).sort());
+  });
+
+  it('is not known when it is any JSON, or when a part of it is exchanged for that', () => {
+    const real = [...said()].filter(([name]) => known[name] !== undefined);
+    const genuine = new Map(real);
+    for (const [name, isKnown] of Object.entries(known)) {
+      expect(isKnown(undefined)).toBe(false);
+      fc.assert(
+        fc.property(fc.jsonValue(), value => {
+          expect(() => isKnown(value)).not.toThrow();
+          expect(() => isKnown({ ...(genuine.get(name) as object), decision: value })).not.toThrow();
+        }),
+        { numRuns: 200 },
+      );
+    }
+  });
+
+  const decision = { kind: 'idle', nextLookSeconds: 60 };
+  const summary = {
+    phase: 'Running',
+    version: '3.6.16',
+    size: 3,
+    membersReady: 3,
+    healthy: true,
+    paused: false,
+    members: [],
+    conditions: [],
+  };
+  const good = { decision, generation: 1, summary };
+
+  it.each<readonly [string, unknown]>([
+    ['no decision', { ...good, decision: undefined }],
+    ['a decision of an unknown kind', { ...good, decision: { kind: 'toString' } }],
+    [
+      'a plan that is a text',
+      { ...good, decision: { ...decision, kind: 'blocked', reason: '', message: '', plan: 'x' } },
+    ],
+    ['a summary without members', { ...good, summary: { ...summary, members: undefined } }],
+    ['half a member', { ...good, summary: { ...summary, membersReady: 1.5 } }],
+    [
+      'a phase that no search attribute holds',
+      { ...good, summary: { ...summary, phase: 'x'.repeat(3_000) } },
+    ],
+    ['verdicts that are no list', { ...good, verdicts: {} }],
+  ])('is refused with %s', (_, forged) => {
+    expect(isAssessment(good)).toBe(true);
+    expect(isProgress({ assessment: good })).toBe(true);
+    expect(isAssessment(forged)).toBe(false);
+    expect(isProgress({ assessment: forged })).toBe(false);
+  });
+
+  it.each<readonly [string, unknown]>([
+    ['used approvals that are no list', { used: 7 }],
+    ['an ending that says nothing', { ending: {} }],
+    [
+      'more than the next run can be handed',
+      { ending: { operation: 'scaleCluster', outcome: 'failed', message: 'x'.repeat(300_000) } },
+    ],
+  ])('progress is refused with %s', (_, forged) => expect(isProgress(forged)).toBe(false));
+
+  it.each<readonly [string, unknown]>([
+    ['approvals that are no list', { approvals: 7 }],
+    ['an approval without ids', { approvals: [{ id: 1, operation: 'x', by: 'ana', expiresAt: 1 }] }],
+    ['a failure that says no time', { failed: { operation: 'x', message: 'y' } }],
+    ['nothing', null],
+  ])('control is refused with %s', (_, forged) => expect(isControl(forged)).toBe(false));
+
+  it.each([
+    [null],
+    [{}],
+    [{ operation: 'takeBackup' }],
+    [{ operation: 'takeBackup', outcome: 'ended', by: 'ana' }],
+  ])('the end of a backup is refused as %j', forged => expect(isBackupEnding(forged)).toBe(false));
+});
