@@ -48,6 +48,8 @@ export interface Dependencies {
   readonly endpointsAllowed?: readonly string[];
   /** The one namespace that this operator looks after, and may read in; undefined: all. */
   readonly watchNamespace?: string | undefined;
+  /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
+  readonly credentialHosts?: readonly string[];
   readonly logger: ActivityLogger;
   /** Takes note of one pass of a cluster: what was seen and what was decided. */
   readonly onPass: (report: PassReport) => void;

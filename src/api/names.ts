@@ -83,6 +83,8 @@ export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 export const ANNOTATION_BACKUP_ASKED = `${GROUP}/backup-asked`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */
 export const ANNOTATION_VERSION = 'etcd.version';
+/** Of Secrets, by people: the hosts that what it holds may be sent to, parted by commas. */
+export const ANNOTATION_HOSTS = `${GROUP}/hosts`;
 
 /** The three kinds, with the plural that their URLs use. */
 export const PLURALS = {

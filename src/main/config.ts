@@ -39,8 +39,8 @@ export interface Config {
   readonly image: string | undefined;
   /** Whose backups may reach stores with the identity of the operator's pod; `*`: everybody's. */
   readonly identityNamespaces: readonly string[];
-  /** Where EtcdBackups may name endpoints, and stores be, besides what all may: hosts, addresses, blocks; `*`: anywhere. */
-  readonly allowed: { readonly endpoints: readonly string[]; readonly stores: readonly string[] };
+  /** Where EtcdBackups may name endpoints, stores be, and what Secrets hold be sent, besides what all may: hosts, addresses, blocks; `*`: anywhere. */
+  readonly allowed: Readonly<Record<'endpoints' | 'stores' | 'credentials', readonly string[]>>;
   /** Without election every replica with the watcher role watches; only for one that runs alone. */
   readonly leaderElection: boolean;
   readonly leaseName: string;
@@ -133,6 +133,7 @@ export function parseConfig(environment: Environment): Config {
     allowed: {
       endpoints: addresses(env, 'BACKUP_ENDPOINTS_ALLOWED'),
       stores: addresses(env, 'STORE_ADDRESSES_ALLOWED'),
+      credentials: addresses(env, 'CREDENTIAL_HOSTS_ALLOWED'),
     },
     leaderElection: env.flag('LEADER_ELECTION'),
     leaseName: env.text('LEASE_NAME'),

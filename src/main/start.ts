@@ -177,6 +177,7 @@ async function makeWorkers(
       ...claims,
       identityNamespaces: config.identityNamespaces,
       storesAllowed: config.allowed.stores,
+      credentialHosts: config.allowed.credentials,
     }),
     openVolume: (owner: Parameters<typeof openClaim>[1], of: Parameters<typeof openClaim>[2]) =>
       openClaim(claims, owner, of),
@@ -185,6 +186,7 @@ async function makeWorkers(
     recordEvent: eventSink(kubernetes.events),
     endpointsAllowed: config.allowed.endpoints,
     watchNamespace: config.watchNamespace,
+    credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
     onBackup: metrics.backup,

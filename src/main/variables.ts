@@ -172,6 +172,13 @@ export const VARIABLES = {
     meaning:
       'Where stores may be besides, in the form of BACKUP_ENDPOINTS_ALLOWED. Of the hosts that it names, errors are told in full, of others only what a store says itself.',
   },
+  CREDENTIAL_HOSTS_ALLOWED: {
+    type: 'list',
+    otherwise:
+      "the clouds' own hosts, and those that a Secret names in its annotation etcd.database.coreos.com/hosts",
+    meaning:
+      "Where what Secrets hold that would serve whoever receives it may be sent besides: Google's tokens, requests signed for Azure or OSS, and an authSecret to an etcd that is not of its namespace. In the form of BACKUP_ENDPOINTS_ALLOWED.",
+  },
   LEADER_ELECTION: {
     type: 'flag',
     default: true,

@@ -61,6 +61,11 @@ export class AllowedAddresses {
     return this.#everything || checks(this.#blocks, address);
   }
 
+  /** @param host a name or an address */
+  covers(host: string): boolean {
+    return this.coversName(host) || this.coversAddress(host);
+  }
+
   /** Whether a store may be at this address: anywhere but at a special one that nobody has allowed. */
   mayBeStore(address: string): boolean {
     return !isSpecial(address) || this.coversAddress(address);

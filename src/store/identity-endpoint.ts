@@ -1,11 +1,19 @@
-/** Where the token of the pod's own identity may be sent. Pure. */
+/** Where tokens, and requests that serve whoever receives them, may be sent. Pure. */
+import type { AllowedAddresses } from './addresses.ts';
 import { StoreError } from './port.ts';
 
 /** Hosts at which the clouds themselves answer. */
 const CLOUDS = {
   gcs: /(^|\.)googleapis\.com$/,
   abs: /\.blob\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)|storage\.azure\.net)$/,
+  oss: /(^|\.)(vpc100-)?oss-[a-z0-9-]+\.aliyuncs\.com$/,
 } as const;
+
+const SECRETS = { gcs: 'gcpSecret', abs: 'absSecret', oss: 'ossSecret' } as const;
+
+function isCloud(block: keyof typeof CLOUDS, { protocol, hostname }: URL): boolean {
+  return protocol === 'https:' && CLOUDS[block].test(hostname);
+}
 
 /**
  * Refuses an endpoint that is not the cloud's own. A token serves whoever receives it, and endpoints are written by people who
@@ -14,14 +22,35 @@ const CLOUDS = {
  * @throws StoreError `invalid`
  */
 export function checkIdentityEndpoint(
-  block: keyof typeof CLOUDS,
+  block: 'gcs' | 'abs',
   endpoint: URL,
   trusted: readonly string[] = [],
 ): void {
   const { protocol, hostname } = endpoint;
-  if (trusted.includes(hostname) || (protocol === 'https:' && CLOUDS[block].test(hostname))) return;
+  if (trusted.includes(hostname) || isCloud(block, endpoint)) return;
   throw new StoreError(
     'invalid',
     `${block}.endpoint ${protocol}//${hostname} is not the cloud's own: the token of the operator's identity is not sent there; name a Secret`,
+  );
+}
+
+/**
+ * Refuses an endpoint that is neither the cloud's own nor one that the Secret names (docs/decisions/0053). Google's tokens serve
+ * whoever receives them; the signatures of Azure (Shared Key) and of OSS (V1 and V4) do not cover the host, so whoever receives a
+ * request can hand it on to the cloud and read the answer. Those of AWS (Signature Version 4) do.
+ * @param allowed what the Secret and administrators name; undefined: everything
+ * @throws StoreError `invalid`
+ */
+export function checkSecretEndpoint(
+  block: keyof typeof CLOUDS,
+  endpoint: URL,
+  allowed: AllowedAddresses | undefined,
+): void {
+  const { protocol, hostname } = endpoint;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (allowed === undefined || isCloud(block, endpoint) || allowed.covers(host)) return;
+  throw new StoreError(
+    'invalid',
+    `${block}.endpoint ${protocol}//${hostname} is not the cloud's own, and what ${block}.${SECRETS[block]} holds would serve whoever is there: have the host named by the Secret, in its annotation etcd.database.coreos.com/hosts, or in CREDENTIAL_HOSTS_ALLOWED of the operator`,
   );
 }

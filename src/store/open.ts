@@ -1,7 +1,7 @@
 /** Opens the store that a resource names. Each adapter, and what it needs, is loaded only when it is used. */
 import type { AllowedAddresses } from './addresses.ts';
 import type { HttpOptions } from './http.ts';
-import { checkIdentityEndpoint } from './identity-endpoint.ts';
+import { checkIdentityEndpoint, checkSecretEndpoint } from './identity-endpoint.ts';
 import { StoreMemory } from './memory.ts';
 import { endpointUrl, splitPath } from './names.ts';
 import { type Store, StoreError } from './port.ts';
@@ -39,6 +39,8 @@ export interface OpenOptions extends Partial<Omit<HttpOptions, 'isForeign'>> {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Hosts besides the clouds' own that may receive tokens of the pod's identity; default none. */
   readonly trustedHosts?: readonly string[];
+  /** Hosts besides the clouds' own that may receive what the Secret holds; default all. */
+  readonly secretHosts?: AllowedAddresses | undefined;
 }
 
 /** The kernel's buffers hide the progress of a slow upload's last megabytes: hence a whole minute of silence. */
@@ -70,16 +72,16 @@ export async function openStore(
     isForeign: isForeign(spec, secret, options.allowed),
   };
   const secrets = secret === undefined ? [] : secretTexts(secret);
-  const { environment, trustedHosts } = options;
+  const { environment, trustedHosts, secretHosts } = options;
   switch (spec.type) {
     case 'S3':
       return openS3(spec, secret, { http, secrets });
     case 'ABS':
-      return openAzure(spec, secret, { http, secrets, environment, trustedHosts });
+      return openAzure(spec, secret, { http, secrets, environment, trustedHosts, secretHosts });
     case 'GCS':
-      return openGoogle(spec, secret, { http, secrets, trustedHosts });
+      return openGoogle(spec, secret, { http, secrets, trustedHosts, secretHosts });
     case 'OSS':
-      return openOss(spec, secret, { http, secrets });
+      return openOss(spec, secret, { http, secrets, secretHosts });
     case 'File':
       return (await import('./file.ts')).openFileStore(spec.folder);
   }
@@ -90,6 +92,7 @@ interface Common {
   readonly secrets: readonly string[];
   readonly environment?: OpenOptions['environment'];
   readonly trustedHosts?: OpenOptions['trustedHosts'];
+  readonly secretHosts?: OpenOptions['secretHosts'];
 }
 
 function definedOnly({ silenceMs, attempts, allowed }: OpenOptions): Partial<Omit<HttpOptions, 'memory'>> {
@@ -152,6 +155,7 @@ async function openAzure(
   if (secret !== undefined) {
     const { account, key, suffix } = azureCredentials(secret);
     const service = endpointUrl(spec.endpoint, `https://${account}.${suffix}`);
+    checkSecretEndpoint('abs', service, common.secretHosts);
     return new RemoteStore(
       azureProtocol({ service, container, credentials: { name: account, key }, ...common }),
       common.http.memory,
@@ -185,6 +189,7 @@ async function openGoogle(
   const credentials = secret && googleCredentials(secret);
   const endpoint = endpointUrl(spec.endpoint, GCS_DEFAULT);
   if (credentials === undefined) checkIdentityEndpoint('gcs', endpoint, common.trustedHosts);
+  else checkSecretEndpoint('gcs', endpoint, common.secretHosts);
   const [{ googleProtocol }, { googleToken }, { HttpClient }] = await Promise.all([
     import('./google.ts'),
     import('./google-token.ts'),
@@ -208,6 +213,7 @@ async function openOss(
     throw new StoreError('invalid', 'OSS needs a Secret: name it in oss.ossSecret');
   }
   const given = ossCredentials(secret);
+  checkSecretEndpoint('oss', endpoint, common.secretHosts);
   return new RemoteStore(
     ossProtocol({ endpoint, bucket, keys: async () => given, ...common }),
     common.http.memory,

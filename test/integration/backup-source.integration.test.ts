@@ -17,7 +17,12 @@ const PASSWORD = 'canary-root-password-77b1';
 const VERSION = '3.6.16';
 
 const { deps, kube } = new BackupWorld();
-const real = { ...deps, etcd: createEtcdPort(), endpointsAllowed: ['127.0.0.1'] };
+const real = {
+  ...deps,
+  etcd: createEtcdPort(),
+  endpointsAllowed: ['127.0.0.1'],
+  credentialHosts: ['127.0.0.1'],
+};
 const clusters: EtcdProcessCluster[] = [];
 afterAll(() => Promise.all(clusters.map(cluster => cluster.stop())));
 

@@ -28,7 +28,7 @@ test('an empty environment gives the defaults of the deployment', () => {
     pod: { name: 'etcd-operator-0', namespace: 'etcd-operator' },
     image: undefined,
     identityNamespaces: [],
-    allowed: { endpoints: [], stores: [] },
+    allowed: { endpoints: [], stores: [], credentials: [] },
     leaderElection: true,
     leaseName: 'etcd-operator-watcher',
     kubeconfig: undefined,

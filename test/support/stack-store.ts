@@ -1,6 +1,7 @@
 /** The stores' servers as the pods of a stack reach them, each with the Secret and the block that a person would write. */
 import { Readable } from 'node:stream';
 import type { StoreBlocks } from '../../src/api/backup-names.ts';
+import { ANNOTATION_HOSTS } from '../../src/api/names.ts';
 import { openStore, type StoreSpec } from '../../src/store/open.ts';
 import { secret } from './certificates.ts';
 import type { World } from './e2e.ts';
@@ -69,7 +70,9 @@ export async function startStackStore(world: World, namespace: string, type: Clo
     for (const each of forwards) each.stop();
     await server.stop();
   };
-  await world.kube.apply(secret(namespace, STORE_SECRETS[type], known.credentials));
+  const made = secret(namespace, STORE_SECRETS[type], known.credentials);
+  const annotations = { [ANNOTATION_HOSTS]: new URL(endpoint).hostname };
+  await world.kube.apply({ ...made, metadata: { ...made.metadata, annotations } });
   const contents = () => contentsOf(local, known.credentials);
   const put = (key: string, bytes: Buffer) => putInto(local, known.credentials, { key, bytes });
   return { type, front: server.front, endpoint, ...known, contents, put, stop };

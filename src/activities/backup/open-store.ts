@@ -1,13 +1,14 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
 import type { StoreBlocks } from '../../api/backup-names.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../api/types.ts';
-import type { KubeClient } from '../../kube/port.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
 import { openStore, type StoreSpec } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { SECRET } from '../tls-secrets.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
 import { BackupFailure } from './failure.ts';
+import { hostsOfSecret } from './secret-hosts.ts';
 
 /** Whose store is opened: an EtcdBackup, or an EtcdRestore with the store that it reads from. */
 export interface StoreOwner {
@@ -21,6 +22,8 @@ export interface StoreDeps extends ClaimStoreDeps {
   readonly identityNamespaces: readonly string[];
   /** Where stores may be besides what all may: hosts, addresses, blocks. */
   readonly storesAllowed: readonly string[];
+  /** Where what Secrets hold may be sent besides: in the same form. */
+  readonly credentialHosts: readonly string[];
 }
 
 /** The opener of all storage types. */
@@ -35,8 +38,11 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
     }
     const secret = secretOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);
-    const data = secret === undefined ? undefined : await readSecret(deps.kube, namespace, secret);
-    return openStore(storeSpec(spec), data, { allowed, memory: memory.share(namespace) });
+    const common = { allowed, memory: memory.share(namespace) };
+    if (secret === undefined) return openStore(storeSpec(spec), undefined, common);
+    const object = await readSecret(deps.kube, namespace, secret);
+    const secretHosts = hostsOfSecret(object, deps.credentialHosts);
+    return openStore(storeSpec(spec), dataOf(object), { ...common, secretHosts });
   };
 }
 
@@ -84,11 +90,7 @@ function storeSpec({ storageType: type, s3, abs, gcs, oss }: StoreOwner['spec'])
 }
 
 /** Its values stay within the activity that reads them. */
-async function readSecret(
-  kube: KubeClient,
-  namespace: string,
-  name: string,
-): Promise<Readonly<Record<string, string>>> {
+async function readSecret(kube: KubeClient, namespace: string, name: string): Promise<KubeObject> {
   const object = await kube.get({ ...SECRET, namespace, name });
   if (object === undefined) {
     throw new BackupFailure(
@@ -96,6 +98,10 @@ async function readSecret(
       `Secret ${namespace}/${name}, which holds the credentials of the store, does not exist: create it`,
     );
   }
+  return object;
+}
+
+function dataOf(object: KubeObject): Readonly<Record<string, string>> {
   const data = (object['data'] ?? {}) as Readonly<Record<string, string>>;
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),

@@ -1,6 +1,6 @@
 /** Opens the member that a snapshot is taken from: looked for, asked, and read from linearizably first. */
 import { domainOf } from '../../api/domain.ts';
-import { API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
+import { ANNOTATION_HOSTS, API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
 import { secretKeys } from '../../api/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
@@ -16,6 +16,7 @@ import { asCluster } from '../resource.ts';
 import { messageOf } from '../failures.ts';
 import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
+import { hostsOfSecret } from './secret-hosts.ts';
 import { POD } from '../observe.ts';
 import { podFacts } from '../pod-facts.ts';
 import { dial } from '../probe.ts';
@@ -159,7 +160,12 @@ async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<Di
     }),
   );
   const tls = found.some(({ endpoint }) => endpoint.tls) ? await readClientTls(deps, backup) : undefined;
-  const credentials = await readCredentials(deps, backup);
+  const foreign = found.filter(({ behind }) => behind.kind === 'addresses' && !behind.isOwn);
+  const credentials = await readCredentials(
+    deps,
+    backup,
+    foreign.map(({ endpoint }) => endpoint.host),
+  );
   const dialled = found.flatMap(({ endpoint, behind, name }) =>
     behind.kind !== 'addresses'
       ? []
@@ -223,11 +229,24 @@ async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promis
   );
 }
 
-async function readCredentials({ kube }: Dependencies, backup: EtcdBackup): Promise<Credentials | undefined> {
+/** @param foreign the hosts that they would be sent to which are not of the namespace: whoever runs a pod there can read its Secrets anyway */
+async function readCredentials(
+  { kube, credentialHosts = [] }: Dependencies,
+  backup: EtcdBackup,
+  foreign: readonly string[] = [],
+): Promise<Credentials | undefined> {
   const { namespace } = backup.metadata;
   const name = backup.spec.authSecret ?? '';
   if (name === '') return undefined;
   const object = await kube.get({ ...SECRET, namespace, name });
+  const named = hostsOfSecret(object, credentialHosts);
+  const unnamed = object === undefined ? undefined : foreign.find(host => !named.covers(host));
+  if (unnamed !== undefined) {
+    throw new BackupFailure(
+      'never',
+      `spec.etcdEndpoints ${unnamed} is not of namespace ${namespace}, and what Secret ${namespace}/${name} holds would be sent there: have the host named by the Secret, in its annotation ${ANNOTATION_HOSTS}, or in CREDENTIAL_HOSTS_ALLOWED of the operator`,
+    );
+  }
   const [username, password] = ['username', 'password'].map(key => secretText(object, key));
   if (username !== undefined && password !== undefined) return { username, password };
   const fault = object === undefined ? 'does not exist' : 'lacks username or password';

@@ -22,6 +22,7 @@ async function opened(identityNamespaces: readonly string[], spec: StoreOwner['s
     memory: new StoreMemory(),
     identityNamespaces,
     storesAllowed: [],
+    credentialHosts: [],
   });
   const metadata = { namespace: 'shop', name: 'nightly', uid: 'u-1' };
   try {

@@ -114,6 +114,10 @@ test.each([
     command => inFolder(command.replace('storage-account=backups', `storage-account=${account}`)),
     await KNOWN[type](store),
   );
+  const { hostname } = new URL(store.endpoint);
+  const named = (command: string) =>
+    command.replace('secret azure', `secret ${name}`).replace('blobs.example.org', hostname);
+  if (type !== 'S3') await pageOfStores.type('annotate secret', command => inFolder(named(command)));
   const path = 'bucket/etcd/by-secret';
   const block: StoreBlocks =
     type === 'GCS' ? { gcs: { path, endpoint: store.endpoint, gcpSecret: name } } : blockOf(store, path);
