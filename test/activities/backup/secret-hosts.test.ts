@@ -100,7 +100,7 @@ describe.each(['GCS', 'ABS', 'OSS'] as const)('of a Secret for %s', type => {
     ['https://minio.example.org:9000', 'minio.example.org'],
     ['https://minio.example.org', 'other.example, *.example.org'],
     ['https://[fd00::1]:9000', 'fd00::/8'],
-  ])('it may be sent to %s when its annotation says %s', async (endpoint, hosts) => {
+  ])('may be sent to %s when its annotation says %s', async (endpoint, hosts) => {
     expect(await outcome({ type, endpoint, hosts })).toBe('opened');
   });
 
@@ -112,7 +112,7 @@ describe.each(['GCS', 'ABS', 'OSS'] as const)('of a Secret for %s', type => {
     ['https://evil.example', 'minio.example.org'],
     ['https://minio.example.org.evil.example', 'minio.example.org, *.example.org'],
     ['https://evil.example', 'not a host!, , /'],
-  ])('it is not sent to %s when its annotation says %s', async (endpoint, hosts) => {
+  ])('is not sent to %s when its annotation says %s', async (endpoint, hosts) => {
     expect(await outcome({ type, endpoint, hosts })).not.toBe('opened');
   });
 
