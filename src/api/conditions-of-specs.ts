@@ -100,6 +100,11 @@ const TLS_READY = rows('TLSReady', {
     'A certificate is near its end: less than a fifth of its life and less than 30 days are left; or an authority of TLS.auto has less than a year left.',
     'Renew the certificate that the message names; etcd takes it up without a restart. An authority of TLS.auto is not renewed: restore a backup into a new cluster in time.',
   ],
+  SharedIssuer: [
+    'True',
+    'The certificates are good, and come from a ClusterIssuer: whoever of any namespace gets a certificate from it can be a client of this etcd, one of the name root its superuser, and near port 2380 a member.',
+    'Name an Issuer of the namespace that signs for this cluster alone, and take up its authority as docs/operations/tls.md says.',
+  ],
   Issuing: ['False', 'The operator, or cert-manager, is about to issue certificates.', WAIT],
   CertManagerMissing: [
     'False',

@@ -124,7 +124,17 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
     return [
       finding('TLSReady', 'NextNamesMissing', `no member can take the place of another: ${next.message}`),
     ];
+  const shared = sharedIssuer(observation);
+  if (shared !== undefined)
+    return [finding('TLSReady', 'SharedIssuer', `${shared}; ${expiries(tls.certificates)}`)];
   return [finding('TLSReady', 'Ready', expiries(tls.certificates))];
+}
+
+/** etcd trusts whatever its authority signs, and takes the common name for the name of a user (etcd's guide to RBAC). */
+function sharedIssuer({ cluster }: Observation): string | undefined {
+  const issuer = cluster.object.spec.TLS?.certManager?.issuerRef;
+  if (issuer?.kind !== 'ClusterIssuer') return undefined;
+  return `ClusterIssuer ${issuer.name} signs for other namespaces, too: any certificate of it opens this etcd, and with authentication one that says root is its superuser; use an Issuer for this cluster alone`;
 }
 
 function endings({ certificates, authoritiesEnding = [] }: TlsFacts): string[] {

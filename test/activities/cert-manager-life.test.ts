@@ -37,6 +37,15 @@ async function say(world: OperatorWorld, name: string, status: object): Promise<
 }
 
 describe('a cluster with TLS.certManager', () => {
+  test('says of good certificates that a ClusterIssuer signs for all namespaces', async () => {
+    const world = managed({ name: 'company', kind: 'ClusterIssuer' });
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'SharedIssuer' });
+    expect(tlsReady(world)?.message).toMatch(/ClusterIssuer company .* says root is its superuser.* until /);
+  });
+
   test('asks for its certificates, waits, and is created with them', async () => {
     const world = managed();
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'Issuing' });
