@@ -17,6 +17,9 @@ import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
 const PARALLEL = 2;
 
+/** OSS's documentation, "Bucket naming conventions". It is put into the host: any other character could lead to another one. */
+const BUCKET = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
+
 const CODES: Readonly<Record<string, StoreErrorCode>> = {
   FileAlreadyExists: 'exists',
   FileImmutable: 'exists',
@@ -212,6 +215,10 @@ const onlyNew = { 'x-oss-forbid-overwrite': 'true' };
 
 /** The bucket is the first label of the host, but for servers that are addressed by number or are on this machine. */
 function bucketUrl(endpoint: URL, bucket: string): URL {
+  if (!BUCKET.test(bucket)) {
+    const why = 'write 3 to 63 lower-case letters, digits and dashes';
+    throw new StoreError('invalid', `"${bucket}" is no bucket of OSS: ${why}`);
+  }
   if (isIP(endpoint.hostname) !== 0 || !endpoint.hostname.includes('.')) return below(endpoint, `/${bucket}`);
   const url = new URL(endpoint);
   url.hostname = `${bucket}.${endpoint.hostname}`;
