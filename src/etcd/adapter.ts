@@ -16,6 +16,7 @@ import {
   type MemberVersion,
   type StoreHash,
 } from './port.ts';
+import { plausibleList, plausibleStatus } from './plausible.ts';
 import { snapshotCall } from './snapshot-call.ts';
 import { type TokenSource, tokenSource, withToken } from './token.ts';
 import { readVersion } from './version.ts';
@@ -112,7 +113,7 @@ class DialledMember implements EtcdMember {
     return this.#call('memberList', async deadline => {
       // Protobuf's default would be a local read, which may lie.
       const { header, members } = await this.#etcd.cluster.memberList({ linearizable: true }, { deadline });
-      return {
+      return plausibleList({
         clusterId: toHex(header.cluster_id),
         members: members.map(member => ({
           id: toHex(member.ID),
@@ -121,7 +122,7 @@ class DialledMember implements EtcdMember {
           clientUrls: member.clientURLs,
           isLearner: member.isLearner,
         })),
-      };
+      });
     });
   }
 
@@ -209,7 +210,7 @@ class DialledMember implements EtcdMember {
 }
 
 function toMemberStatus(raw: RawStatus): MemberStatus {
-  return {
+  return plausibleStatus({
     memberId: toHex(raw.header.member_id),
     clusterId: toHex(raw.header.cluster_id),
     leaderId: raw.leader === '0' ? undefined : toHex(raw.leader),
@@ -221,7 +222,7 @@ function toMemberStatus(raw: RawStatus): MemberStatus {
     dbSize: Number(raw.dbSize),
     dbSizeInUse: Number(raw.dbSizeInUse),
     errors: raw.errors,
-  };
+  });
 }
 
 /** A decimal 64-bit id as etcdctl prints it. */

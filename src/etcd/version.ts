@@ -2,6 +2,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { IncomingMessage } from 'node:http';
+import { plausibleVersion } from './plausible.ts';
 import { EtcdError, type MemberTarget, type MemberVersion } from './port.ts';
 
 /** The answer is some eighty bytes. */
@@ -17,7 +18,7 @@ export async function readVersion(target: MemberTarget, deadline: number): Promi
     throw new EtcdError('other', `version of the member at ${target.host}: the answer is not etcd's`);
   }
   return {
-    server: said['etcdserver'],
+    server: plausibleVersion(said['etcdserver']),
     cluster: known(said['etcdcluster']),
     storage: known(said['storage']),
   };
@@ -33,7 +34,8 @@ function parse(text: string): Record<string, unknown> {
 }
 
 function known(version: unknown): string | undefined {
-  return typeof version === 'string' && version !== '' && version !== NOT_DECIDED ? version : undefined;
+  const isSaid = typeof version === 'string' && version !== '' && version !== NOT_DECIDED;
+  return isSaid ? plausibleVersion(version) : undefined;
 }
 
 function get(

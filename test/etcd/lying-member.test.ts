@@ -96,3 +96,59 @@ test.each([
   },
   10_000,
 );
+
+/** A field of protobuf's that is a text, a message or a number. */
+function field(id: number, value: string | Buffer | bigint): Buffer {
+  if (typeof value === 'bigint') return Buffer.concat([varint(BigInt(id * 8)), varint(value)]);
+  const bytes = Buffer.from(value as string);
+  return Buffer.concat([varint(BigInt(id * 8 + 2)), varint(BigInt(bytes.length)), bytes]);
+}
+
+function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>= 7n) {
+    bytes.push(Number(left & 127n) | (left > 127n ? 128 : 0));
+    if (left <= 127n) return Buffer.from(bytes);
+  }
+}
+
+function answering(message: Buffer): Http2Server {
+  return createHttp2().on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {}).respond(HEADERS, { waitForTrailers: true });
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(framed(message));
+  });
+}
+
+const HEADER = field(1, Buffer.concat([field(1, 1n), field(2, 2n)]));
+
+test.each([
+  ['a version of 65 letters', [field(2, '3'.repeat(65))]],
+  ['a version that moves the cursor of a terminal', [field(2, '3.6.0\u001b[2J')]],
+  ['a database of nearly 2^63 bytes', [field(2, '3.6.16'), field(3, 2n ** 63n - 1n)]],
+  ['a database of less than nothing', [field(2, '3.6.16'), field(9, 2n ** 64n - 1n)]],
+])('a status with %s is none, since no status of a resource could hold it', async (_, fields) => {
+  const from = await memberOf(answering(Buffer.concat([HEADER, ...fields])));
+  await expect(from.status()).rejects.toMatchObject({ name: 'EtcdError', code: 'other' });
+});
+
+test('errors of a status are cut to what is read of them', async () => {
+  const errors = Array.from({ length: 5_000 }, () => field(8, 'x'.repeat(300)));
+  const from = await memberOf(answering(Buffer.concat([HEADER, field(2, '3.6.16'), ...errors])));
+  expect((await from.status()).errors.join(', ').length).toBeLessThan(4_096);
+});
+
+test.each([
+  ['with a name of 10,000 letters', [field(2, Buffer.concat([field(1, 7n), field(2, 'x'.repeat(10_000))]))]],
+  [
+    'with an address of 10,000 letters',
+    [field(2, Buffer.concat([field(1, 7n), field(3, 'x'.repeat(10_000))]))],
+  ],
+  [
+    'of two thousand members',
+    Array.from({ length: 2_000 }, (_, id) => field(2, field(1, BigInt(id + 1)))),
+  ],
+])('a list %s is none', async (_, members) => {
+  const from = await memberOf(answering(Buffer.concat([HEADER, ...members])));
+  await expect(from.memberList()).rejects.toMatchObject({ name: 'EtcdError', code: 'other' });
+});
