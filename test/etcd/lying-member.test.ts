@@ -144,10 +144,7 @@ test.each([
     'with an address of 10,000 letters',
     [field(2, Buffer.concat([field(1, 7n), field(3, 'x'.repeat(10_000))]))],
   ],
-  [
-    'of two thousand members',
-    Array.from({ length: 2_000 }, (_, id) => field(2, field(1, BigInt(id + 1)))),
-  ],
+  ['of two thousand members', Array.from({ length: 2_000 }, (_, id) => field(2, field(1, BigInt(id + 1))))],
 ])('a list %s is none', async (_, members) => {
   const from = await memberOf(answering(Buffer.concat([HEADER, ...members])));
   await expect(from.memberList()).rejects.toMatchObject({ name: 'EtcdError', code: 'other' });

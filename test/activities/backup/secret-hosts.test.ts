@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { storeOpener, type StoreOwner } from '../../../src/activities/backup/open-store.ts';
 import { openSource } from '../../../src/activities/backup/source.ts';
 import { ANNOTATION_HOSTS } from '../../../src/api/names.ts';
+import { StoreMemory } from '../../../src/store/memory.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { secret } from '../../support/certificates.ts';
 import { FakeKube } from '../../support/fake-kube.ts';
@@ -51,6 +52,7 @@ async function open({ type, endpoint, hosts, ofAdministrators = [] }: Named) {
     image: async () => 'operator',
     identityNamespaces: [],
     storesAllowed: ['127.0.0.1'],
+    memory: new StoreMemory(),
     credentialHosts: ofAdministrators,
   });
   const metadata = { namespace: NAMESPACE, name: 'nightly', uid: 'u-1' };
