@@ -109,7 +109,7 @@ describe('a cluster with TLS.certManager', () => {
     await edit({ hibernated: false });
     expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
     expect(world.names('Pod')).toHaveLength(3);
-    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'SharedIssuer' });
   });
 
   test('whose certificates come from another authority by themselves says who does not trust them', async () => {
