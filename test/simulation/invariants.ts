@@ -1,7 +1,7 @@
 /** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
 import { serialOf } from '../../src/api/names.ts';
 import { compareVersions } from '../../src/api/versions.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
 import { type Around, GroundTruth } from './ground-truth.ts';
@@ -45,6 +45,8 @@ export class Invariants implements EtcdAudit {
   readonly #names = new Map<string, string>();
   /** At which tick each claim, by its uid, was first seen being deleted. */
   readonly #goingSince = new Map<string, number>();
+  /** When the cluster was last to sleep. */
+  #toSleepAt = -1;
 
   constructor(world: {
     kube: SimKube;
@@ -243,14 +245,9 @@ export class Invariants implements EtcdAudit {
       return;
     }
     if (object.kind === 'Pod' && row?.isLearner === false) this.#keepsVolume(name, attempt);
-    const { hibernated } = resource['spec'] as { hibernated?: boolean };
-    if (
-      object.kind === 'Pod' &&
-      row !== undefined &&
-      !row.isLearner &&
-      hibernated !== true &&
-      this.recordedAt
-    )
+    // Who changed their mind since the last look cannot be known.
+    const isToSleep = this.#toSleepAt >= attempt.lookedAt;
+    if (object.kind === 'Pod' && row?.isLearner === false && !isToSleep && this.recordedAt)
       this.#stopping(row, attempt);
   }
 
@@ -298,7 +295,8 @@ export class Invariants implements EtcdAudit {
 
   /** After every tick. */
   check(): void {
-    const status = this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] as EtcdClusterStatus | undefined;
+    const { spec, status } = (this.#kube.peek('EtcdCluster', CLUSTER) ?? {}) as Partial<EtcdCluster>;
+    if (spec?.hibernated === true) this.#toSleepAt = this.#tick();
     if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();
     const early = this.#restores.check(this.#tick());
     if (early !== undefined) throw new Breach(early);
