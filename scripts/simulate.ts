@@ -15,7 +15,8 @@
  */
 import { parseArgs } from 'node:util';
 import { Branches } from '../test/simulation/branches.ts';
-import { MUTATIONS, prepare } from '../test/simulation/mutations.ts';
+import type { ChanceMutation } from '../test/simulation/mutation.ts';
+import { EVERY_MUTATION, MUTATIONS, prepare } from '../test/simulation/mutations.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,13 +45,31 @@ async function checkMutations(seed: number): Promise<void> {
     const breach = await play(scene, seed);
     if (breach !== undefined) complain(`BROKEN: ${scene}: ${breach}`);
   }
-  for (const [number, { what, scene }] of MUTATIONS.entries()) {
+  for (const [number, mutation] of EVERY_MUTATION.entries()) {
     globalThis.mutation = number;
-    const breach = await play(scene, seed);
-    if (breach === undefined) complain(`NOT NOTICED: ${what} (${scene})`);
-    else console.log(`noticed: ${what} (${scene}: ${breach})`);
+    const { what } = mutation;
+    const where = 'scene' in mutation ? mutation.scene : `chance from seed ${mutation.seed}`;
+    const breach = 'scene' in mutation ? await play(mutation.scene, seed) : await meet(mutation);
+    if (breach === undefined) complain(`NOT NOTICED: ${what} (${where})`);
+    else console.log(`noticed: ${what} (${where}: ${breach})`);
   }
   globalThis.mutation = undefined;
+}
+
+/** What chance meets without a guard; undefined when all holds for as long as it may. */
+async function meet({ seed, within }: ChanceMutation): Promise<string | undefined> {
+  if ('observations' in within) {
+    const { judgeObservations } = await import('../test/simulation/observations.ts');
+    return judgeObservations(within.observations, seed).failure?.text;
+  }
+  const { simulate } = await import('../test/simulation/simulate.ts');
+  let steps = 0;
+  for (let next = seed; steps < within.steps; next += 1) {
+    const { ticks, failure } = await simulate(next, { isEphemeral: within.isEphemeral });
+    steps += ticks;
+    if (failure !== undefined) return `seed ${next}, after ${steps} steps: ${failure}`;
+  }
+  return undefined;
 }
 
 /** What the planner would do of observations that nobody has met. */

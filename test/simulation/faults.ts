@@ -76,5 +76,6 @@ export const WEIGHTS: Partial<Record<FaultName, number>> = {
   restoreDeleted: 2,
   hibernated: 2,
   claimExchanged: 2,
+  podLabelsTaken: 2,
   nodesUnregistered: 2,
 };

@@ -1,5 +1,6 @@
 /** The cluster itself, field by field, for generated observations: what is asked for, what is recorded, what people said. */
 import * as fc from 'fast-check';
+import { CALAMITIES, type Calamity } from './generated-calamities.ts';
 import { mostly } from './generated-members.ts';
 
 /** What members run, where an upgrade goes, and what is asked for. */
@@ -76,6 +77,7 @@ export function clusterDraw(wild: number) {
     deleting: rarely(false, true),
     hasFinalizer: rarely(true, false),
     membership: mostly(6, true, false),
+    calamity: mostly<Calamity | undefined>(20, undefined, ...CALAMITIES),
     services: fc.record({
       peer: rarely<'ours' | 'absent' | 'foreign'>('ours', 'absent', 'foreign'),
       client: rarely<'ours' | 'absent' | 'foreign'>('ours', 'absent', 'foreign'),

@@ -17,6 +17,7 @@ import {
   UNKNOWN_MEMBERSHIP,
 } from '../support/builders.ts';
 import { type ClusterDraw, clusterDraw } from './generated-cluster.ts';
+import { after } from './generated-calamities.ts';
 import { type MemberDraw, memberDraw } from './generated-members.ts';
 import { claimOf, hashesOf, membershipOf, podOf, probeOf } from './generated-objects.ts';
 import { clusterOf } from './generated-status.ts';
@@ -41,7 +42,14 @@ function drawn(wild: number) {
 /** Nearly well, with a few faults, and such as no cluster ever was. */
 export const generated: fc.Arbitrary<Generated> = fc
   .oneof(drawn(150), drawn(60), drawn(20))
-  .map(({ cluster, members }) => build(cluster, members));
+  .map(({ cluster, members }) => {
+    const { calamity } = cluster;
+    if (calamity === undefined) return build(cluster, members);
+    return build(
+      { ...cluster, membership: false },
+      members.map(member => after(calamity, member)),
+    );
+  });
 
 function build(draw: ClusterDraw, members: readonly MemberDraw[]): Generated {
   const cluster = clusterOf(draw, members);

@@ -17,6 +17,19 @@ export interface Mutation {
   readonly edits: readonly Edit[];
 }
 
+/**
+ * A guard without which worlds or observations made by chance must come to harm, with nobody leading them there: within so many
+ * steps of worlds from a seed on, or so many observations of a seed.
+ */
+export interface ChanceMutation {
+  readonly what: string;
+  readonly edits: readonly Edit[];
+  readonly seed: number;
+  readonly within:
+    | { readonly steps: number; readonly isEphemeral?: boolean }
+    | { readonly observations: number };
+}
+
 /** An expression of a file, and what takes its place. */
 export const at = (file: string, find: string, put: string): Edit => ({ file: `src/${file}`, find, put });
 /** A guard that is taken away. */

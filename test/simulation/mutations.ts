@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { Mutation } from './mutation.ts';
+import type { ChanceMutation, Mutation } from './mutation.ts';
+import { CHANCE_MUTATIONS } from './mutations-of-chance.ts';
 import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
@@ -18,6 +19,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ...DEATH_MUTATIONS,
 ];
 
+/** All that can be put into effect, by number. */
+export const EVERY_MUTATION: readonly (Mutation | ChanceMutation)[] = [...MUTATIONS, ...CHANCE_MUTATIONS];
+
 /** The number of the mutation that is in effect; none when undefined. The mutated files ask for it. */
 declare global {
   var mutation: number | undefined;
@@ -28,7 +32,8 @@ export function prepare(): void {
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);
-      if (!MUTATIONS.some(({ edits }) => edits.some(({ file }) => url.endsWith(`/${file}`)))) return loaded;
+      if (!EVERY_MUTATION.some(({ edits }) => edits.some(({ file }) => url.endsWith(`/${file}`))))
+        return loaded;
       return { ...loaded, source: switchable(url, readFileSync(fileURLToPath(url), 'utf8')) };
     },
   });
@@ -36,7 +41,7 @@ export function prepare(): void {
 
 /** The source, in which each expression asks first whether another one takes its place. */
 function switchable(url: string, source: string): string {
-  const edits = MUTATIONS.flatMap(({ edits: each }, number) => each.map(edit => ({ ...edit, number })));
+  const edits = EVERY_MUTATION.flatMap(({ edits: each }, number) => each.map(edit => ({ ...edit, number })));
   const here = Map.groupBy(
     edits.filter(({ file }) => url.endsWith(`/${file}`)),
     ({ find }) => find,
