@@ -7,10 +7,11 @@ import {
   ANNOTATION_KEPT_BY_RESTORE,
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_REMOVAL,
+  isNameOfMember,
 } from '../api/names.ts';
 import { parseTimestamp } from '../api/time.ts';
 import type { EtcdClusterStatus } from '../api/types.ts';
-import type { KubeObject } from '../kube/port.ts';
+import type { KubeObject, ObjectMeta } from '../kube/port.ts';
 import { tokenPrefix } from '../planner/identity.ts';
 import type { ClaimFacts } from '../planner/observation.ts';
 
@@ -26,7 +27,7 @@ export function claimFacts(
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
-    ...ownership(metadata.annotations, cluster),
+    ...ownership(metadata, cluster),
     token,
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
     stampedUid: metadata.annotations?.[ANNOTATION_CLAIM_UID],
@@ -64,9 +65,12 @@ function timeKept(note: string | undefined): number | undefined {
   return Number.isNaN(until) ? FOR_EVER : until;
 }
 
-/** Claims of the incarnations before a restore are of the cluster's past: nothing is done with them, also when the status that told of the restore was lost. */
+/**
+ * Claims of the incarnations before a restore are of the cluster's past: nothing is done with them, also when the status that told of the restore was lost.
+ * Nor with a copy that somebody made of a claim, with all that is noted on it, under a name that no member ever has.
+ */
 function ownership(
-  annotations: Readonly<Record<string, string>> = {},
+  { name, annotations = {} }: ObjectMeta,
   cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
 ): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
   const token = annotations[ANNOTATION_INCARNATION];
@@ -75,7 +79,8 @@ function ownership(
   const isPast =
     recorded !== undefined && token !== recorded.token && (recorded.restore !== undefined || isKept);
   return {
-    owned: !isPast && (token?.startsWith(tokenPrefix(cluster)) ?? false),
+    owned:
+      !isPast && isNameOfMember(cluster.name, name) && (token?.startsWith(tokenPrefix(cluster)) ?? false),
     ...(isKept && { keptByRestore: true }),
   };
 }

@@ -128,6 +128,11 @@ export function serialOf(member: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
+/** Whether a member of this cluster can be called so. */
+export function isNameOfMember(cluster: string, name: string): boolean {
+  return memberName(cluster, serialOf(name) ?? -1) === name;
+}
+
 /** The Service that clients use; opened only when the cluster's id is recorded. */
 export function clientServiceName(cluster: string): string {
   return `${cluster}-client`;

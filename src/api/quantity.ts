@@ -1,6 +1,8 @@
 /** Kubernetes quantities and durations, as far as the operator computes with them. Pure. */
 
 const FACTORS: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
   '': 1,
   m: 1e-3,
   k: 1e3,
@@ -23,7 +25,7 @@ const FACTORS: Readonly<Record<string, number>> = {
  */
 export function parseQuantity(quantity: string | number): number | undefined {
   if (typeof quantity === 'number') return Number.isFinite(quantity) ? quantity : undefined;
-  const match = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([KMGTPE]i|[mkMGTPE]))?$/.exec(quantity);
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([KMGTPE]i|[numkMGTPE]))?$/.exec(quantity);
   if (match === null) return undefined;
   const number = Number(`${match[1]}${match[2] ?? ''}`);
   const factor = FACTORS[match[3] ?? ''];

@@ -1,6 +1,11 @@
 /** What contradicts itself or etcd in a specification, as sentences that say what to write instead. Pure. */
 import { cronFault, timeZoneFault } from './cron.ts';
-import { type ClusterConfig, DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './defaults.ts';
+import {
+  type ClusterConfig,
+  DEFAULT_CLAIM_SIZE,
+  DEFAULT_RETAIN_DEAD_MEMBER,
+  DEFAULT_SIZE,
+} from './defaults.ts';
 import { isClusterName, isReservedKey, MAX_CLUSTER_NAME_LENGTH } from './names.ts';
 import { parseBytes, parseDurationSeconds, parseQuantity } from './quantity.ts';
 import { reservedEnvReason } from './reserved-env.ts';
@@ -135,7 +140,30 @@ function storageFaults(spec: EtcdClusterSpec): readonly string[] {
       `the claim of each member has ${filled.join(' and ')}, and a member begins on an empty volume: remove it, and restore a backup with an EtcdRestore`,
     );
   }
-  return [...faults, ...claimMetadataFaults(volumeClaimTemplate?.metadata)];
+  return [
+    ...faults,
+    ...volumeFaults(claim, spec.size ?? DEFAULT_SIZE),
+    ...claimMetadataFaults(volumeClaimTemplate?.metadata),
+  ];
+}
+
+/** Volumes with which no member, or only one, could ever start. */
+function volumeFaults(claim: object | undefined, size: number): readonly string[] {
+  const { volumeMode, volumeName, accessModes } = (claim ?? {}) as Readonly<Record<string, unknown>>;
+  const modes = Array.isArray(accessModes) ? accessModes : [];
+  return [
+    ...(volumeMode === 'Block'
+      ? ['the claim of each member has volumeMode Block, and etcd needs a file system: remove it']
+      : []),
+    ...(typeof volumeName === 'string' && volumeName !== '' && size > 1
+      ? [
+          `the claim of each member names the volume ${quote(volumeName)}, which only one of them can have: remove volumeName, and tell volumes by selector or storageClassName`,
+        ]
+      : []),
+    ...(modes.length > 0 && modes.every(mode => mode === 'ReadOnlyMany')
+      ? ['the claim of each member has no access mode but ReadOnlyMany, and etcd writes: write ReadWriteOnce']
+      : []),
+  ];
 }
 
 function claimMetadataFaults(metadata: VolumeClaimTemplate['metadata']): readonly string[] {

@@ -118,12 +118,15 @@ const GIB = 2 ** 30;
 /** etcd needs its file, its log, and a whole copy while it defragments: three times the quota and 2Gi. */
 function judgeStorage(config: ClusterConfig): Judged {
   const { volumeClaimTemplate, emptyDir } = config.storage;
-  const asked = volumeClaimTemplate?.spec.resources?.requests?.storage ?? DEFAULT_CLAIM_SIZE;
-  const size = parseBytes(asked);
+  const claimed = volumeClaimTemplate?.spec.resources?.requests?.storage ?? DEFAULT_CLAIM_SIZE;
+  const asked = emptyDir === undefined ? claimed : emptyDir.sizeLimit;
+  const size = asked === undefined ? undefined : parseBytes(asked);
   const quota = config.etcd.quotaBackendBytes;
   const needed = 3 * quota + 2 * GIB;
-  if (emptyDir !== undefined || size === undefined || size >= needed) {
-    return allows(finding('StorageTight', 'VolumeLargeEnough'));
+  if (size === undefined || size >= needed) return allows(finding('StorageTight', 'VolumeLargeEnough'));
+  if (emptyDir !== undefined) {
+    const evicted = `spec.storage.emptyDir.sizeLimit ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: Kubernetes evicts a pod that writes more, all members grow alike, and what is in their pods is lost: raise it to ${Math.ceil(needed / GIB)}Gi, leave it out, or lower spec.etcd.quotaBackendBytes`;
+    return allows(finding('StorageTight', 'VolumeTooSmall', evicted));
   }
   const message = `the volume of ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: ask for ${Math.ceil(needed / GIB)}Gi or lower spec.etcd.quotaBackendBytes`;
   return allows(finding('StorageTight', 'VolumeTooSmall', message));

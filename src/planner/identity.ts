@@ -7,6 +7,7 @@ import {
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   LABEL_CLUSTER,
+  isNameOfMember,
   memberName,
   peerUrl,
   serialOf,
@@ -103,9 +104,7 @@ export function rebuiltStorage(
 
 /** Claims that bear a name such as members of this cluster have, and no stamp of any cluster: somebody may have taken it off. */
 export function unstampedClaims({ cluster, claims }: Pick<Observation, 'cluster' | 'claims'>): ClaimFacts[] {
-  return claims.filter(
-    ({ token, name }) => token === undefined && memberName(cluster.name, serialOf(name) ?? -1) === name,
-  );
+  return claims.filter(({ token, name }) => token === undefined && isNameOfMember(cluster.name, name));
 }
 
 /**

@@ -173,11 +173,41 @@ export const ACCEPTED_CLUSTERS: readonly Accepted[] = [
       pod: {
         resources: {
           requests: { cpu: 1.5, memory: 1073741824 },
-          limits: { cpu: '2e0', 'example.com/x': '3' },
+          limits: { cpu: '2000000000n', 'example.com/x': '3', 'ephemeral-storage': '1e9' },
         },
       },
     },
     shows: ['SpecValid', 'True', 'Valid'],
+  },
+  {
+    what: 'volumes without a file system',
+    spec: { storage: { volumeClaimTemplate: { spec: { volumeMode: 'Block' } } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'volumeMode Block, and etcd needs a file system'],
+  },
+  {
+    what: 'one volume for all members',
+    spec: { size: 3, pod: { persistentVolumeClaimSpec: { volumeName: 'disk-1' } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'names the volume "disk-1", which only one of them can have'],
+  },
+  {
+    what: 'a volume for its only member',
+    spec: { size: 1, pod: { persistentVolumeClaimSpec: { volumeName: 'disk-1' } } },
+    shows: ['SpecValid', 'True', 'Valid'],
+  },
+  {
+    what: 'volumes that nobody may write to',
+    spec: { pod: { persistentVolumeClaimSpec: { accessModes: ['ReadOnlyMany'] } } },
+    shows: ['SpecValid', 'False', 'Invalid', 'etcd writes: write ReadWriteOnce'],
+  },
+  {
+    what: 'directories that Kubernetes evicts pods for before etcd is full',
+    spec: { storage: { emptyDir: { sizeLimit: '1Gi' } } },
+    shows: ['StorageTight', 'True', 'VolumeTooSmall', 'sizeLimit 1Gi is smaller than', 'evicts a pod'],
+  },
+  {
+    what: 'directories without a limit',
+    spec: { storage: { emptyDir: {} } },
+    shows: ['StorageTight', 'False', 'VolumeLargeEnough'],
   },
   {
     what: 'a label whose key is in Greek',

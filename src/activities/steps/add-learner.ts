@@ -6,7 +6,8 @@ import { seatsOf } from '../../planner/membership/seats.ts';
 import { plan } from '../../planner/plan.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preconditionChanged } from '../failures.ts';
-import { observe } from '../observe.ts';
+import { getAll } from '../cluster-objects.ts';
+import { CLAIM, observe, POD } from '../observe.ts';
 import { onLeader } from '../leader.ts';
 import { waitUntil } from '../poll.ts';
 import { type ClusterRef, recordStatus, stampIdentity } from '../resource.ts';
@@ -23,16 +24,26 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
   if (before !== undefined && isListed(before.observation, step)) return;
   const { cluster, observation } = await stillPlanned(deps, ref, step);
   const { incarnation, clusterID = '' } = cluster.status ?? {};
+  const lastSerial = serialOf(step.member) ?? -1;
   const stamped = await stampIdentity(deps.kube, cluster, {
     token: incarnation?.token ?? '',
     clusterId: clusterID,
-    lastSerial: serialOf(step.member) ?? -1,
+    lastSerial,
   });
+  const [taken] = (
+    await Promise.all([POD, CLAIM].map(kind => getAll(deps.kube, kind, { ...ref, names: [step.member] })))
+  ).flat();
+  if (taken !== undefined) {
+    await recordStatus(deps.kube, stamped, { lastSerial });
+    throw preconditionChanged(
+      `${taken.kind} ${step.member} is there and belongs to something else: the next member has another name`,
+    );
+  }
   const replacements = [...(cluster.status?.replacements ?? [])];
   const open = replacements.findIndex(awaitsSuccessor);
   if (open >= 0) replacements.splice(open, 1, { ...replacements[open]!, replacedBy: step.member });
   await recordStatus(deps.kube, stamped, {
-    lastSerial: serialOf(step.member) ?? 0,
+    lastSerial,
     ...(open >= 0 && { replacements }),
   });
   await onLeader(deps, observation, leader =>

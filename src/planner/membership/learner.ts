@@ -94,6 +94,8 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
   if (pod === undefined && lost !== undefined) return { reason: lost };
   if (pod === undefined && isClaimOfAnother(observation, learner))
     return { reason: 'the claim under its name is of another cluster' };
+  if (pod === undefined && !started && isNameTaken(observation, learner))
+    return { reason: 'a pod or claim of its name belongs to something else' };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
     return { reason: 'it lost its data before it caught up' };
@@ -141,6 +143,11 @@ export function otherClusterOf(
   const probe = probes[name];
   if (started || probe?.answered !== true || probe.clusterId === cluster.status.clusterID) return undefined;
   return probe.clusterId;
+}
+
+/** It can never be given what it needs; the next learner has another name. */
+function isNameTaken({ pods, claims }: Observation, { name }: Seat): boolean {
+  return [...pods, ...claims].some(object => object.name === name && !object.owned);
 }
 
 function hasLostData(observation: Observation, seat: Seat): boolean {

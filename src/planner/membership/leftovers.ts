@@ -49,7 +49,8 @@ function leftOf(observation: Observation, seats: readonly Seat[]): Left[] {
   const pods = observation.pods.filter(isLeft);
   // What a restore put aside is never deleted, also when it was brought back since.
   const claims = observation.claims.filter(
-    claim => isLeft(claim) && isDue(claim.keptUntil, observation) && claim.keptByRestore !== true,
+    claim =>
+      isLeft(claim) && isDue(claim.keptUntil, observation) && claim.keptByRestore !== true && !isCopy(claim),
   );
   const names = [...new Set([...pods, ...claims].map(({ name }) => name))];
   return names.map(member => ({
@@ -57,6 +58,11 @@ function leftOf(observation: Observation, seats: readonly Seat[]): Left[] {
     pods: pods.filter(({ name }) => name === member),
     claims: claims.filter(({ name }) => name === member),
   }));
+}
+
+/** Somebody made it of another claim, with all that was noted on that one: no member of ours ever ran on it. */
+function isCopy({ stampedUid, uid }: ClaimFacts): boolean {
+  return stampedUid !== undefined && stampedUid !== uid;
 }
 
 /** A claim that is kept is left alone until its time has come; with `Retain` it never comes. */

@@ -1,6 +1,6 @@
 /** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
 import { domainFault, domainIn } from '../../api/domain.ts';
-import { memberName, peerUrl, serialOf } from '../../api/names.ts';
+import { isNameOfMember, memberName, peerUrl, serialOf } from '../../api/names.ts';
 import { securityOf } from '../../api/tls.ts';
 import { lastSerialOf } from '../identity.ts';
 import type { MemberProbe } from '../member-probe.ts';
@@ -96,8 +96,6 @@ function otherDomain({ cluster }: Observation, peerUrls: readonly string[]): Pic
 function nameFromUrls(observation: Observation, peerUrls: readonly string[]): string | undefined {
   const candidates = peerUrls.map(url => /^https?:\/\/([^.]+)\./.exec(url)?.[1] ?? '');
   return candidates.find(
-    name =>
-      memberName(observation.cluster.name, serialOf(name) ?? -1) === name &&
-      peerUrls.includes(peerUrlOf(observation, name)),
+    name => isNameOfMember(observation.cluster.name, name) && peerUrls.includes(peerUrlOf(observation, name)),
   );
 }
