@@ -131,27 +131,25 @@ function storageFaults(spec: EtcdClusterSpec): readonly string[] {
   if (parseDurationSeconds(keep) === undefined) {
     faults.push(`spec.storage.retainDeadMemberFor ${quote(keep)} is no duration: write one such as 24h`);
   }
-  const filled = (['dataSource', 'dataSourceRef'] as const).filter(
-    field => (claim as Readonly<Record<string, unknown>> | undefined)?.[field] !== undefined,
-  );
-  // etcd takes a log that it finds for its own: a member would come to life as the one whose volume was copied.
-  if (filled.length > 0) {
-    faults.push(
-      `the claim of each member has ${filled.join(' and ')}, and a member begins on an empty volume: remove it, and restore a backup with an EtcdRestore`,
-    );
-  }
   return [
     ...faults,
-    ...volumeFaults(claim, spec.size ?? DEFAULT_SIZE),
+    ...volumeFaults(claim, spec.size),
     ...claimMetadataFaults(volumeClaimTemplate?.metadata),
   ];
 }
 
-/** Volumes with which no member, or only one, could ever start. */
-function volumeFaults(claim: object | undefined, size: number): readonly string[] {
-  const { volumeMode, volumeName, accessModes } = (claim ?? {}) as Readonly<Record<string, unknown>>;
+/** Volumes on which no member, or only one, could ever start, or on which it would find another one's data. */
+function volumeFaults(claim: object = {}, size: number = DEFAULT_SIZE): readonly string[] {
+  const { volumeMode, volumeName, accessModes, ...others } = claim as Readonly<Record<string, unknown>>;
   const modes = Array.isArray(accessModes) ? accessModes : [];
+  const filled = ['dataSource', 'dataSourceRef'].filter(field => others[field] !== undefined);
   return [
+    // etcd takes a log that it finds for its own: a member would come to life as the one whose volume was copied.
+    ...(filled.length > 0
+      ? [
+          `the claim of each member has ${filled.join(' and ')}, and a member begins on an empty volume: remove it, and restore a backup with an EtcdRestore`,
+        ]
+      : []),
     ...(volumeMode === 'Block'
       ? ['the claim of each member has volumeMode Block, and etcd needs a file system: remove it']
       : []),
