@@ -1,4 +1,5 @@
 /** Why a container ended, out of the end of its log. Pure. */
+import { printable } from '../api/printable.ts';
 
 /** The kubelet keeps 2 KiB of a log: the first line of as much has lost its beginning. */
 const KEPT = 2_000;
@@ -14,15 +15,15 @@ const GRAVE = ['error', 'fatal', 'panic'];
  * and histories.
  */
 export function lastWords(message: string | undefined): string | undefined {
-  const lines = message
-    ?.replace(CONTROLS, '')
+  if (message === undefined) return undefined;
+  const lines = printable(message)
     .split('\n')
     .slice(message.length < KEPT ? 0 : 1);
-  const harmless = lines?.filter(line => !/environment[- ]variable/.test(line));
-  const faults = new Set(harmless?.flatMap(faultOf));
-  const said = faults.size > 0 ? faults : new Set(harmless?.flatMap(messageOf));
+  const harmless = lines.filter(line => !/environment[- ]variable/.test(line));
+  const faults = new Set(harmless.flatMap(faultOf));
+  const said = faults.size > 0 ? faults : new Set(harmless.flatMap(messageOf));
   // Once more: what was escaped in a line of JSON is not any more.
-  const shown = [...said].join('\n').replace(CONTROLS, '').trim();
+  const shown = printable([...said].join('\n')).trim();
   return shown.replace(QUOTED_VALUE, 'the value of $1 cannot be used') || undefined;
 }
 
@@ -32,8 +33,6 @@ function messageOf(line: string): string[] {
   return saidIn(line, () => true);
 }
 
-/** What terminals act upon: whoever chooses the image of a cluster chooses what its containers say. */
-const CONTROLS = /[^\P{Cc}\t\n]/gu;
 /** etcd quotes a value that it cannot read, and then the parser does so, too (pkg/flags/flag.go of etcd). */
 const QUOTED_VALUE = /invalid value \\?".*?\\?" for (ETCD_\w+):.*/g;
 

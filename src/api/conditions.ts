@@ -6,6 +6,7 @@ import type { ConditionStatus } from './condition-rows.ts';
 import { RESTORE_CONDITIONS } from './conditions-of-restores.ts';
 import { SPEC_CONDITIONS } from './conditions-of-specs.ts';
 import { STATE_CONDITIONS } from './conditions-of-state.ts';
+import { printable } from './printable.ts';
 
 export type { ConditionStatus } from './condition-rows.ts';
 
@@ -61,6 +62,6 @@ export function finding<T extends ConditionType>(
     type,
     status: found.status,
     reason,
-    message: (message ?? found.meaning).slice(0, MAX_MESSAGE_LENGTH),
+    message: printable(message ?? found.meaning).slice(0, MAX_MESSAGE_LENGTH),
   };
 }

@@ -1,5 +1,6 @@
 /** One translation from what grpc and etcd say to why a call failed. */
 import { status } from '@grpc/grpc-js';
+import { printable } from '../api/printable.ts';
 import { EtcdError, type EtcdErrorCode } from './port.ts';
 
 /** etcd's own words (api/v3rpc/rpctypes/error.go), where the grpc code says less: most of these arrive as UNAVAILABLE. */
@@ -44,7 +45,7 @@ export function toEtcdError(
   // grpc-js ends some texts with an empty note on name resolution.
   const said = (details ?? message).replace(/\s*Resolution note:\s*$/, '');
   const code = classify(number === undefined ? undefined : Number(number), said);
-  const shown = said.length > LONGEST_SAID ? `${said.slice(0, LONGEST_SAID)}…` : said;
+  const shown = printable(said.length > LONGEST_SAID ? `${said.slice(0, LONGEST_SAID)}…` : said);
   return new EtcdError(code, `${call.what} of the member at ${call.address} failed: ${shown}`);
 }
 

@@ -2,6 +2,7 @@
  * What members say, as far as it can be true. It goes into the status, whose schema bounds it: one text that is too long would have
  * every status refused, and every pass fail for as long as one member says it. Pure.
  */
+import { printable } from '../api/printable.ts';
 import { EtcdError, type MemberList, type MemberStatus } from './port.ts';
 
 /** Longer than any release of anybody's. */
@@ -28,7 +29,7 @@ export function plausibleVersion(version: string): string {
 export function plausibleStatus(status: MemberStatus): MemberStatus {
   plausibleVersion(status.version);
   if (![status.dbSize, status.dbSizeInUse].every(isSize)) throw implausible('a size that is none');
-  const errors = status.errors.slice(0, MOST_ERRORS).map(error => error.slice(0, LONGEST_ERROR));
+  const errors = status.errors.slice(0, MOST_ERRORS).map(error => printable(error.slice(0, LONGEST_ERROR)));
   return { ...status, errors };
 }
 

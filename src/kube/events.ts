@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { printable } from '../api/printable.ts';
 import { timestamp } from '../api/time.ts';
 import { errorFields, isAlreadyExists, isNamespaceTerminating, isNotFound, KubeError } from './errors.ts';
 import {
@@ -150,7 +151,7 @@ class Recorder implements EventRecorder {
     const at = timestamp((this.#options.now?.() ?? new Date()).getTime());
     const component = this.#options.component ?? 'etcd-operator';
     const { type, reason } = content;
-    const message = content.message.slice(0, longestMessage);
+    const message = printable(content.message).slice(0, longestMessage);
     // The name is made of what happened, so that a restarted operator goes on counting where the last one was.
     const digest = createHash('sha256')
       .update(JSON.stringify([kind, uid ?? name, type, reason, message]))

@@ -1,4 +1,5 @@
 /** One translation from what stores and connections say to what helps. */
+import { printable } from '../api/printable.ts';
 import { ADDRESS_REFUSED } from './guard.ts';
 import { faultCode, HttpFailure, isBusy, isPassingFault } from './http.ts';
 import { MEMORY_TAKEN } from './memory.ts';
@@ -83,7 +84,7 @@ export function refusal(
 /** What of an answer is quoted; nothing of one that is not in the form of a store's errors. */
 function wordsOf({ code, message }: Said, isKnown: boolean): string {
   if (!isKnown && !/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(code)) return '';
-  return [code, message.split('\n', 1)[0]?.slice(0, 300)].filter(Boolean).join(': ');
+  return [code, printable(message.split('\n', 1)[0]?.slice(0, 300) ?? '')].filter(Boolean).join(': ');
 }
 
 /**

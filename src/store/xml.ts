@@ -2,6 +2,8 @@
 
 import { atMostObjects, MOST_OBJECTS } from './at-most.ts';
 
+/** Of Unicode. */
+const LAST_CHARACTER = 0x10_ff_ff;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /** The inner text of every element of that name, as it stands. Throws when there are more than any store gives at once. */
@@ -52,9 +54,13 @@ export function errorIn(xml: string): { readonly code: string; readonly message:
 /** Text with its entities resolved; those that are not known stay as they are. */
 export function unescapeXml(text: string): string {
   return text.replace(/&(#?\w+);/g, (whole: string, name: string) => {
-    if (/^#\d+$/.test(name)) return String.fromCodePoint(Number(name.slice(1)));
-    if (/^#x[0-9a-f]+$/i.test(name)) return String.fromCodePoint(Number.parseInt(name.slice(2), 16));
-    return ENTITIES[name] ?? whole;
+    const code = /^#\d+$/.test(name)
+      ? Number(name.slice(1))
+      : /^#x[0-9a-f]+$/i.test(name)
+        ? Number.parseInt(name.slice(2), 16)
+        : undefined;
+    if (code === undefined) return ENTITIES[name] ?? whole;
+    return code <= LAST_CHARACTER ? String.fromCodePoint(code) : whole;
   });
 }
 

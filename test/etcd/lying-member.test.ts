@@ -149,3 +149,14 @@ test.each([
   const from = await memberOf(answering(Buffer.concat([HEADER, ...members])));
   await expect(from.memberList()).rejects.toMatchObject({ name: 'EtcdError', code: 'other' });
 });
+
+test('words of a refusal move no cursor', async () => {
+  const refusing = createHttp2().on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {});
+    const trailers = { 'grpc-status': '14', 'grpc-message': 'gone%1B[2J%0A%07away' };
+    stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
+  });
+  const from = await memberOf(refusing);
+  const failure: unknown = await from.status().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ name: 'EtcdError', message: expect.stringContaining('gone[2J\naway') });
+});

@@ -94,3 +94,17 @@ test.each(['https://me:canary@store.test', 'https://store.test?sig=canary', 'htt
     expect(message).not.toContain('canary');
   },
 );
+
+test.each(['ABS', 'OSS', 'GCS'] as const)(
+  '%s: what a store says of its error moves no cursor, and an entity that is no character is none',
+  async which => {
+    const said = 'bad &#x110000; &#99999999999; &#27;[2J\u009b2J end';
+    body =
+      which === 'GCS'
+        ? JSON.stringify({ error: { code: 403, message: said, errors: [{ reason: 'forbidden' }] } })
+        : `<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>${said}</Message></Error>`;
+    const told = await listing(which);
+    expect(told).toMatch(/bad .* end/);
+    expect(told).not.toMatch(/\p{Cc}/u);
+  },
+);
