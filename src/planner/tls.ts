@@ -93,9 +93,9 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
     ...clocksDiffer(tls),
     ...takenNames(observation),
     ...lostAuthorities(observation),
-    ...exchanged(observation),
     ...lostCertManager(tls),
   ];
+  const untrusted = exchanged(observation);
   const issued = tls.toIssue.filter(entry => mayBeIssued(observation, entry));
   const coming = issued.map(({ secret }) => secret);
   const faulty = tls.certificates.flatMap(entry =>
@@ -104,11 +104,15 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
       secret: entry.secret,
     })),
   );
-  if (lost.length === 0 && faulty.length > 0 && faulty.every(({ secret }) => coming.includes(secret))) {
+  if (
+    lost.length + untrusted.length === 0 &&
+    faulty.length > 0 &&
+    faulty.every(({ secret }) => coming.includes(secret))
+  ) {
     const each = issued.map(({ secret, why }) => `${secret} (${why})`);
     return [finding('TLSReady', 'Issuing', `certificates are about to be issued: ${each.join(', ')}`)];
   }
-  const complaints: readonly Complaint[] = [...lost, ...faulty];
+  const complaints: readonly Complaint[] = [...lost, ...faulty, ...untrusted];
   const [first] = complaints;
   if (first !== undefined) {
     return [finding('TLSReady', first.reason, complaints.map(({ message }) => message).join('; '))];

@@ -57,6 +57,35 @@ export const tlsScenes = {
     await stage.rest();
   },
 
+  /** At once it stops everything; authority by authority, with every member restarted in between, it goes. */
+  async authorityIsExchanged(stage: Stage) {
+    stage.remake({ tls: STATIC_TLS });
+    await stage.create({ size: 3 });
+    const { world } = stage;
+    const uids = () => world.kube.all('Pod').map(({ metadata }) => metadata.uid);
+    const put = (which: Parameters<typeof putCertificates>[1]) => {
+      putCertificates(world, which);
+      world.wake();
+    };
+    const first = uids();
+    put('untrusted');
+    await stage.blockedBy('AuthorityExchanged');
+    await stage.pass(200);
+    put('moved');
+    await stage.blockedBy('AuthorityExchanged');
+    if (uids().some(uid => !first.includes(uid))) throw new Error('a member was restarted among strangers');
+    put('bundled');
+    await stage.until('it is brought', () => conditionOf(stage) === 'AuthorityRollingOut');
+    await stage.until('all have read both', () => uids().every(uid => !first.includes(uid)));
+    await stage.rest();
+    put('moved');
+    await stage.rest();
+    put('untrusted');
+    await stage.until('the former one is taken out', () => conditionOf(stage) === 'AuthorityRollingOut');
+    await stage.until('all is said', () => conditionOf(stage) === 'Ready');
+    await stage.rest();
+  },
+
   async tlsIsSwitched(stage: Stage) {
     await stage.create({ size: 1 });
     stage.world.edit({ TLS: { auto: {} } });
@@ -101,6 +130,16 @@ export const tlsScenes = {
     world.wake();
     const exists = () => world.kube.peek('Secret', 'example-server-tls') !== undefined;
     await real(stage, 'the certificate is made anew', exists);
+    const authority = () => world.kube.peek('Secret', 'example-peer-ca');
+    const own = authority();
+    const other = world.kube.peek('Secret', 'example-client-ca');
+    if (own === undefined || other === undefined) throw new Error('there are no authorities');
+    world.kube.change(own, { data: other['data'] });
+    world.wake();
+    await real(stage, 'it is another one', () => conditionOf(stage) === 'AuthorityExchanged');
+    world.kube.change(authority() ?? own, { data: own['data'] });
+    world.wake();
+    await real(stage, 'it is the one again', () => conditionOf(stage) === 'Ready');
     stage.skip(9.5 * 365 * 86_400);
     await real(stage, 'the authorities end', () => conditionOf(stage) === 'ExpiresSoon');
     world.kube.delete('Secret', 'example-peer-ca');

@@ -14,7 +14,9 @@ type Role = (typeof ROLES)[number];
 type Secrets = Readonly<Record<Role, KubeObject>>;
 
 /** By what is the matter with them. */
-type Material = Readonly<Record<'good' | 'renewed' | 'expired' | 'untrusted' | 'ending' | 'early', Secrets>>;
+type Material = Readonly<
+  Record<'good' | 'renewed' | 'expired' | 'untrusted' | 'ending' | 'early' | 'bundled' | 'moved', Secrets>
+>;
 
 let material: Material | undefined;
 
@@ -29,14 +31,29 @@ export async function prepareTls(): Promise<void> {
   const old = await TestAuthority.create('simulated', BEGINNING - 120 * DAY_MS);
   const young = await TestAuthority.create('simulated', BEGINNING + 20 * DAY_MS);
   const ending = await TestAuthority.create('simulated', BEGINNING - 85 * DAY_MS);
+  const [good, untrusted] = await Promise.all([made(authority), made(other)]);
   material = {
-    good: await made(authority),
+    good,
     renewed: await made(authority),
-    untrusted: await made(other),
+    untrusted,
+    bundled: withBoth(good, [authority, other]),
+    moved: withBoth(untrusted, [authority, other]),
     expired: await made(old),
     early: await made(young),
     ending: await made(ending),
   };
+}
+
+/** The same certificates, beside both authorities. */
+function withBoth(secrets: Secrets, authorities: readonly TestAuthority[]): Secrets {
+  const bundle = Buffer.from(authorities.map(({ pair }) => pair.cert).join('\n')).toString('base64');
+  const changed = (object: KubeObject): KubeObject => {
+    const data = object['data'] as Readonly<Record<string, string>>;
+    const [ca = ''] = Object.keys(data).filter(key => key.endsWith('ca.crt'));
+    return { ...object, data: { ...data, [ca]: bundle } };
+  };
+  const { peer, server, operator } = secrets;
+  return { peer: changed(peer), server: changed(server), operator: changed(operator) };
 }
 
 /** spec.TLS of a cluster with the certificates of {@link putCertificates}. */
