@@ -3,10 +3,10 @@ import { withDefaults } from '../api/defaults.ts';
 import { domainOf } from '../api/domain.ts';
 import { memberName, serialOf } from '../api/names.ts';
 import {
+  bearerNames,
   type ClusterNames,
   clientServiceNames,
   memberNameInCertificate,
-  peerServiceNames,
   secretKeys,
   type TlsRole,
 } from '../api/tls.ts';
@@ -67,23 +67,18 @@ function demandsOn(cluster: EtcdCluster, { source }: TlsSecret, now: number): De
         usages: ['server', 'client'],
         hosts,
         // Members of a cluster with TLS.auto do not look each other up (objects/tls.ts says why).
-        ...(cluster.spec.TLS?.auto === undefined && { bearerNames: bearerNames(names, hosts) }),
+        ...(cluster.spec.TLS?.auto === undefined && { bearerNames: bearerNames(names) }),
       };
     case 'server':
-      return { now, usages: ['server'], hosts: [...hosts, ...clientServiceNames(names).slice(0, 1)] };
+      return {
+        now,
+        usages: ['server'],
+        hosts: [...hosts, ...clientServiceNames(names).slice(0, 1)],
+        verifiedByOperator: 'cert',
+      };
     case 'operator':
-      return { now, usages: ['client'], hosts: [] };
+      return { now, usages: ['client'], hosts: [], verifiedByOperator: 'ca' };
   }
-}
-
-/**
- * etcd accepts a peer whose address one of the names in its certificate resolves to, or whose name by reverse lookup
- * a wildcard covers (checkCertSAN in etcd's client/pkg/transport/listener_tls.go): the headless Service resolves to all
- * members, and reverse lookups end in the cluster domain.
- */
-function bearerNames(names: ClusterNames, hosts: readonly string[]): readonly string[] {
-  const [service = '', full = ''] = peerServiceNames(names);
-  return [service, `*.${full}`, full, ...hosts];
 }
 
 /** The members that are, with the next one while the cluster is to grow, or those that a new cluster begins with. */

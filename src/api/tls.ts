@@ -165,6 +165,16 @@ function orDefaultDomain(domain: string): string {
   return domain === '' ? 'cluster.local' : domain;
 }
 
+/**
+ * etcd accepts a peer whose address one of the names in its certificate resolves to, or whose name by reverse lookup a wildcard covers
+ * (checkCertSAN in etcd's client/pkg/transport/listener_tls.go): the headless Service resolves to all members, and reverse lookups
+ * end in the cluster domain. A certificate with one of these names is good for every member; with names of members for those alone.
+ */
+export function bearerNames(names: ClusterNames): readonly string[] {
+  const [service = '', full = ''] = peerServiceNames(names);
+  return [service, `*.${full}`, full];
+}
+
 /** Whether one of a certificate's DNS names is valid for a host, as Go compares them (matchHostnames in crypto/x509): `*` is a whole first label. */
 export function coversHost(dnsNames: readonly string[], host: string): boolean {
   const [, ...parents] = host.toLowerCase().split('.');

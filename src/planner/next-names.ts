@@ -3,10 +3,10 @@
  * demanded before anything is taken away. Pure.
  */
 import { memberName, serialOf } from '../api/names.ts';
-import { coversHost, memberNameInCertificate, secretKeys } from '../api/tls.ts';
+import { bearerNames, coversHost, memberNameInCertificate, secretKeys, securityOf } from '../api/tls.ts';
 import type { Obstacle } from './checks.ts';
 import { nextMember } from './membership/seats.ts';
-import type { Observation } from './observation.ts';
+import type { CertificateFacts, Observation } from './observation.ts';
 
 /** What keeps the member with the next number from being made, or nothing. */
 export function nextIsCertified(observation: Observation): Obstacle | undefined {
@@ -22,17 +22,23 @@ export function successorsAreCertified(observation: Observation, first: string):
 }
 
 function areCertified({ tls, cluster }: Observation, members: readonly string[]): Obstacle | undefined {
-  const { name, namespace, config } = cluster;
-  const domain = config.pod.ClusterDomain;
-  const hosts = members.map(member => memberNameInCertificate({ name, namespace, domain }, member));
-  const said = (tls?.certificates ?? []).flatMap(({ role, secret, keys, dnsNames }) => {
-    const lacking =
-      role === 'operator' || dnsNames === undefined ? [] : hosts.filter(host => !coversHost(dnsNames, host));
+  const { name, namespace, config, object } = cluster;
+  const names = { name, namespace, domain: config.pod.ClusterDomain };
+  const hosts = members.map(member => memberNameInCertificate(names, member));
+  const looksUp = securityOf(object)?.mode !== 'auto';
+  const holds = ({ role, dnsNames = [] }: CertificateFacts, host: string): boolean => {
+    const isFound = [...bearerNames(names), host].some(each => dnsNames.includes(each));
+    return coversHost(dnsNames, host) && (role !== 'peer' || !looksUp || isFound);
+  };
+  const said = (tls?.certificates ?? []).flatMap(certificate => {
+    const { role, secret, keys, dnsNames } = certificate;
+    const isKnown = role !== 'operator' && dnsNames !== undefined;
+    const lacking = isKnown ? hosts.filter(host => !holds(certificate, host)) : [];
     return lacking.length === 0
       ? []
       : [`${secretKeys(role, keys).cert} of Secret ${secret} is not valid for ${lacking.join(', ')}`];
   });
   if (said.length === 0) return undefined;
-  const message = `${said.join('; ')}: the next member has that name, and nothing is taken away before; issue the certificate with it, or with *.${name}.${namespace}.svc`;
+  const message = `${said.join('; ')}: the next member has that name, and nothing is taken away before; issue the certificate with it, or with *.${name}.${namespace}.svc and ${bearerNames(names)[0]}`;
   return { reason: 'WrongNames', message };
 }

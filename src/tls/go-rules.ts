@@ -55,14 +55,15 @@ export function unreadable({ publicKey, serialNumber }: X509Certificate): string
 
 /** Since Go 1.24 (release notes, "crypto/rsa"). */
 const LEAST_RSA_BITS = 1_024;
+/** OpenSSL's security level 2, which is Node's: of members whom the operator connects to. */
+export const LEAST_RSA_BITS_OF_OPENSSL = 2_048;
 
 /** Keys that Go does not verify with and does not sign with; undefined for all others. */
-export function weakKey(certificate: X509Certificate): string | undefined {
+export function weakKey(certificate: X509Certificate, leastBits = LEAST_RSA_BITS): string | undefined {
   const { asymmetricKeyType: type = 'unknown', asymmetricKeyDetails: details = {} } = certificate.publicKey;
   const found = unreadable(certificate);
   if (found !== undefined || type === 'ec' || type === 'ed25519') return found;
   if (type !== 'rsa') return `its key is of the type ${type}, ${INSTEAD}`;
-  return (details.modulusLength ?? 0) >= LEAST_RSA_BITS
-    ? undefined
-    : `its RSA key has ${details.modulusLength} bits, ${INSTEAD}`;
+  if ((details.modulusLength ?? 0) >= leastBits) return undefined;
+  return `its RSA key has ${details.modulusLength} bits, ${leastBits > LEAST_RSA_BITS ? INSTEAD.replace('etcd', 'the operator') : INSTEAD}`;
 }

@@ -2,7 +2,14 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { authoritiesOf } from './chain.ts';
 import { dnsNamesOf } from './dns-names.ts';
-import { type Usage, unreadable, usagesLacking, weakKey, weakSignature } from './go-rules.ts';
+import {
+  LEAST_RSA_BITS_OF_OPENSSL,
+  type Usage,
+  unreadable,
+  usagesLacking,
+  weakKey,
+  weakSignature,
+} from './go-rules.ts';
 import { holdsOtherBlocks, parseCertificates, parseKey } from './pem.ts';
 import { iso, notValid, validAt } from './validity.ts';
 
@@ -22,8 +29,10 @@ export interface Demands {
   readonly usages: readonly Usage[];
   /** Host names that those who connect verify. */
   readonly hosts: readonly string[];
-  /** Names of which a certificate must have one, exactly so, for those who look its bearer up in DNS. */
+  /** Names of which a certificate must have one, or else all hosts, exactly so, for those who look its bearer up in DNS. */
   readonly bearerNames?: readonly string[] | undefined;
+  /** What the operator verifies, with OpenSSL: the certificate, or who has signed it. */
+  readonly verifiedByOperator?: 'cert' | 'ca' | undefined;
 }
 
 export interface Fault {
@@ -71,7 +80,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
       : fault('key', 'KeyMismatch', 'the private key does not belong to the certificate'),
     validity('cert', leaf, demands.now),
     authorityFault(cas ?? [], demands.now),
-    unsupported(certs, cas ?? []),
+    unsupported(certs, cas ?? [], demands.verifiedByOperator),
     names(leaf, demands),
     usage(leaf, demands),
   ];
@@ -138,14 +147,18 @@ function validity(part: Part, certificate: X509Certificate, now: number): Fault 
 function unsupported(
   [leaf]: readonly X509Certificate[],
   authorities: readonly X509Certificate[],
+  verified: Demands['verifiedByOperator'],
 ): Fault | undefined {
-  const own = leaf && (weakKey(leaf) ?? weakSignature(leaf));
+  const forOperator = (certificate: X509Certificate) => weakKey(certificate, LEAST_RSA_BITS_OF_OPENSSL);
+  const own = leaf && ((verified === 'cert' ? forOperator(leaf) : weakKey(leaf)) ?? weakSignature(leaf));
   if (own !== undefined) return fault('cert', 'Unsupported', own);
   const said = authorities.flatMap((authority, index) => {
     const why = unreadable(authority);
     return why === undefined ? [] : [`its certificate ${index + 1}: ${why}`];
   });
-  return said[0] === undefined ? undefined : fault('ca', 'Unsupported', said[0]);
+  if (said[0] !== undefined) return fault('ca', 'Unsupported', said[0]);
+  const weak = verified === 'ca' ? authorities.map(forOperator) : [];
+  return weak[0] === undefined || weak.includes(undefined) ? undefined : fault('ca', 'Unsupported', weak[0]);
 }
 
 function names(leaf: X509Certificate, { hosts, bearerNames }: Demands): Fault | undefined {
@@ -155,8 +168,9 @@ function names(leaf: X509Certificate, { hosts, bearerNames }: Demands): Fault | 
   }
   if (bearerNames === undefined) return undefined;
   const own = dnsNamesOf(leaf);
-  if (bearerNames.some(name => own.includes(name))) return undefined;
-  const wanted = `it needs one of the names ${bearerNames.join(', ')}, by which members look up who connects to them`;
+  if (bearerNames.some(name => own.includes(name)) || hosts.every(host => own.includes(host)))
+    return undefined;
+  const wanted = `it needs one of the names ${bearerNames.join(', ')}, or each of ${hosts.join(', ')}, by which members look up who connects to them`;
   return fault('cert', 'WrongNames', wanted);
 }
 

@@ -135,7 +135,13 @@ describe('the name of the next member', () => {
       'tls.crt of Secret example-peer is not valid for example-3.example.shop.svc',
     );
     expect(plan(lost(names(4)), {})).toMatchObject({ step: { kind: 'removeMember', member: 'example-2' } });
-    expect(plan(lost(['*.example.shop.svc']), {})).toMatchObject({ step: { kind: 'removeMember' } });
+    const all = ['*.example.shop.svc', 'example.shop.svc'];
+    expect(plan(lost(all), {})).toMatchObject({ step: { kind: 'removeMember' } });
+  });
+
+  it('has to be there itself where members look each other up by names of members', () => {
+    expect(nextIsCertified(lost([...names(3), '*.example.shop.svc']))?.reason).toBe('WrongNames');
+    expect(nextIsCertified(lost([...names(4), '*.example.shop.svc']))).toBeUndefined();
   });
 
   it('is not demanded for one who is one too many', () => {

@@ -28,9 +28,6 @@ export async function prepareTls(): Promise<void> {
     TestAuthority.create('another', BEGINNING - 50 * DAY_MS),
   ]);
   const made = (of: TestAuthority) => coreosSecrets(of, CLUSTER, NAMESPACE);
-  const old = await TestAuthority.create('simulated', BEGINNING - 120 * DAY_MS);
-  const young = await TestAuthority.create('simulated', BEGINNING + 20 * DAY_MS);
-  const ending = await TestAuthority.create('simulated', BEGINNING - 85 * DAY_MS);
   const [good, untrusted] = await Promise.all([made(authority), made(other)]);
   material = {
     good,
@@ -38,9 +35,9 @@ export async function prepareTls(): Promise<void> {
     untrusted,
     bundled: withBoth(good, [authority, other]),
     moved: withBoth(untrusted, [authority, other]),
-    expired: await made(old),
-    early: await made(young),
-    ending: await made(ending),
+    expired: await made(authority.at(BEGINNING - 120 * DAY_MS)),
+    early: await made(authority.at(BEGINNING + 20 * DAY_MS)),
+    ending: await made(authority.at(BEGINNING - 85 * DAY_MS)),
   };
 }
 

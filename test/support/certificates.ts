@@ -18,6 +18,11 @@ export class TestAuthority {
     return new TestAuthority(await createAuthority(name, { now, lasts: 365 * DAY_MS }), now);
   }
 
+  /** The same authority, which issues at another time (ms since the epoch). */
+  at(now: number): TestAuthority {
+    return new TestAuthority(this.pair, now);
+  }
+
   issue(request: Partial<LeafRequest>, validity: { now?: number; lasts?: number } = {}): Promise<Pair> {
     const { commonName = 'test', usages = ['server', 'client'], dnsNames = [], addresses = [] } = request;
     const { now = this.#now, lasts = 90 * DAY_MS } = validity;

@@ -88,6 +88,14 @@ describe('what a Secret holds', () => {
     expect(faultsOf({}, { bearerNames: [...bearerNames, '*.example.shop.svc'] })).toEqual([]);
   });
 
+  test('names of members are looked up one by one: a wildcard beside one of them is none for the others', async () => {
+    const hosts = [0, 1].map(serial => `example-${serial}.example.shop.svc`);
+    const demands = { hosts, bearerNames: ['example.shop.svc'] };
+    const one = await issue({ dnsNames: ['*.example.shop.svc', hosts[0]!] });
+    expect(faultsOf(one, demands)[0]).toMatchObject({ kind: 'WrongNames' });
+    expect(faultsOf(await issue({ dnsNames: hosts }), demands)).toEqual([]);
+  });
+
   test.each(['server', 'client'] as const)('a usage other than %s is told', async usage => {
     const other = usage === 'server' ? 'client' : 'server';
     const pair = await issue({ usages: [other] });
