@@ -162,7 +162,9 @@ function unsupported(
 }
 
 function names(leaf: X509Certificate, { hosts, bearerNames }: Demands): Fault | undefined {
-  const missing = hosts.filter(host => leaf.checkHost(host, { subject: 'never' }) === undefined);
+  // To Go a wildcard is a whole label.
+  const how = { subject: 'never', partialWildcards: false } as const;
+  const missing = hosts.filter(host => leaf.checkHost(host, how) === undefined);
   if (missing.length > 0) {
     return fault('cert', 'WrongNames', `it is not valid for ${missing.join(', ')}`);
   }

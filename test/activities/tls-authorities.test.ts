@@ -121,6 +121,56 @@ describe('the authority of a living cluster with TLS.static', () => {
   });
 });
 
+describe('variants of an exchange', () => {
+  test('another authority of the same name is another one', async () => {
+    const { world } = await secured();
+    const namesake = await TestAuthority.create('company', world.now);
+    await put(world, await coreosSecrets(namesake, 'example', 'shop'));
+    await world.run();
+    expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'AuthorityExchanged' });
+  });
+
+  test('Secrets of other names, with certificates of another authority, are not brought to the members', async () => {
+    const { world, after, before, old, next } = await secured();
+    const pods = uids(world);
+    const renamed = (secrets: Secrets): Secrets =>
+      Object.fromEntries(
+        Object.entries(secrets).map(([role, object]) => [
+          role,
+          { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-2` } },
+        ]),
+      );
+    await put(world, renamed(after));
+    const member = { peerSecret: 'example-peer-2', serverSecret: 'example-server-2' };
+    const TLS = { static: { member, operatorSecret: 'example-operator-2' } };
+    await world.kube.as('kubectl').patch(world.resource, { spec: { TLS } }, { type: 'merge' });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'AuthorityExchanged' });
+    expect(uids(world)).toEqual(pods);
+    await put(world, renamed(trusting(before, old, next)));
+    await world.run();
+    expect(uids(world).filter(uid => pods.includes(uid))).toEqual([]);
+    expect(tlsReady(world)?.status).toBe('True');
+  });
+
+  test('comes to the same when the operator is killed at any call while authorities are brought', async () => {
+    const whole = await secured();
+    const begun = whole.world.calls;
+    await put(whole.world, trusting(whole.before, whole.old, whole.next));
+    await whole.world.run();
+    const calls = whole.world.calls - begun;
+    // Each world makes a dozen keys.
+    for (let at = 1; at <= calls; at += Math.ceil(calls / 4)) {
+      const { world, before, old, next } = await secured();
+      const pods = uids(world);
+      await put(world, trusting(before, old, next));
+      world.kill({ at });
+      await world.run();
+      expect([at, tlsReady(world)?.reason]).toEqual([at, 'Ready']);
+      expect(uids(world).filter(uid => pods.includes(uid))).toEqual([]);
+    }
+  }, 120_000);
+});
+
 test('with TLS.auto nothing is signed by an authority that somebody put in the place of the one that members trust', async () => {
   const world = new OperatorWorld({ spec: { ...SPEC, TLS: { auto: {} } } });
   await world.run();

@@ -28,27 +28,33 @@ beforeAll(async () => {
 class SecureMember {
   readonly process: EtcdProcess;
   readonly #folder: string;
+  readonly #spec: EtcdClusterSpec;
 
-  private constructor(process: EtcdProcess) {
+  private constructor(process: EtcdProcess, spec: EtcdClusterSpec) {
     this.process = process;
+    this.#spec = spec;
     this.#folder = `${process.dataDir}-tls`;
   }
 
   static async start(cluster: EtcdProcessCluster, spec: EtcdClusterSpec): Promise<SecureMember> {
-    const started = new SecureMember(cluster.member(0));
-    await started.install(await serverPair());
-    started.process.startExactly(started.#arguments(spec));
+    const started = new SecureMember(cluster.member(0), spec);
+    started.install(await serverPair());
+    started.start();
     return started;
   }
 
+  start(): void {
+    this.process.startExactly(this.#arguments(this.#spec));
+  }
+
   /** Puts certificate, key and authority where the pod has them, as the kubelet does when a Secret changes. */
-  async install(server: Pair): Promise<void> {
+  install(server: Pair, ca = authority.pair.cert): void {
     for (const role of ['peer', 'server']) {
       const folder = join(this.#folder, role);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, 'tls.crt'), server.cert);
       writeFileSync(join(folder, 'tls.key'), server.key, { mode: 0o600 });
-      writeFileSync(join(folder, 'ca.crt'), authority.pair.cert);
+      writeFileSync(join(folder, 'ca.crt'), ca);
     }
   }
 
@@ -158,10 +164,44 @@ describe.each([
   test('shows a renewed certificate without a restart, and a new target trusts it', async () => {
     const successor = await TestAuthority.create('successor');
     const renewed = await successor.issue({ dnsNames: ['*.example.shop.svc'] });
-    await running.install(renewed);
+    running.install(renewed);
     expect(await ask(running.dial(material(client, successor.pair.cert)))).toBe(`version ${version}`);
     expect(await ask(running.dial(material()))).toMatch(/^unreachable: /);
-    await running.install(await serverPair());
+    running.install(await serverPair());
     expect(await ask(running.dial(material()))).toBe(`version ${version}`);
+  });
+
+  test('trusts an authority that was put beside its own from its next start on', async () => {
+    const successor = await TestAuthority.create('successor');
+    const both = `${authority.pair.cert}\n${successor.pair.cert}`;
+    const later = material(await successor.issue({ usages: ['client'] }));
+    running.install(await serverPair(), both);
+    expect(await ask(running.dial(material()))).toBe(`version ${version}`);
+    expect(await ask(running.dial(later))).not.toContain('version');
+    await running.process.stop();
+    running.start();
+    await vi.waitFor(async () => expect(await ask(running.dial(later))).toBe(`version ${version}`), {
+      timeout: 60_000,
+      interval: 300,
+    });
+    expect(await ask(running.dial(material()))).toBe(`version ${version}`);
+  });
+
+  test('started with a bundle whose blocks stand in one line trusts nobody', async () => {
+    await running.process.stop();
+    const before = running.process.log.length;
+    const ca = authority.pair.cert.trim();
+    running.install(await serverPair(), `${ca}${ca}`);
+    running.start();
+    const log = () => running.process.log.slice(before);
+    await vi.waitFor(() => expect(log()).toContain('serving client traffic securely'), { timeout: 60_000 });
+    expect(await ask(running.dial(material()))).not.toContain('version');
+  });
+
+  test('does not start with a key in its bundle', async () => {
+    await running.process.stop();
+    running.install(await serverPair(), `${authority.pair.cert}\n${client.key}`);
+    running.start();
+    expect(await running.process.untilExited()).not.toBe(0);
   });
 });

@@ -82,6 +82,10 @@ describe('what a Secret holds', () => {
     expect(faultsOf({}, { hosts: [`a.${HOST}`] })).toMatchObject([{ kind: 'WrongNames' }]);
   });
 
+  test.each(['example-*.example.shop.svc', '*xample-0.example.shop.svc'])('%s covers nobody', async name => {
+    expect(faultsOf(await issue({ dnsNames: [name] }))[0]).toMatchObject({ kind: 'WrongNames' });
+  });
+
   test('a bearer needs one of the names that it is looked up by', () => {
     const bearerNames = ['example.shop.svc', '*.example.shop.svc.cluster.local'];
     expect(faultsOf({}, { bearerNames })[0]).toMatchObject({ kind: 'WrongNames' });
