@@ -146,13 +146,20 @@ function pendingRetry(backup: BackupFacts): Retry | undefined {
 function isAskedFor({ object, status }: BackupFacts, now: number): boolean {
   const asked = parseTimestamp(object.metadata.annotations?.[ANNOTATION_BACKUP_ASKED]);
   if (asked === undefined || now - asked > LONGEST_LOOK_SECONDS * 1000) return false;
-  return (parseTimestamp(status.lastRun?.startedAt) ?? 0) < asked;
+  const last = parseTimestamp(status.lastRun?.startedAt) ?? 0;
+  return last < asked || isAhead(last, now);
 }
 
-/** A run is named by its second, so no two begin in the same one. */
+/**
+ * A run is named by its second, so no two begin in the same one: not in one of an earlier run, nor in one that a clock has shown
+ * before it was set back. What such a run has left would be taken for what this one is to make.
+ */
 function startOf({ status }: BackupFacts, now: number): string {
-  const last = parseTimestamp(status.lastRun?.startedAt);
-  return timestamp(last !== undefined && last + 1000 > now && last <= now ? last + 1000 : now);
+  const { lastRun, history = [] } = status;
+  const taken = new Set([lastRun?.startedAt, ...history.map(({ time }) => time)]);
+  let at = now;
+  while (taken.has(timestamp(at))) at += 1000;
+  return timestamp(at);
 }
 
 /** One that was made is made; one that failed is tried again when the specification has changed. */
@@ -191,6 +198,14 @@ export function scheduled({ backup, now }: BackupObservation): NextBackup {
 /** A schedule that nobody has looked at yet counts from the creation of its resource; a changed one from now. */
 function sinceOf({ status, createdAt }: BackupFacts, now: number): number {
   return status.schedule === undefined ? Math.min(createdAt, now) : now;
+}
+
+/** Replicas differ by seconds. What is later than now by more is from when a clock was ahead, and stands for nothing that was done. */
+const SKEW_MS = 5 * 60_000;
+
+/** Whether a time is one that only a clock that was ahead can have shown. */
+export function isAhead(at: number, now: number): boolean {
+  return at > now + SKEW_MS;
 }
 
 /** What the schedule is, in one text that changes whenever it does. */

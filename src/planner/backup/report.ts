@@ -1,12 +1,12 @@
 /** The status of an EtcdBackup, and what people are told of. Pure. */
 import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { timestamp } from '../../api/time.ts';
+import { parseTimestamp, timestamp } from '../../api/time.ts';
 import type { BackupEntry, BackupProgress, BackupRun, Condition, EtcdBackupStatus } from '../../api/types.ts';
 import { validateBackup } from '../../api/validate.ts';
 import { said } from '../said.ts';
 import type { Transition } from '../report/events.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
-import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
+import { currentRun, failureOfRun, isAhead, isOverdue, nextRunOf, ruleOf } from './plan.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
 /** As many entries as the schema lets status hold. */
@@ -141,6 +141,12 @@ function phaseOf(
   return lastRun.outcome === 'Succeeded' ? 'Succeeded' : 'Failed';
 }
 
+/** A schedule goes on from now where a clock that was ahead has noted a later time: else nothing would be due until then. */
+function atLatest(time: string | undefined, now: number): string | undefined {
+  const at = parseTimestamp(time);
+  return at !== undefined && isAhead(at, now) ? timestamp(now) : time;
+}
+
 function scheduleOf(
   observation: BackupObservation,
   run: RunOfSchedule | undefined,
@@ -148,12 +154,12 @@ function scheduleOf(
   const { backup, now } = observation;
   const { schedule } = backup.status;
   const rule = ruleOf(backup);
-  const lastTime = schedule?.lastTime;
+  const lastTime = atLatest(schedule?.lastTime, now);
   const begun = schedule === undefined ? Math.min(backup.createdAt, now) : now;
   const known = schedule?.rule === rule ? schedule : undefined;
   return {
     rule,
-    since: known?.since ?? timestamp(begun),
+    since: atLatest(known?.since, now) ?? timestamp(begun),
     ...(lastTime !== undefined && { lastTime }),
     ...failuresOf(known ?? {}, run, now),
   };
