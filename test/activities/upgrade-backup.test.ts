@@ -91,6 +91,19 @@ describe('an upgrade', LONG, () => {
     expect(condition(world, 'UpgradeBlocked')).toBeUndefined();
   });
 
+  it('is not satisfied with a backup of a time to come, from when the clock was ahead', async () => {
+    const world = await asked({});
+    world.now += 3 * 24 * 3_600_000;
+    made(world, 'Succeeded');
+    world.now -= 3 * 24 * 3_600_000;
+    const seen = answer(world, 'Succeeded');
+    await world.run();
+    await world.run();
+    expect(question(world)).toBeDefined();
+    expect(seen.upgraded).toBe(0);
+    expect(new Set(versions(world))).toEqual(new Set(['3.6.16']));
+  });
+
   it('says so when nobody makes the backup in time, and asks again after an hour', async () => {
     const world = await asked({});
     const { step } = (await world.look()).decision as { step: Parameters<typeof world.perform>[0] };

@@ -37,7 +37,7 @@ export async function awaitBackup(
 ): Promise<WaitOutcome> {
   return waitUntil(async () => {
     const { status } = await readBackup(deps, ref, step);
-    return hasAnswered({ asked: step.asked, lastRun: status?.lastRun }) ? 'done' : 'notYet';
+    return hasAnswered({ asked: step.asked, lastRun: status?.lastRun }, deps.now()) ? 'done' : 'notYet';
   });
 }
 

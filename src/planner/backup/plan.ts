@@ -6,6 +6,7 @@ import { isElsewhere, objectLocation, serverOf } from '../../api/backup-names.ts
 import type { BackupEntry } from '../../api/types.ts';
 import { validateBackup } from '../../api/validate.ts';
 import { said } from '../said.ts';
+import { isAhead } from './ahead.ts';
 import type {
   BackupActor,
   BackupDecision,
@@ -198,14 +199,6 @@ export function scheduled({ backup, now }: BackupObservation): NextBackup {
 /** A schedule that nobody has looked at yet counts from the creation of its resource; a changed one from now. */
 function sinceOf({ status, createdAt }: BackupFacts, now: number): number {
   return status.schedule === undefined ? Math.min(createdAt, now) : now;
-}
-
-/** Replicas differ by seconds. What is later than now by more is from when a clock was ahead, and stands for nothing that was done. */
-const SKEW_MS = 5 * 60_000;
-
-/** Whether a time is one that only a clock that was ahead can have shown. */
-export function isAhead(at: number, now: number): boolean {
-  return at > now + SKEW_MS;
 }
 
 /** What the schedule is, in one text that changes whenever it does. */

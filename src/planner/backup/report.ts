@@ -5,8 +5,9 @@ import type { BackupEntry, BackupProgress, BackupRun, Condition, EtcdBackupStatu
 import { validateBackup } from '../../api/validate.ts';
 import { said } from '../said.ts';
 import type { Transition } from '../report/events.ts';
+import { isAhead } from './ahead.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
-import { currentRun, failureOfRun, isAhead, isOverdue, nextRunOf, ruleOf } from './plan.ts';
+import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
 /** As many entries as the schema lets status hold. */

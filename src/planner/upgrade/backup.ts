@@ -4,6 +4,7 @@
  */
 import { parseTimestamp, timestamp } from '../../api/time.ts';
 import { blocked, operate } from '../answers.ts';
+import { isAhead } from '../backup/ahead.ts';
 import { type BackupOfCluster, latestBackup } from '../backup/of-cluster.ts';
 import type { Obstacle } from '../checks.ts';
 import type { Decision, Step } from '../decision.ts';
@@ -61,13 +62,17 @@ export function noteOnBackup(observation: Observation): readonly string[] {
   return placeOf(observation) === undefined ? ['no backup: no EtcdBackup is about this cluster'] : [];
 }
 
-/** Whether a run that began since the question has ended. */
-export function hasAnswered({
-  asked,
-  lastRun,
-}: Pick<BackupOfCluster, 'lastRun'> & { asked: string }): boolean {
-  const begun = parseTimestamp(lastRun?.startedAt);
-  return begun !== undefined && begun >= (parseTimestamp(asked) ?? 0);
+/** Whether a run that began since the question has ended. One that a clock that was ahead has dated has not. */
+export function hasAnswered(
+  { asked, lastRun }: Pick<BackupOfCluster, 'lastRun'> & { asked: string },
+  now: number,
+): boolean {
+  return isSince(lastRun?.startedAt, parseTimestamp(asked) ?? 0, now);
+}
+
+function isSince(time: string | undefined, since: number, now: number): boolean {
+  const at = parseTimestamp(time);
+  return at !== undefined && at >= since && !isAhead(at, now);
 }
 
 function freshBackup({ backups = [], now }: Observation): string | undefined {
@@ -76,8 +81,7 @@ function freshBackup({ backups = [], now }: Observation): string | undefined {
 }
 
 function isRecent(time: string, now: number): boolean {
-  const at = parseTimestamp(time);
-  return at !== undefined && now - at < FRESH_MS;
+  return isSince(time, now - FRESH_MS + 1, now);
 }
 
 /** Who is asked: whoever was asked already, else whoever made the newest backup, else the first by name. */
@@ -98,14 +102,14 @@ function answerOf({ name, asked, lastRun, newest, timeoutSeconds }: BackupOfClus
   if (asked === undefined || askedAt === undefined) return { kind: 'none' };
   const patienceMs = timeoutSeconds * 1_000 + GRACE_MS;
   if (now - askedAt >= patienceMs + FRESH_MS) return { kind: 'none' };
-  if (!hasAnswered({ asked, lastRun })) {
+  if (!hasAnswered({ asked, lastRun }, now)) {
     return now - askedAt <= patienceMs
       ? { kind: 'waiting' }
       : bad(
           `EtcdBackup ${name} was asked at ${asked} for a backup before the upgrade and has made none: see its status`,
         );
   }
-  if ((parseTimestamp(newest?.time) ?? 0) >= askedAt) return { kind: 'good' };
+  if (isSince(newest?.time, askedAt, now)) return { kind: 'good' };
   const { outcome = 'Failed', message = 'no reason was given', completedAt = asked } = lastRun ?? {};
   if (!isRecent(completedAt, now)) return { kind: 'none' };
   const why =
