@@ -1,6 +1,6 @@
 /** Has a pod read a backup: made, given the object out of the store, listened to, and ended whatever happens. */
 import type { BackupManifest } from '../../api/backup-manifest.ts';
-import { DEFAULT_REPOSITORY, withDefaults } from '../../api/defaults.ts';
+import { withDefaults } from '../../api/defaults.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/claim-store.ts';
 import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../objects/verify-pod.ts';
@@ -68,9 +68,12 @@ async function bring({ shelf, bounds }: Run, { manifest, key }: Asked, scratch: 
 async function podOf({ deps, shelf, bounds }: Run, { manifest, level }: Asked): Promise<VerifyPod> {
   const { entry, snapshot, live } = manifest;
   const cluster = await managedCluster(deps, shelf.backup);
-  const repository = cluster === undefined ? DEFAULT_REPOSITORY : withDefaults(cluster.spec).repository;
+  const { repository, version } = withDefaults(cluster?.spec ?? {}, {
+    version: cluster?.status?.currentVersion,
+  });
+  // Of an object that is described later nobody knows which version wrote it, where the cluster is another one since.
   return {
-    images: { operator: await deps.ownImage(), etcd: `${repository}:v${entry.etcdVersion ?? ''}` },
+    images: { operator: await deps.ownImage(), etcd: `${repository}:v${entry.etcdVersion ?? version}` },
     level,
     revision: live?.revision ?? '',
     snapshotSize: snapshot.size,

@@ -43,9 +43,19 @@ it('backups whose object a listing leaves out keep their manifest, and are count
   expect(world.status.history).toHaveLength(2);
 });
 
+function imagesOf(pod: unknown): readonly string[] {
+  const { containers = [], initContainers = [] } = (
+    pod as { spec: { containers?: { image: string }[]; initContainers?: { image: string }[] } }
+  ).spec;
+  return [...containers, ...initContainers].map(({ image }) => image);
+}
+
 /** A backup whose operator is killed when its object is there, in a cluster that is another one when the next operator begins. */
-async function cutShortByRestore(spec: Partial<EtcdBackupSpec> = {}) {
+async function cutShortByRestore(spec: Partial<EtcdBackupSpec> = {}, images: string[] = []) {
   const world = aWorld(spec);
+  world.kube.intercept(({ verb, kind, body }) => {
+    if (verb === 'create' && kind === 'Pod') images.push(...imagesOf(body));
+  });
   const before = world.etcd.process(HOSTS[0] ?? '').cluster.id;
   let puts = 0;
   world.store.beforeCall = call => {
@@ -84,7 +94,10 @@ it.each([
 );
 
 it('such a backup is not compared with the cluster that there is now', async () => {
-  const { world } = await cutShortByRestore({ verify: 'Restore' });
+  const images: string[] = [];
+  const { world } = await cutShortByRestore({ verify: 'Restore' }, images);
+  expect(images.length).toBeGreaterThan(0);
+  for (const image of images) expect(image).toMatch(/:v\d+\.\d+\.\d+$|^operator:test$/);
   expect(world.status).toMatchObject({ succeeded: true });
   expect(world.status.history?.[0]?.verified).toBe('Structure');
   expect(world.status.lastRun?.message).toContain('hash');
