@@ -35,6 +35,8 @@ export function readHealthPage(
       response.on('close', silent);
     });
     request.on('error', silent);
+    // Who switches protocols gives neither an answer nor an error.
+    request.on('close', silent);
   });
 }
 

@@ -46,14 +46,21 @@ function get(
   // One request, one connection: nothing of it is kept.
   const options = { host, port, path, signal, agent: false as const };
   return new Promise((resolve, reject) => {
+    let isAnswered = false;
     const answered = (response: IncomingMessage): void => {
+      isAnswered = true;
       read(response).then(resolve, reject);
     };
     const sent =
       tls === undefined
         ? requestPlain(options, answered)
         : requestSecure({ ...options, ...tls, servername: serverName }, answered);
-    sent.once('error', error => reject(failure(error, { host, timedOut: signal.aborted })));
+    const failed = (error: Error): void => reject(failure(error, { host, timedOut: signal.aborted }));
+    sent.once('error', failed);
+    // Who switches protocols gives neither an answer nor an error.
+    sent.once('close', () => {
+      if (!isAnswered) failed(new Error('the connection was closed without an answer'));
+    });
     sent.end();
   });
 }

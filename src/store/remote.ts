@@ -32,6 +32,8 @@ const LOOK_DEADLINE_MS = 10_000;
 
 /** Letters of all names of a listing, which whoever asks may keep: some 200,000 backups. */
 const MOST_NAMES = 16 * 1024 * 1024;
+/** What a page counts beside its names: two thousand of nothing are too many. */
+const OF_A_PAGE = 8 * 1024;
 
 export class RemoteStore implements Store {
   readonly #protocol: Protocol;
@@ -193,7 +195,8 @@ export class RemoteStore implements Store {
     do {
       const page: Page = await this.#call({ doing: 'listing', key: prefix, options }, async ({ signal }) => {
         const next = await this.#protocol.page(prefix, token, signal);
-        named += next.objects.reduce((sum, { key }) => sum + key.length, 0);
+        // A page of nothing counts, too: a store can go in circles.
+        named += next.objects.reduce((sum, { key }) => sum + key.length, OF_A_PAGE);
         if (named > MOST_NAMES)
           throw this.#endless(prefix, `names more than ${MOST_NAMES} letters of objects`);
         if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'does not go on');

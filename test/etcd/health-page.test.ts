@@ -44,6 +44,11 @@ test.each<{ readonly what: string; readonly answer: RequestListener }>([
   { what: 'nothing', answer: () => {} },
   { what: 'half a page', answer: (_, response) => void response.writeHead(200).write('{"hea') },
   { what: 'the end of the connection', answer: request => void request.socket.destroy() },
+  {
+    what: 'another protocol',
+    answer: (_, { socket }) =>
+      void socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+  },
   { what: 'a page without end', answer: (_, response) => void response.write('x'.repeat(10_000)) },
 ])('$what is silence', async ({ answer }) => {
   expect(await pageOf(answer, 200)).toBe('silent');

@@ -176,3 +176,14 @@ test('an upload of which the store does not say when it was begun is left alone'
   expect(await store.removeUnfinished('a', { olderThanMs: 1_000 })).toBe(0);
   expect(ended).toEqual([]);
 });
+
+test('a listing that goes in circles and names nothing is given up', async () => {
+  let pages = 0;
+  answer = (_, __, outgoing) => {
+    pages += 1;
+    const token = `<NextContinuationToken>${pages % 2}</NextContinuationToken>`;
+    outgoing.end(`<ListBucketResult><IsTruncated>true</IsTruncated>${token}</ListBucketResult>`);
+  };
+  await open('OSS');
+  expect((await failure(collect(store.list('a')))).message).toContain('names more than');
+});
