@@ -73,6 +73,18 @@ describe('a learner whose container cannot start', () => {
     expect(namesOf(world)).toEqual([...THREE, 'example-4', 'example-5']);
   });
 
+  it('is tried again by a clock that was ahead when it was given up', async () => {
+    const world = await withStuckLearner();
+    world.now += 3 * MINUTE_MS;
+    await world.run();
+    world.kube.mutate(world.resource, object => {
+      const { givenUp } = object['status'] as { givenUp: { time: string } };
+      givenUp.time = '2099-01-01T00:00:00Z';
+    });
+    await world.run();
+    expect(namesOf(world)).toEqual([...THREE, 'example-4']);
+  });
+
   it('makes room at once for one of the corrected specification', async () => {
     const world = await withStuckLearner();
     await edit(world, { etcd: { snapshotCount: 20_000 } });

@@ -94,11 +94,13 @@ describe.each(VERSIONS)('etcd %s', version => {
   test('members and their cluster have the ids that token and URLs give them', async () => {
     const token = 'etcd-cluster'; // etcd's default.
     const urls = [0, 1, 2].map(serial => [cluster.member(serial).peerUrl]);
-    const statuses = await Promise.all([0, 1, 2].map(serial => dial(target(serial)).status()));
-    expect(statuses.map(({ memberId }) => memberId)).toEqual(urls.map(url => initialMemberId(token, url)));
-    expect(new Set(statuses.map(({ clusterId }) => clusterId))).toEqual(
-      new Set([initialClusterId(token, urls)]),
-    );
+    const members = [0, 1, 2].map(serial => dial(target(serial)));
+    await vi.waitFor(async () => {
+      const statuses = await Promise.all(members.map(member => member.status()));
+      const clusterId = initialClusterId(token, urls);
+      expect(statuses.map(({ memberId }) => memberId)).toEqual(urls.map(url => initialMemberId(token, url)));
+      expect(statuses.map(status => status.clusterId)).toEqual(members.map(() => clusterId));
+    }, untilTrue);
   });
 
   test('members agree on who they are, and looking leaves the store at revision 1', async () => {
