@@ -28,7 +28,8 @@ export async function requestFacts(
     found.filter(object => isControlledBy(object, uid)).map(object => [object.metadata.name, object]),
   );
   const missing = wanted.map(({ metadata }) => metadata.name).filter(each => !existing.has(each));
-  const taken = await Promise.all(missing.map(each => takenBy(kube, { namespace, name: each })));
+  const left = await Promise.all(missing.map(each => leftUnder(kube, { namespace, name: each })));
+  const secrets = new Map(left.map(({ name: each, secret }) => [each, secret]));
   const pending = [...existing].flatMap(([each, object]) => {
     const why = notReady(object);
     return why === undefined ? [] : [[each, why] as const];
@@ -36,12 +37,17 @@ export async function requestFacts(
   return {
     requests: {
       served: true,
-      toRequest: wanted.flatMap(object => request(object, existing.get(object.metadata.name))),
+      toRequest: wanted.flatMap(object => {
+        const { name: each } = object.metadata;
+        return request(object, existing.get(each), secrets.get(each));
+      }),
       pending: Object.fromEntries(pending),
     },
-    taken: taken.flat(),
+    taken: left.flatMap(each => each.taken),
   };
 }
+
+type TlsRequest = Extract<NonNullable<TlsFacts['requests']>, { served: true }>['toRequest'][number];
 
 async function ours(
   kube: KubeClient,
@@ -55,9 +61,16 @@ async function ours(
   }
 }
 
-function request(wanted: ManifestObject, found: KubeObject | undefined) {
+function request(
+  wanted: ManifestObject,
+  found: KubeObject | undefined,
+  secret: KubeObject | undefined,
+): TlsRequest[] {
   const certificate = wanted.metadata.name;
-  if (found === undefined) return [{ certificate, why: 'it does not exist yet' }];
+  if (found === undefined) {
+    const isOther = secret !== undefined && wasIssuedByAnother(secret, wanted);
+    return [{ certificate, why: 'it does not exist yet', ...(isOther && { otherIssuer: true as const }) }];
+  }
   const why = firstUnlike(found, wanted);
   if (why === undefined) return [];
   return [{ certificate, why, ...(isOfAnotherIssuer(found, wanted) && { otherIssuer: true as const }) }];
@@ -70,18 +83,33 @@ function isOfAnotherIssuer(found: KubeObject, wanted: ManifestObject): boolean {
   return asked !== undefined && canonical(asked) !== canonical(issuerOf({ ...wanted }));
 }
 
-/** Somebody else's Certificate, or a Secret that cert-manager did not make for one of ours and would overwrite. */
-async function takenBy(
+/** cert-manager notes on each Secret who has issued what it holds. */
+function wasIssuedByAnother({ metadata }: KubeObject, wanted: ManifestObject): boolean {
+  const { annotations = {} } = metadata;
+  const issuer = (wanted.spec['issuerRef'] ?? {}) as Readonly<Record<string, string>>;
+  return ['name', 'kind', 'group'].some(part => {
+    const noted = annotations[`cert-manager.io/issuer-${part}`] ?? '';
+    return noted !== '' && noted !== issuer[part];
+  });
+}
+
+/** What stands where a Certificate is to be: somebody else's, or a Secret that cert-manager did not make for one of ours and would overwrite. */
+async function leftUnder(
   kube: KubeClient,
   at: { readonly namespace: string; readonly name: string },
-): Promise<readonly string[]> {
+): Promise<{
+  readonly name: string;
+  readonly taken: readonly string[];
+  readonly secret: KubeObject | undefined;
+}> {
+  const { name } = at;
   const [certificate, secret] = await Promise.all([
     kube.get({ ...CERTIFICATE, ...at }),
     kube.get({ ...SECRET, ...at }),
   ]);
-  if (certificate !== undefined) return [`Certificate ${at.name}`];
-  const isMade = secret === undefined || secret.metadata.annotations?.[MADE_FOR] === at.name;
-  return isMade ? [] : [`Secret ${at.name}`];
+  if (certificate !== undefined) return { name, taken: [`Certificate ${name}`], secret };
+  const isMade = secret === undefined || secret.metadata.annotations?.[MADE_FOR] === name;
+  return { name, taken: isMade ? [] : [`Secret ${name}`], secret };
 }
 
 interface CertificateStatus {

@@ -69,7 +69,7 @@ interface Parsed {
 
 /** Looks at one Secret's worth of material by itself. Never throws. */
 export function inspect(material: Material, demands: Demands): Inspection {
-  const { certs, key, cas, faults } = parse(material);
+  const { certs, key, cas, faults } = parse(material, demands);
   const [leaf] = certs ?? [];
   if (certs === undefined || leaf === undefined)
     return { faults, notAfter: undefined, fractionLeft: 0, dnsNames: [] };
@@ -110,7 +110,7 @@ export function trusts(
   }
 }
 
-function parse(material: Material): Parsed {
+function parse(material: Material, { verifiedByOperator }: Demands): Parsed {
   const faults: Fault[] = [];
   const attempt = <T>(part: Part, read: (text: string) => T): T | undefined => {
     try {
@@ -124,7 +124,8 @@ function parse(material: Material): Parsed {
   const key = attempt('key', parseKey);
   const cas = attempt('ca', text => {
     const authorities = parseCertificates(text);
-    if (!holdsOtherBlocks(text)) return authorities;
+    // What the operator verifies with is read by no etcd.
+    if (verifiedByOperator === 'ca' || !holdsOtherBlocks(text)) return authorities;
     throw new Error(
       'it holds blocks that are no certificates, with which etcd does not start: take them out',
     );

@@ -112,6 +112,29 @@ describe('a cluster with TLS.certManager', () => {
     expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'SharedIssuer' });
   });
 
+  test('whose issuer is changed, and whose Certificate somebody deletes so that it is made anew', async () => {
+    const world = managed();
+    await world.run();
+    await issueAll(world, await TestAuthority.create('company', world.now));
+    for (const name of ASKED)
+      world.kube.mutate({ apiVersion: 'v1', kind: 'Secret', namespace: NAMESPACE, name }, made => {
+        made.metadata.annotations = {
+          ...made.metadata.annotations,
+          'cert-manager.io/issuer-name': 'company',
+        };
+      });
+    await world.run();
+    const spec = { TLS: { certManager: { issuerRef: { name: 'other' } } } };
+    await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+    for (const name of ASKED)
+      await world.kube.as('kubectl').delete({ ...CERTIFICATE, namespace: NAMESPACE, name });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'IssuerChanged' });
+    expect(world.names('Certificate')).toEqual([]);
+    await world.kube.as('kubectl').patch(world.resource, { spec: { hibernated: true } }, { type: 'merge' });
+    await world.run();
+    expect(world.names('Certificate')).toEqual(ASKED);
+  });
+
   test('whose certificates come from another authority by themselves says who does not trust them', async () => {
     const world = managed();
     await world.run();
