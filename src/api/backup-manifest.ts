@@ -52,7 +52,28 @@ export function newManifest(of: Omit<BackupManifest, 'format'>): BackupManifest 
   return { format: FORMAT, ...of };
 }
 
-/** What was read from a store; undefined when it is no manifest that this release understands. */
+/** What the status takes of an entry (its schema): longer texts are none of the operator's. */
+const LONGEST = {
+  location: 4096,
+  endpoint: 2048,
+  region: 64,
+  sha256: 64,
+  etcdVersion: 64,
+  clusterID: 32,
+  member: 253,
+  verified: 63,
+  duration: 32,
+} as const;
+const COUNTS = ['revision', 'keys', 'size'] as const;
+const KNOWN: readonly string[] = ['time', ...Object.keys(LONGEST), ...COUNTS];
+
+/** RFC 3339, as the status takes it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * What was read from a store, without what is not known; undefined when it is no manifest that this release understands, or holds
+ * what no status does: anybody may have written it.
+ */
 export function parseManifest(text: string): BackupManifest | undefined {
   let value: unknown;
   try {
@@ -64,26 +85,34 @@ export function parseManifest(text: string): BackupManifest | undefined {
   const isWhole =
     format === FORMAT &&
     texts(backup, 'namespace', 'name', 'uid') &&
-    texts(entry, 'time', 'location') &&
-    optional(entry, 'string', 'verified', 'sha256', 'etcdVersion', 'clusterID', 'endpoint', 'region') &&
-    optional(entry, 'count', 'revision', 'keys', 'size') &&
-    !Number.isNaN(Date.parse(String(record(entry)['time']))) &&
+    isEntry(record(entry)) &&
     typeof startedAt === 'string' &&
     ['none', 'gzip', 'zstd'].includes(String(compression)) &&
     texts(snapshot, 'sha256', 'storageVersion') &&
     typeof record(snapshot)['size'] === 'number';
-  return isWhole ? (value as BackupManifest) : undefined;
+  if (!isWhole) return undefined;
+  const known = Object.entries(record(entry)).filter(([field]) => KNOWN.includes(field));
+  return { ...(value as BackupManifest), entry: Object.fromEntries(known) as unknown as BackupEntry };
+}
+
+function isEntry(entry: Readonly<Record<string, unknown>>): boolean {
+  const { time, location } = entry;
+  const isShort = ([field, longest]: readonly [string, number]): boolean => {
+    const text = entry[field];
+    return text === undefined || (typeof text === 'string' && text.length <= longest);
+  };
+  return (
+    typeof location === 'string' &&
+    typeof time === 'string' &&
+    TIME.test(time) &&
+    !Number.isNaN(Date.parse(time)) &&
+    Object.entries(LONGEST).every(isShort) &&
+    COUNTS.every(field => entry[field] === undefined || isCount(entry[field]))
+  );
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** Whether these are of the kind that they should be, where they are there at all. */
-function optional(value: unknown, kind: 'string' | 'count', ...fields: readonly string[]): boolean {
-  return fields
-    .map(field => record(value)[field])
-    .every(it => it === undefined || (kind === 'string' ? typeof it === 'string' : isCount(it)));
 }
 
 function isCount(value: unknown): boolean {

@@ -212,18 +212,18 @@ export async function proveObject(
 }
 
 /**
- * The manifests of all objects that this resource wrote, and manifests of its whose object is gone. A copy that somebody made of
+ * What the manifests say of all objects that this resource wrote, and manifests of its whose object is gone. A copy that somebody made of
  * an object and its manifest tells of the original: it is nobody's.
  */
 export async function listOurs(
   shelf: Shelf,
   options: CallOptions,
-): Promise<{ readonly manifests: readonly BackupManifest[]; readonly orphans: readonly string[] }> {
+): Promise<{ readonly entries: readonly BackupManifest['entry'][]; readonly orphans: readonly string[] }> {
   const { store, place, backup } = shelf;
   const keys = new Set<string>();
   const prefix = shelf.isPeriodic ? periodicPrefix(place.key) : place.key;
   for await (const { key } of store.list(prefix, options)) keys.add(key);
-  const manifests: BackupManifest[] = [];
+  const entries: BackupManifest['entry'][] = [];
   const orphans: string[] = [];
   for (const key of keys) {
     const objectKey = objectKeyOf(key);
@@ -233,10 +233,10 @@ export async function listOurs(
     if (manifest.entry.location !== locationOn(shelf, objectKey)) continue;
     // A listing may have been read before the object was there: its manifest is all that tells whose it is.
     const isThere = keys.has(objectKey) || (await store.head(objectKey, options)) !== undefined;
-    if (isThere) manifests.push(manifest);
+    if (isThere) entries.push(manifest.entry);
     else orphans.push(key);
   }
-  return { manifests, orphans };
+  return { entries, orphans };
 }
 
 /** The key of a location on this shelf; undefined when it lies elsewhere. */

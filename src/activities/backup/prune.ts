@@ -25,10 +25,10 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
   const store = await deps.openStore(backup);
   try {
     const shelf = shelfOf(store, backup, config.schedule.kind !== 'once');
-    const { manifests, orphans } = await listOurs(shelf, options);
+    const { entries: found, orphans } = await listOurs(shelf, options);
     for (const key of orphans) await store.delete(key, options);
     // That is where they were found, however the server was called when they were written.
-    const entries = manifests.map(({ entry }) => ({ ...entry, ...serverOf(backup.spec) }));
+    const entries = found.map(entry => ({ ...entry, ...serverOf(backup.spec) }));
     const at = { timeZone: config.timeZone, now: deps.now() };
     const gone = new Set<string>();
     for (const { location } of toDelete(entries.map(asKept), config.retention, at)) {

@@ -50,6 +50,40 @@ function imagesOf(pod: unknown): readonly string[] {
   return [...containers, ...initContainers].map(({ image }) => image);
 }
 
+it.each([
+  ['a text that status has no room for', { sha256: 'f'.repeat(65) }],
+  ['a note of megabytes', { member: 'm'.repeat(60_000) }],
+  ['a time that is a date', { time: '2026-11-21' }],
+])('a manifest with %s is believed by nobody, and retention goes on beside it', async (_, odd) => {
+  const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 2 } });
+  await world.run();
+  const [first = ''] = world.objects;
+  const manifest = world.manifest(first);
+  const text = JSON.stringify({ ...manifest, entry: { ...manifest?.entry, ...odd } });
+  world.store.objects.set(`${first}.json`, { bytes: Buffer.from(text), modifiedAt: world.now });
+  for (let hour = 0; hour < 3; hour += 1) {
+    world.now += HOUR;
+    await world.run();
+  }
+  expect(world.manifest(first)).toBeUndefined();
+  expect(world.status).toMatchObject({ phase: 'Scheduled', succeeded: true });
+  expect(world.status.history).toHaveLength(2);
+  expect(world.objects).toHaveLength(3);
+});
+
+it('of a manifest only what is known is kept, however much it says', async () => {
+  const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 2 } });
+  await world.run();
+  const [first = ''] = world.objects;
+  const manifest = world.manifest(first);
+  const text = JSON.stringify({ ...manifest, entry: { ...manifest?.entry, note: 'n'.repeat(50_000) } });
+  world.store.objects.set(`${first}.json`, { bytes: Buffer.from(text), modifiedAt: world.now });
+  world.now += HOUR;
+  await world.run();
+  expect(world.status.history).toHaveLength(2);
+  expect(world.status.history?.[1]).toEqual(manifest?.entry);
+});
+
 /** A backup whose operator is killed when its object is there, in a cluster that is another one when the next operator begins. */
 async function cutShortByRestore(spec: Partial<EtcdBackupSpec> = {}, images: string[] = []) {
   const world = aWorld(spec);
