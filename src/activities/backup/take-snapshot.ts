@@ -13,6 +13,7 @@ import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapsh
 import type { BackupStep } from '../../planner/backup/observation.ts';
 import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
+import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
 import type { Pulse } from '../beating.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -142,10 +143,19 @@ async function attempt(run: Run): Promise<BackupManifest> {
   }
 }
 
+/** It was asked before it waited for its turn: by now a member of another cluster may be at the address. Throws then, to look again. */
+async function isStillOf({ member, clusterId }: SnapshotSource): Promise<void> {
+  const now = await member.status();
+  if (now.clusterId === clusterId) return;
+  const message = `the member that was asked is of cluster ${now.clusterId} by now, and was of ${clusterId}`;
+  throw new EtcdError('unreachable', message);
+}
+
 async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest> {
   const { deps, shelf, bounds, startedAt, pulse } = run;
   const begun = deps.now();
   const { compression, verify } = backupWithDefaults(shelf.backup.spec);
+  await isStillOf(source);
   // Read again through the member, now that nobody else works on it: everything up to here is in the snapshot.
   const { revision, keys } = await readBefore(run, source);
   const key = shelf.isPeriodic ? periodicKey(shelf.place.key, revision, startedAt) : shelf.place.key;

@@ -43,6 +43,28 @@ it('backups whose object a listing leaves out keep their manifest, and are count
   expect(world.status.history).toHaveLength(2);
 });
 
+/** Another cluster is at the same addresses. */
+function exchange(world: BackupWorld): void {
+  for (const [serial, host] of HOSTS.entries()) {
+    world.etcd.stop(host);
+    world.etcd.wipe(`example-${serial}`);
+  }
+  world.etcd.bootstrap({ name: 'example', hosts: HOSTS, token: 'restored' });
+}
+
+it('a backup that waits for its turn while its cluster becomes another one is told to be of that', async () => {
+  const world = aWorld();
+  const stop = world.kube.intercept(({ verb, kind }) => {
+    if (verb !== 'patch' || kind !== 'Pod') return;
+    stop();
+    exchange(world);
+  });
+  await world.run();
+  expect(world.status.history).toEqual([
+    expect.objectContaining({ clusterID: world.etcd.process(HOSTS[0] ?? '').cluster.id }),
+  ]);
+});
+
 function imagesOf(pod: unknown): readonly string[] {
   const { containers = [], initContainers = [] } = (
     pod as { spec: { containers?: { image: string }[]; initContainers?: { image: string }[] } }
@@ -97,11 +119,7 @@ async function cutShortByRestore(spec: Partial<EtcdBackupSpec> = {}, images: str
     puts += 1;
     // The second one is the manifest.
     if (puts !== 2) return;
-    for (const [serial, host] of HOSTS.entries()) {
-      world.etcd.stop(host);
-      world.etcd.wipe(`example-${serial}`);
-    }
-    world.etcd.bootstrap({ name: 'example', hosts: HOSTS, token: 'restored' });
+    exchange(world);
     world.kill(world.calls, false);
     throw new StoreError('unavailable', 'the operator is killed');
   };
