@@ -187,7 +187,9 @@ async function ownedObjects(
   { names, now }: { readonly names: readonly string[]; readonly now: number },
 ): Promise<Owned> {
   const { namespace, name, uid, status } = cluster;
-  const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && status.clusterID !== undefined;
+  // Until then there may be none; of a restore there is as soon as the backup was brought onto it.
+  const isMade = status.clusterID !== undefined || status.incarnation?.restore?.filled === true;
+  const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && isMade;
   const [pods, claims, peer, client, budget] = await Promise.all([
     findObjects(kube, POD, { namespace, name, names: [...recordedNames(cluster), ...names] }),
     findObjects(kube, CLAIM, {

@@ -1,9 +1,14 @@
 /** Scenes about what others do to pods, volumes, Nodes and the resource: see scenes.ts. */
 import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/names.ts';
-import { Breach } from './invariants.ts';
+import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
+import { Breach, CLUSTER } from './invariants.ts';
 import { statusOf } from './sim-kubelet.ts';
-import type { Stage } from './stage.ts';
+import { RESTORE, type Stage } from './stage.ts';
+
+/** Long enough for clients to write something. */
+const A_WHILE = 400;
 
 export const widerScenes = {
   /** A kubelet evicts a member: its pod stays as it is, and nobody but the operator takes it away. */
@@ -59,6 +64,32 @@ export const widerScenes = {
     };
     await stage.until('finalizer and stamps are back', isBack);
     await stage.rest();
+  },
+
+  /** Before the first member of a restore is started something happens to the volume that was made for it. */
+  async restoredVolumeIsNotTheOne(stage: Stage) {
+    await stage.create({ size: 3 });
+    await stage.pass(A_WHILE);
+    const { kube, backups } = stage.world;
+    const before = stage.leader().clusterId;
+    stage.restore(backups.take(CLUSTER, stage.leader()), { confirmClusterID: before });
+    await stage.about('startSeed');
+    const { incarnation } = (stage.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+    const name = incarnation?.members[0]?.name ?? '';
+    const { metadata, ...claim } = stage.takeStamps(name);
+    await stage.blockedBy('ClaimsUnstamped');
+    const { labels, annotations } = metadata;
+    const foreign = { ...annotations, [ANNOTATION_INCARNATION]: 'another' };
+    kube.change(stage.claim(name), { metadata: { ...metadata, annotations: foreign } });
+    await stage.until('it says whose it is', () => /stamped as/.test(stage.world.decision.message ?? ''));
+    stage.takeClaim(name);
+    await stage.blockedBy('ClaimMissing');
+    kube.create({ ...claim, metadata: { name, labels, annotations } } as WritableObject);
+    await stage.blockedBy('ClaimExchanged');
+    kube.delete('EtcdRestore', RESTORE);
+    stage.world.wake();
+    await stage.rest();
+    if (stage.leader().clusterId !== before) throw new Breach('another cluster is there than before');
   },
 };
 
