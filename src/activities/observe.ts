@@ -144,7 +144,9 @@ function specificationOf(owned: Owned): EtcdClusterSpec | undefined {
   const versions = pods.flatMap(({ owned, version = '' }) => (owned && minorOf(version) ? [version] : []));
   const version = versions.toSorted(compareVersions).at(-1);
   const size = new Set(members.map(({ name }) => name)).size;
-  return { ...spec, size, ...(version !== undefined && { version }) };
+  // Members know each other by their URLs, and a domain that was written once and taken back may be noted.
+  const { ClusterDomain: _, ...pod } = spec.pod ?? {};
+  return { ...spec, pod, size, ...(version !== undefined && { version }) };
 }
 
 /** Without those that a restore put aside: nothing but their token tells them apart once the status is lost. */

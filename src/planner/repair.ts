@@ -10,6 +10,8 @@ import type { Decision, SharedObject, Step } from './decision.ts';
 import { hasFailed } from './failing.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from './identity.ts';
 import { claimsAreTheirOwn, exchangeOf } from './membership/exchanged.ts';
+import { onlyOurs } from './membership/preflight.ts';
+import { seatsOf } from './membership/seats.ts';
 import { lossOfAll } from './membership/total-loss.ts';
 import { hangs, hasEnded, memberNames } from './members.ts';
 import { restoreUnderWay } from './restore/of-cluster.ts';
@@ -204,6 +206,9 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
     return { reason: 'ClaimsUnstamped', message: stampThemAnew(observation.cluster, stray) };
   const all = lossOfAll(observation);
   if (all !== undefined || lost.length === 0) return all;
+  // A quorum lists who is lost, and whoever is not known by its URL is not replaced.
+  const strangers = onlyOurs(seatsOf(observation));
+  if (strangers !== undefined) return strangers;
   return {
     reason: 'MemberLost',
     message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,

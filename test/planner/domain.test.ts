@@ -91,6 +91,15 @@ describe('members whose URLs end in another domain', () => {
     expect(decision?.kind === 'blocked' && decision.message).toContain('remove spec.pod.ClusterDomain');
   });
 
+  it('are not replaced when they are lost, and it is said what to write back', () => {
+    const { pods, claims, probes } = aRunningCluster();
+    const isThere = ({ name }: { readonly name: string }) => name !== 'example-1';
+    const silent = { ...probes, 'example-1': { answered: false as const, message: 'refused' } };
+    const seen = { pods: pods.filter(isThere), claims: claims.filter(isThere), probes: silent };
+    expect(plan(renamed(seen), {})).toMatchObject({ kind: 'blocked', reason: 'DomainChanged' });
+    expect(plan(aRunningCluster(seen), {})).toMatchObject({ step: { kind: 'removeMember' } });
+  });
+
   it('have what a removal left cleared away when they are ours', () => {
     expect(planMembership(aRunningCluster(left))).toMatchObject({
       kind: 'operate',

@@ -164,6 +164,8 @@ function obey(world: SimWorld): void {
   obeyAboutRestores(world);
   if (decision.kind !== 'blocked') return;
   obeyAboutVersions(world);
+  const [, domain] = /^spec\.pod\.ClusterDomain .*: write (\S+) again/.exec(decision.message ?? '') ?? [];
+  if (domain !== undefined) world.edit({ pod: { ClusterDomain: domain } });
   // A cluster that cannot sleep without losing a member is woken: then that member is replaced.
   if (decision.reason === 'BackupFailed') backUp(world);
   // Before it is born nothing keeps the volumes from another version than the first one that was asked for.

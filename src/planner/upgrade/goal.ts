@@ -94,14 +94,25 @@ export function allHaveRun({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
   return from === to;
 }
 
-/** Whether members of `to` may be started with `from` again: not once any has heard that the cluster is of the newer minor. */
+/**
+ * Whether members of `to` may be started with `from` again: not once any has heard that the cluster is of the newer minor, nor when
+ * all run it, for then the leader raises the version of the cluster at any moment.
+ */
 export function canGoBack(observation: Observation, { from, to }: Pick<Goal, 'from' | 'to'>): boolean {
   if (minorOf(from) === minorOf(to)) return true;
-  if (isAtLeast(from, to)) return false;
+  if (isAtLeast(from, to) || !isHeldBack(observation, to)) return false;
   const probes = Object.values(observation.probes).filter(probe => probe.answered);
   return (
     probes.some(({ agreed }) => agreed?.cluster !== undefined) &&
     probes.every(({ agreed }) => agreed?.cluster === undefined || minorOf(agreed.cluster) === minorOf(from))
+  );
+}
+
+/** A member runs the older minor, or none: until it answers with the newer one nobody raises the version of the cluster. */
+function isHeldBack(observation: Observation, to: string): boolean {
+  return seatsOf(observation).some(
+    ({ pod, probe }) =>
+      minorOf(pod?.version ?? '') !== minorOf(to) || (probe === undefined && pod?.ready === false),
   );
 }
 
