@@ -190,6 +190,16 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     at('planner/membership/scale.ts', 'certificatesAreGood(observation)', 'undefined'),
   ),
   without(
+    'members are restarted although those that go on would not trust what they show',
+    'authorityIsExchanged',
+    at('planner/tls.ts', '[...complaints, ...exchanged(observation)]', 'complaints'),
+  ),
+  without(
+    'certificates are signed with an authority that members do not trust',
+    'certificatesAreMade',
+    at('planner/authorities.ts', 'authority === undefined', 'true'),
+  ),
+  without(
     'a learner that had data is started again on another volume',
     'learnerLosesItsPodAndAllThatWasInIt',
     at(

@@ -1,5 +1,6 @@
 /** Scenes about certificates: see scenes.ts. */
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { Breach } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import { breakCertificate, putCertificates, STATIC_TLS } from './sim-tls.ts';
 import type { Stage } from './stage.ts';
@@ -73,7 +74,7 @@ export const tlsScenes = {
     await stage.pass(200);
     put('moved');
     await stage.blockedBy('AuthorityExchanged');
-    if (uids().some(uid => !first.includes(uid))) throw new Error('a member was restarted among strangers');
+    if (uids().some(uid => !first.includes(uid))) throw new Breach('a member was restarted among strangers');
     put('bundled');
     await stage.until('it is brought', () => conditionOf(stage) === 'AuthorityRollingOut');
     await stage.until('all have read both', () => uids().every(uid => !first.includes(uid)));
@@ -134,9 +135,12 @@ export const tlsScenes = {
     const own = authority();
     const other = world.kube.peek('Secret', 'example-client-ca');
     if (own === undefined || other === undefined) throw new Error('there are no authorities');
+    const issued = () => JSON.stringify(world.kube.peek('Secret', 'example-peer-tls')?.['data']);
+    const before = issued();
     world.kube.change(own, { data: other['data'] });
     world.wake();
     await real(stage, 'it is another one', () => conditionOf(stage) === 'AuthorityExchanged');
+    if (issued() !== before) throw new Breach('it was signed with another authority');
     world.kube.change(authority() ?? own, { data: own['data'] });
     world.wake();
     await real(stage, 'it is the one again', () => conditionOf(stage) === 'Ready');
