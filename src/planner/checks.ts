@@ -121,13 +121,12 @@ function volumesWereNew({
   expectedClusterId,
 }: Observation): Obstacle | undefined {
   const { namespace, name, status } = cluster;
-  const { token } = status.incarnation ?? {};
-  if (expectedClusterId === undefined || token === undefined) return undefined;
+  const { token = '' } = status.incarnation ?? {};
   const answers = Object.entries(probes).flatMap(([member, probe]) =>
     probe.answered ? [{ member, id: probe.clusterId }] : [],
   );
   if (membership.known) answers.push({ member: 'the quorum', id: membership.clusterId });
-  const others = answers.filter(({ id }) => id !== expectedClusterId);
+  const others = answers.filter(({ id }) => id !== (expectedClusterId ?? id));
   if (others.length === 0) return undefined;
   const ids = [...new Set(others.map(({ id }) => id))].join(', ');
   const who = others.map(({ member }) => member).join(', ');
