@@ -66,6 +66,16 @@ export const widerScenes = {
     await stage.rest();
   },
 
+  /** Somebody's own Service stands where the members find each other. */
+  async peerServiceIsSomebodyElses(stage: Stage) {
+    await stage.create({ size: 3 });
+    stage.takeName('Service', CLUSTER);
+    await stage.blockedBy('NameTaken');
+    stage.world.kube.delete('Service', CLUSTER);
+    stage.world.wake();
+    await stage.rest();
+  },
+
   /** Before the first member of a restore is started something happens to the volume that was made for it. */
   async restoredVolumeIsNotTheOne(stage: Stage) {
     await stage.create({ size: 3 });
