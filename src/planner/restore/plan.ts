@@ -5,7 +5,7 @@
  */
 import type { Incarnation } from '../../api/types.ts';
 import { about, blocked, operate, undoing } from '../answers.ts';
-import { membersAreOurs } from '../checks.ts';
+import { membersAreOurs, specificationIsUsable } from '../checks.ts';
 import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../decision.ts';
 import { memberOf, nextToken } from '../identity.ts';
 import { memberNames } from '../members.ts';
@@ -67,6 +67,9 @@ export function planOpening(observation: Observation): Decision | undefined {
       : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
     { kind: 'concludeRestore', restore: { name: under.name, uid: under.uid } },
   ];
+  // What cannot be carried out adds nobody (membership/scale.ts).
+  const unusable = isWhole ? undefined : specificationIsUsable(observation);
+  if (unusable !== undefined && ready.length === seats.length) return blocked(unusable, steps);
   if (isWhole && ready.length === seats.length && serving.length < seats.length) {
     const silent = seats.filter(seat => !serving.includes(seat)).map(({ name }) => name);
     const message = `${silent.join(', ')} cannot be read from at revision ${under.revision ?? '?'} yet`;
