@@ -124,10 +124,8 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
   const near = endings(tls);
   if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
   const next = cluster.status.clusterID === undefined ? undefined : nextIsCertified(observation);
-  if (next !== undefined)
-    return [
-      finding('TLSReady', 'NextNamesMissing', `no member can take the place of another: ${next.message}`),
-    ];
+  const nobodyElse = next && `no member can take the place of another: ${next.message}`;
+  if (nobodyElse !== undefined) return [finding('TLSReady', 'NextNamesMissing', nobodyElse)];
   const shared = sharedIssuer(observation);
   if (shared !== undefined)
     return [finding('TLSReady', 'SharedIssuer', `${shared}; ${expiries(tls.certificates)}`)];

@@ -33,6 +33,17 @@ function namesOf(world: OperatorWorld): string[] {
   );
 }
 
+it('a learner that no node takes has ten minutes, as one has that catches up', async () => {
+  const world = await withStuckLearner('Unschedulable');
+  world.now += 9 * MINUTE_MS;
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ message: expect.stringContaining('it is given up after 10 minutes') });
+  expect(namesOf(world)).toHaveLength(4);
+  world.now += 2 * MINUTE_MS;
+  await world.run();
+  expect(namesOf(world)).toEqual(THREE);
+});
+
 describe('a learner whose container cannot start', () => {
   it('is removed after two minutes, and the cluster says so', async () => {
     const world = await withStuckLearner();

@@ -1,9 +1,13 @@
 /** Certificates of simulated clusters with TLS.static: made once, good and bad ones, and brought to Secrets by people. */
 import { createSecureContext } from 'node:tls';
+import { ANNOTATION_AUTHORITIES } from '../../src/api/names.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { readAuthorities, trustsOneOf } from '../../src/objects/trusted.ts';
+import { firstFingerprint } from '../../src/tls/fingerprints.ts';
 import { coreosSecrets, DAY_MS, staticTls, TestAuthority } from '../support/certificates.ts';
 import type { Fault } from './fault.ts';
 import { CLUSTER } from './invariants.ts';
+import { isEphemeral } from './sim-kubelet.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import type { SimWorld } from './sim-world.ts';
 
@@ -61,6 +65,20 @@ export function putCertificates(world: SimWorld, which: keyof Material = 'good')
   for (const role of ROLES) put(world, of(which)[role]);
 }
 
+/**
+ * Whoever puts the former authority back also restarts the members that were started while another one was there, as
+ * `AuthorityExchanged` says: they trust that one until they are restarted.
+ */
+export function restartMembersThatTrustAnother({ kube }: SimWorld): void {
+  const { data } = of('good').peer as KubeObject & { readonly data: Readonly<Record<string, string>> };
+  const good = firstFingerprint(Buffer.from(data['peer-ca.crt'] ?? '', 'base64').toString());
+  if (good === undefined) throw new RangeError('the authority cannot be read');
+  for (const { metadata } of kube.all('Pod')) {
+    const trusted = readAuthorities(metadata.annotations?.[ANNOTATION_AUTHORITIES]) ?? {};
+    if (Object.values(trusted).some(each => !trustsOneOf(each, [good]))) kube.delete('Pod', metadata.name);
+  }
+}
+
 function of(which: keyof Material): Secrets {
   if (material === undefined) throw new RangeError('prepareTls was not awaited');
   return material[which];
@@ -106,7 +124,9 @@ const KINDS = [
 /** Something befalls the Secret of one role, or all three. */
 const certificateBroken: Fault = (world, random) => {
   if (world.tls === undefined) return undefined;
-  const kind = random.pick(KINDS) ?? 'gone';
+  // What was put back then needs members to be restarted, and what is in their pods would go with it.
+  const keepsData = !world.kube.all('Pod').some(isEphemeral);
+  const kind = random.pick(KINDS.filter(each => keepsData || each !== 'untrusted')) ?? 'gone';
   const role = random.pick(ROLES) ?? 'peer';
   breakCertificate(world, role, kind);
   return `${role} ${kind}`;

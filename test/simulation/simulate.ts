@@ -11,7 +11,7 @@ import { mendVolumes, removeExchanged } from './faults-of-volumes.ts';
 import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { newestMembers, votersOf } from './sim-raft.ts';
-import { putCertificates, prepareTls } from './sim-tls.ts';
+import { prepareTls, putCertificates, restartMembersThatTrustAnother } from './sim-tls.ts';
 import { SimWorld } from './sim-world.ts';
 
 /** A calm that takes more than this many ticks, or passes, does not converge. */
@@ -128,7 +128,10 @@ function calm(world: SimWorld): void {
   mendSpecification(world);
   mendVersions(world);
   mendVolumes(world);
-  if (world.tls?.static !== undefined) putCertificates(world);
+  if (world.tls?.static !== undefined) {
+    putCertificates(world);
+    restartMembersThatTrustAnother(world);
+  }
   const { nodes } = world.kubelet;
   for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
   Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });
