@@ -197,7 +197,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'certificates are signed with an authority that members do not trust',
     'certificatesAreMade',
-    at('planner/authorities.ts', 'authority === undefined ||', 'true ||'),
+    at(
+      'planner/authorities.ts',
+      'thoseWithout(observation, authority.role, authority.fingerprints).length',
+      '0',
+    ),
   ),
   without(
     'a learner that had data is started again on another volume',

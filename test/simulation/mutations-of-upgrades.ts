@@ -23,11 +23,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'memberJoinsWhenAnUpgradeIsAskedFor',
     at(GATES, 'unfinished(seats)', 'undefined'),
     // Learners come first everywhere, and nobody reads from one or asks it for its keys.
-    at(
-      'planner/membership/learner.ts',
-      'if (learner === undefined) return undefined;\n  const obstacle',
-      'if (learner?.started !== false) return undefined;\n  const obstacle',
-    ),
+    at('planner/membership/learner.ts', 'learner === undefined', 'learner?.started !== false'),
     at(GATES, 'unread(seats)', 'undefined'),
     at(GATES, 'different(observation, seats)', 'undefined'),
   ),

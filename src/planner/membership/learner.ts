@@ -169,7 +169,11 @@ function isStuck({ pod, started }: Seat): boolean {
  * When the first pod of this learner was made, in milliseconds since the epoch: one that is evicted or deleted again and again
  * has no more time than another. A time that is still to come counts from now.
  */
-function firstPodAt({ cluster, now }: Observation, { id }: Seat, { createdAt }: PodFacts): number {
+function firstPodAt(
+  { cluster, now }: Observation,
+  { id }: Pick<Seat, 'id'>,
+  { createdAt }: PodFacts,
+): number {
   const { learner } = cluster.status;
   const noted = learner?.id === id ? parseTimestamp(learner.since) : undefined;
   return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
@@ -179,9 +183,8 @@ function firstPodAt({ cluster, now }: Observation, { id }: Seat, { createdAt }: 
 export function learnerSeen(observation: Observation): EtcdClusterStatus['learner'] {
   const { cluster, membership } = observation;
   if (!membership.known) return cluster.status.learner;
-  const learner = seatsOf(observation).find(({ isLearner }) => isLearner);
-  if (learner === undefined) return undefined;
-  const { id, pod } = learner;
+  const { id, pod } = seatsOf(observation).find(({ isLearner }) => isLearner) ?? {};
+  if (id === undefined) return undefined;
   if (pod === undefined) return cluster.status.learner?.id === id ? cluster.status.learner : undefined;
-  return { id, since: timestamp(firstPodAt(observation, learner, pod)) };
+  return { id, since: timestamp(firstPodAt(observation, { id }, pod)) };
 }
