@@ -16,7 +16,10 @@ export function mayLose(world: SimWorld, disk: string): boolean {
   const { memberId } = world.etcd.disk(disk);
   if (members === undefined || world.invariants.recordedAt === undefined || isSeeding(world)) return false;
   const voters = votersOf(members);
-  if (voters.every(row => row.id !== memberId)) return true;
+  const isVoting = voters.some(row => row.id === memberId);
+  // One that follows may be promoted at this moment.
+  const isListed = members.rows.some(row => row.id === memberId);
+  if (!isVoting && !isListed) return true;
   const isGone = ({ id }: { id: string }) =>
     world.invariants.truth.diskOfMember(id)?.lost !== false || doomed.has(id);
   const doomed = new Set(
@@ -29,7 +32,7 @@ export function mayLose(world: SimWorld, disk: string): boolean {
     if (isEphemeral(pod) && pod.metadata.deletionTimestamp !== undefined)
       doomed.add(world.etcd.disk(pod.metadata.uid ?? '').memberId ?? '');
   const left = voters.filter(row => row.id !== memberId && !isGone(row));
-  return left.length >= quorumOf(voters.length);
+  return left.length >= quorumOf(voters.length + (isVoting ? 0 : 1));
 }
 
 function pods(world: SimWorld): KubeObject[] {

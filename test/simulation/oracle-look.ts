@@ -106,7 +106,7 @@ export function isLost(look: Look, name: string): boolean {
   const claim = look.claim(name);
   if (claim === undefined || claim.phase === 'Lost') return true;
   // No pod is started on a claim that is being deleted; of all of them at once a person decides.
-  if (claim.deleting && (pod === undefined || isOver(pod))) return look.rows.length > 0;
+  if (claim.deleting && (pod === undefined || isOver(pod)) && look.rows.length > 0) return true;
   if (claim.home?.exists !== false) return false;
   // Nodes are registered anew: it is waited for as long as the specification says.
   const { lostSince } = cluster.status.members?.details?.find(detail => detail.name === name) ?? {};

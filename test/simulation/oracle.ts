@@ -208,8 +208,11 @@ function faultOfRestore(
   // What was made of a backup and is not open to clients holds nothing that the backup does not.
   if (under !== undefined && under.completedAt === undefined && status.clusterID === undefined)
     return step.kind === 'fenceMembers' ? undefined : 'a restore is under way';
-  if (under !== undefined && under.completedAt === undefined) return 'a restore is under way';
   const isAllLost = look.names().length > 0 && look.names().every(name => isLost(look, name));
+  // Nobody is stopped who has anything, and clients were not let in yet.
+  if (under !== undefined && under.completedAt === undefined && isAllLost && step.kind === 'fenceMembers')
+    return undefined;
+  if (under !== undefined && under.completedAt === undefined) return 'a restore is under way';
   if (step.kind === 'requestRestore') return isAllLost ? undefined : 'not every volume is proved lost';
   const proved = restores.filter(({ source }) => source !== undefined);
   if (proved.length === 0) return 'no backup is proved';
