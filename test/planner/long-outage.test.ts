@@ -88,7 +88,7 @@ describe('a time that is still to come', () => {
       const cluster = aCluster({ spec: { size: 3 }, status: { ...aRunningStatus(), members } });
       return { ...aRunningCluster({ cluster, claims, pods, probes }), now };
     };
-    const first = seen(RETURNED, lost(aRunningStatus().members ?? {}));
+    const first = seen(RETURNED, lost(membersOf(aRunningCluster())));
     expect(plan(first, {})).toMatchObject({ kind: 'blocked', reason: 'WaitingForMember' });
     const then = seen(RETURNED + 600_000, membersOf(first));
     expect(plan(then, {})).toMatchObject({ kind: 'operate', step: { kind: 'removeMember' } });
