@@ -232,7 +232,7 @@ const PODS_OUTDATED = rows('PodsOutdated', {
   ],
   MayStartEmpty: [
     'True',
-    'Pods that an earlier release made would start again, under their old member ids, on volumes that are emptied under them.',
+    'Pods whose arguments say how a member begins, such as pods made by hand, would start again, under their old member ids, on volumes that are emptied under them.',
     'Send the signal restart (docs/operations/intervene.md): pods that are made anew refuse an empty volume. Empty no volumes until then.',
   ],
 });

@@ -38,7 +38,7 @@ function isToStop(observation: Observation, { uid, clients }: PodFacts, next: De
   return leavingSeats(observation, seatsOf(observation)).some(({ pod }) => pod?.uid === uid);
 }
 
-/** Pods of earlier releases have no label, and serve already. One whose image was replaced is to run the new one first. */
+/** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first. */
 function mayServe({ probes }: Observation, { name, clients, ready, version }: PodFacts): boolean {
   if (clients !== 'withdrawn') return clients === undefined;
   const probe = probes[name];

@@ -68,11 +68,11 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
-  /** What the operator rendered into it (objects/rendered.ts); pods of earlier releases carry none. */
+  /** What the operator rendered into it (objects/rendered.ts); a pod that it was taken off has none. */
   readonly stamp?: string | undefined;
   /** The specification that it was made from (objects/made-from.ts). */
   readonly madeFrom?: string | undefined;
-  /** The authorities that its Secrets held when it was made; undefined: not known, as of pods of earlier releases. */
+  /** The authorities that its Secrets held when it was made; undefined: not known, the note was taken off. */
   readonly authorities?: TrustedAuthorities | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -109,7 +109,7 @@ export interface ClaimFacts {
   readonly owned: boolean;
   readonly token: string | undefined;
   readonly clusterId: string | undefined;
-  /** The uid that is noted on it: its own, unless it is a copy of another one. Absent on claims of earlier releases. */
+  /** The uid that is noted on it: its own, unless it is a copy of another one. Absent when it was taken off. */
   readonly stampedUid?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt?: number | undefined;

@@ -5,7 +5,6 @@
  */
 import { ANNOTATION_RENDERED } from '../api/names.ts';
 import type { EtcdCluster } from '../api/types.ts';
-import { FIRST_START_ENV } from '../objects/first-start.ts';
 import { asMade, madeFrom } from '../objects/made-from.ts';
 import type { ManifestObject } from '../objects/manifest.ts';
 import { memberPod } from '../objects/pod.ts';
@@ -22,9 +21,6 @@ export interface PodChanges {
 
 const NONE: PodChanges = { asked: [], rendered: [] };
 
-/** The releases that left no note of the specification made pods that differed in nothing but these. */
-const SINCE_NOTED = FIRST_START_ENV.map(({ name }) => `environment variable ${name} added`);
-
 /** What is different about the pod of a member. Nothing is said of a pod without a stamp: what it was made of is not known. */
 export function podChanges(observation: Observation, pod: PodFacts): PodChanges {
   const { object } = observation.cluster;
@@ -35,12 +31,8 @@ export function podChanges(observation: Observation, pod: PodFacts): PodChanges 
   if (pod.madeFrom === Object.values(madeFrom(object))[0]) return { asked: [], rendered: all };
   const then = asMade(object, pod.madeFrom);
   const before = then && renderedThen(observation, pod, then);
-  if (before === undefined) {
-    return {
-      asked: all.filter(change => !SINCE_NOTED.includes(change)),
-      rendered: all.filter(change => SINCE_NOTED.includes(change)),
-    };
-  }
+  // Somebody took the note off, or edited it: what cannot be told apart is taken for asked for.
+  if (before === undefined) return { asked: all, rendered: [] };
   return {
     asked: differences(before.metadata.annotations?.[ANNOTATION_RENDERED], wanted),
     rendered: differences(pod.stamp, before),

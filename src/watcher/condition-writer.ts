@@ -61,7 +61,7 @@ export class ConditionWriter {
 
   /**
    * Puts the finding into the list of conditions as it is now, under the resource version that it was read with: whatever
-   * the operator, or an earlier release, has written beside it stays.
+   * the operator, or another release, has written beside it stays.
    */
   async #write(
     { ref, apiVersion }: KnownResource,

@@ -104,7 +104,7 @@ export interface PlanAnswer {
   readonly approve?: Pick<ApproveRequest, 'operation' | 'ids'>;
 }
 
-/** What people asked for, passed from the entity to the operation that it runs. Absent in histories of 0.1: the last. */
+/** What people asked for, passed from the entity to the operation that it runs. What nobody asked for is absent. */
 export interface Control {
   readonly paused: Request | undefined;
   readonly abort: Request | undefined;

@@ -113,7 +113,7 @@ describe('a claim that was exchanged', () => {
   });
 });
 
-describe('a claim of an earlier release', () => {
+describe('a claim whose stamp was taken off', () => {
   it('is told its uid while its member runs on it', async () => {
     const world = await living(DAY);
     world.kube.mutate(world.claim(VICTIM), ({ metadata }) => {

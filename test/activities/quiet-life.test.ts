@@ -198,7 +198,7 @@ describe('clients', LONG, () => {
     expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
   });
 
-  it('find the members of an earlier release at any time: its pods are told apart before the Service asks for it', async () => {
+  it('find members whose label was taken off at any time: the pods are told apart before the Service asks for it', async () => {
     const { world, people } = await created();
     for (const { metadata } of world.kube.all('Pod'))
       world.kube.mutate(world.pod(metadata.name), pod => void delete pod.metadata.labels?.[LABEL_CLIENTS]);

@@ -205,7 +205,7 @@ describe('a changed specification', LONG, () => {
     expect(uids(world)).toEqual(before);
   });
 
-  it('leaves pods of earlier releases alone, which do not say what they were made of', async () => {
+  it('leaves pods alone that do not say what they were made of', async () => {
     const world = await created();
     for (const name of MEMBERS) {
       world.kube.mutate(

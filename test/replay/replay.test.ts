@@ -1,5 +1,5 @@
 /**
- * The workflows as they are now against every recorded history, of every release: what was under way when the operator is
+ * The workflows as they are now against every recorded history, of every release from 0.2.0 on: what was under way when the operator is
  * upgraded goes on. A history that does not replay is mended by `patched()` in the workflow, never by recording again.
  */
 import { readdirSync, readFileSync } from 'node:fs';

@@ -285,17 +285,17 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   {
     file: 'rollout.ts',
     begins: ['&& probe.dbSize < quota', '&& changes.some('],
-    because: 'pods of earlier releases and another quota: test/planner/rollout.test.ts',
+    because: 'pods without a note and another quota: test/planner/rollout.test.ts',
   },
   {
     file: 'report/outdated-pods.ts',
     begins: [": 'MadeByEarlierRelease'"],
-    because: 'pods of earlier releases that may not start empty: test/planner/rendering.test.ts',
+    because: 'pods of another release that may not start empty: test/planner/rendering.test.ts',
   },
   {
     file: 'stamps.ts',
     begins: ['&& { [ANNOTATION_CLAIM_UID]'],
-    because: 'claims of earlier releases: test/activities/exchanged-claim.test.ts',
+    because: 'claims without a stamp: test/activities/exchanged-claim.test.ts',
   },
   {
     file: 'stuck-pods.ts',
