@@ -1,9 +1,7 @@
 /** Where a backup's objects lie and what they are called. Pure. */
+import { STORES, type StoreOfSpec, storeBlock, storeRow } from './stores.ts';
 import { timestamp } from './time.ts';
 import type { EtcdBackupSpec } from './types.ts';
-
-/** The blocks of a store, as EtcdBackup and EtcdRestore have them. */
-export type StoreBlocks = Pick<EtcdBackupSpec, 's3' | 'abs' | 'gcs' | 'oss' | 'file'>;
 
 /** A place in a store: the bucket, container or claim, and the key in it. */
 export interface StorePlace {
@@ -11,14 +9,10 @@ export interface StorePlace {
   readonly key: string;
 }
 
-const SCHEMES = { S3: 's3', ABS: 'abs', GCS: 'gs', OSS: 'oss', File: 'file' } as const;
-
 /** Where the specification points. Undefined when the block of its storage type is missing. */
-export function placeOf(spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>): StorePlace | undefined {
-  if (spec.storageType === 'File') {
-    return spec.file === undefined ? undefined : { container: spec.file.claim, key: spec.file.path };
-  }
-  const block = { S3: spec.s3, ABS: spec.abs, GCS: spec.gcs, OSS: spec.oss }[spec.storageType];
+export function placeOf(spec: StoreOfSpec): StorePlace | undefined {
+  const block = storeBlock(spec, spec.storageType);
+  if (block?.claim !== undefined) return { container: block.claim, key: block.path };
   const slash = block?.path.indexOf('/') ?? -1;
   if (block === undefined || slash < 1) return undefined;
   return { container: block.path.slice(0, slash), key: block.path.slice(slash + 1) };
@@ -30,20 +24,10 @@ export interface StoreServer {
   readonly region?: string;
 }
 
-/** The servers of the clouds, where the specification names none. That of Azure is in the Secret. */
-const CLOUDS = {
-  S3: 'https://s3.amazonaws.com',
-  GCS: 'https://storage.googleapis.com',
-  OSS: 'https://oss-cn-hangzhou.aliyuncs.com',
-  ABS: '',
-} as const;
-
 /** The server of the specification: nothing of one for a volume, and nothing of what only its Secret tells. */
-export function serverOf(spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>): StoreServer {
-  const { storageType: type, s3, abs, gcs, oss } = spec;
-  if (type === 'File') return {};
-  const endpoint = { S3: s3, ABS: abs, GCS: gcs, OSS: oss }[type]?.endpoint || CLOUDS[type];
-  const region = (type === 'S3' && s3?.region) || '';
+export function serverOf(spec: StoreOfSpec): StoreServer {
+  const { endpoint: asked, region = '' } = storeBlock(spec, spec.storageType) ?? {};
+  const endpoint = asked || storeRow(spec.storageType)?.endpoint?.usual || '';
   return { ...(endpoint !== '' && { endpoint: plainly(endpoint) }), ...(region !== '' && { region }) };
 }
 
@@ -67,7 +51,7 @@ export function locationOf(
   { storageType }: Pick<EtcdBackupSpec, 'storageType'>,
   { container, key }: StorePlace,
 ): string {
-  return `${SCHEMES[storageType]}://${container}/${key}`;
+  return `${STORES[storageType].scheme}://${container}/${key}`;
 }
 
 /** The location of a single backup's object; undefined when the specification names none. */

@@ -11,7 +11,8 @@ import {
   text,
   timeZone,
 } from './parts.schema.ts';
-import { blockRules, STORAGE_TYPES, storeBlocks } from './stores.schema.ts';
+import { blockRules, storeBlocks } from './stores.schema.ts';
+import { STORE_TYPES } from './stores.ts';
 
 const notNegative = (schema: z.ZodInt, what: string) =>
   cel(schema, { rule: 'self >= 0', message: `must not be negative: write 0 ${what}` });
@@ -95,7 +96,7 @@ export const backupSpec = cel(
         'Secret with username and password, of a user with the role root, for an etcd with authentication.',
       ).optional(),
       storageType: z
-        .enum(STORAGE_TYPES)
+        .enum(STORE_TYPES)
         .describe('Where backups are kept; the block of the same name says the rest.'),
       ...storeBlocks,
       backupPolicy: backupPolicy.optional(),

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { DEFAULT_REVISION_BUMP } from './defaults.ts';
 import { clusterTemplate } from './etcd-cluster.schema.ts';
 import { cel, conditions, int64, intOrString, statusValue, text } from './parts.schema.ts';
-import { blockRules, STORAGE_TYPES, storeBlocks } from './stores.schema.ts';
+import { blockRules, storeBlocks } from './stores.schema.ts';
+import { STORE_TYPES } from './stores.ts';
 
 const hasType = "(has(self.backupStorageType) && self.backupStorageType != '')";
 
@@ -31,7 +32,7 @@ export const restoreSpec = cel(
         })
         .describe('The cluster that is restored.'),
       backupStorageType: z
-        .enum(['', ...STORAGE_TYPES])
+        .enum(['', ...STORE_TYPES])
         .describe('Where the backup lies; the block of the same name says the rest. Not with backupRef.')
         .optional(),
       ...storeBlocks,

@@ -7,6 +7,7 @@ import {
   LABEL_NAME,
   type Kind,
 } from './names.ts';
+import { blocksOf, type StoreBlocks, storeRow } from './stores.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from './types.ts';
 
 export type IgnoredField = {
@@ -95,17 +96,11 @@ function doubledVariables({ pod }: EtcdClusterSpec): readonly IgnoredField[] {
   );
 }
 
-const BLOCKS = ['s3', 'abs', 'gcs', 'oss', 'file'] as const;
-
-function otherBlocks(
-  spec: Pick<EtcdBackupSpec, (typeof BLOCKS)[number]>,
-  field: string,
-  type: string,
-): readonly IgnoredField[] {
-  return BLOCKS.filter(block => spec[block] !== undefined && block !== type.toLowerCase()).map(block => ({
-    field: `spec.${block}`,
-    why: type === '' ? `${field} does not name it` : `${field} is ${type}`,
-  }));
+function otherBlocks(spec: StoreBlocks, field: string, type: string): readonly IgnoredField[] {
+  const why = type === '' ? `${field} does not name it` : `${field} is ${type}`;
+  return Object.keys(blocksOf(spec))
+    .filter(block => block !== storeRow(type)?.block)
+    .map(block => ({ field: `spec.${block}`, why }));
 }
 
 function valueAt(spec: object, path: string): unknown {

@@ -1,26 +1,18 @@
 /** What is wrong with the addresses of backups and of what is backed up, as sentences. The schema says the same at admission. Pure. */
+import { STORE_TYPES, type StoreBlocks, storeBlock, storeRow } from './stores.ts';
 import { quote } from './syntax.ts';
-import type { EtcdBackupSpec } from './types.ts';
-
-/** The blocks of an EtcdBackup or an EtcdRestore. */
-type Blocks = Pick<EtcdBackupSpec, 's3' | 'abs' | 'gcs' | 'oss' | 'file'>;
-
-const BLOCKS: Readonly<Record<string, keyof Blocks>> = {
-  S3: 's3',
-  ABS: 'abs',
-  GCS: 'gcs',
-  OSS: 'oss',
-  File: 'file',
-};
 
 /**
  * The faults of the store that a backup is kept in, or is read from.
  * @param field the field of spec that names its type
  */
-export function storeFaults(spec: Blocks, field: string, type: string): string[] {
-  const name = BLOCKS[type];
-  if (name === undefined) return [`spec.${field} ${quote(type)} is unknown: write S3, ABS, GCS, OSS or File`];
-  const block: { readonly path: string; readonly endpoint?: string } | undefined = spec[name];
+export function storeFaults(spec: StoreBlocks, field: string, type: string): string[] {
+  const name = storeRow(type)?.block;
+  if (name === undefined) {
+    const known = `${STORE_TYPES.slice(0, -1).join(', ')} or ${STORE_TYPES.at(-1)}`;
+    return [`spec.${field} ${quote(type)} is unknown: write ${known}`];
+  }
+  const block = storeBlock(spec, type);
   if (block === undefined) return [`spec.${field} ${type} needs the block spec.${name}`];
   const isOutside = block.path.split('/').some(part => part === '.' || part === '..');
   return [

@@ -1,8 +1,7 @@
-/** Where backups lie: the object stores, with the CoreOS operator's exact names, and a volume. Shared by backup and restore. */
+/** The blocks of the stores in the schemas of EtcdBackup and EtcdRestore, from their rows in stores.ts. */
 import * as z from 'zod';
 import { type CelRule, cel, secretName, text } from './parts.schema.ts';
-
-export const STORAGE_TYPES = ['S3', 'ABS', 'GCS', 'OSS', 'File'] as const;
+import { type BlockName, type ObjectStoreType, STORE_TYPES, STORES } from './stores.ts';
 
 const objectPath = (container: string) =>
   cel(
@@ -29,49 +28,34 @@ const endpoint = (description: string) =>
 const AMBIENT =
   "Empty: the identity that the operator's pod has in its cloud, if its IDENTITY_NAMESPACES names the namespace.";
 
+/** The block of a store that is reached over the network. `more`: the fields that others lack. */
+function objectStore<Type extends ObjectStoreType, More extends z.ZodRawShape>(type: Type, more: More) {
+  const { description, container, secret, endpoint: server } = STORES[type];
+  const said = `Secret with ${secret.keys}.${secret.orIdentity ? ` ${AMBIENT}` : ''}`;
+  const named = { [secret.field]: secretName(said).optional() };
+  return z
+    .object({
+      path: objectPath(container),
+      ...(named as Record<(typeof STORES)[Type]['secret']['field'], z.ZodOptional<z.ZodString>>),
+      endpoint: endpoint(server.description).optional(),
+      ...more,
+    })
+    .describe(description)
+    .optional();
+}
+
 /** The blocks of a source, one for each storage type. */
 export const storeBlocks = {
-  s3: z
-    .object({
-      path: objectPath('bucket'),
-      awsSecret: secretName(
-        `Secret with the keys credentials and config, as files of the AWS tools, profile default. ${AMBIENT}`,
-      ).optional(),
-      endpoint: endpoint('Another server that speaks S3. Empty: AWS.').optional(),
-      forcePathStyle: z
-        .boolean()
-        .describe('true: the bucket is part of the path, not of the host name.')
-        .optional(),
-      region: text(64, 'The region of the bucket. Empty: as the Secret says.').optional(),
-    })
-    .describe('Amazon S3 or a server that speaks its protocol.')
-    .optional(),
-  abs: z
-    .object({
-      path: objectPath('container'),
-      absSecret: secretName(
-        `Secret with the keys storage-account, storage-key and, when it is not the public one, cloud. ${AMBIENT}`,
-      ).optional(),
-      endpoint: endpoint('Another server that speaks the protocol. Empty: Azure.').optional(),
-    })
-    .describe('Azure Blob Storage.')
-    .optional(),
-  gcs: z
-    .object({
-      path: objectPath('bucket'),
-      gcpSecret: secretName(`Secret with the key access-token or credentials.json. ${AMBIENT}`).optional(),
-      endpoint: endpoint('Another server that speaks the protocol. Empty: Google.').optional(),
-    })
-    .describe('Google Cloud Storage.')
-    .optional(),
-  oss: z
-    .object({
-      path: objectPath('bucket'),
-      ossSecret: secretName('Secret with the keys accessKeyID and accessKeySecret.').optional(),
-      endpoint: endpoint('The server of the region. Empty: https://oss-cn-hangzhou.aliyuncs.com.').optional(),
-    })
-    .describe('Alibaba Cloud OSS.')
-    .optional(),
+  s3: objectStore('S3', {
+    forcePathStyle: z
+      .boolean()
+      .describe('true: the bucket is part of the path, not of the host name.')
+      .optional(),
+    region: text(64, 'The region of the bucket. Empty: as the Secret says.').optional(),
+  }),
+  abs: objectStore('ABS', {}),
+  gcs: objectStore('GCS', {}),
+  oss: objectStore('OSS', {}),
   file: z
     .object({
       claim: text(253, 'A PersistentVolumeClaim of the same namespace.').min(1),
@@ -81,15 +65,15 @@ export const storeBlocks = {
           'must be a path within the volume without leading slash and without .., such as backups/example',
       }),
     })
-    .describe('A file on a volume of this cluster.')
+    .describe(STORES.File.description)
     .optional(),
-};
+} satisfies Readonly<Record<BlockName, z.ZodType>>;
 
 /** For each storage type: the block of the same name must be there. `field` is the field that holds the type. */
 export function blockRules(field: string): readonly CelRule[] {
-  return STORAGE_TYPES.map(type => {
-    const block = type.toLowerCase();
-    const what = type === 'File' ? 'claim and path' : 'path';
+  return STORE_TYPES.map(type => {
+    const { block, container } = STORES[type];
+    const what = container === 'claim' ? 'claim and path' : 'path';
     return {
       rule: `!has(self.${field}) || self.${field} != '${type}' || has(self.${block})`,
       message: `${field} ${type} needs the block ${block} with ${what}`,

@@ -176,6 +176,7 @@ async function makeWorkers(
     openStore: storeOpener({
       ...claims,
       identityNamespaces: config.identityNamespaces,
+      environment: process.env,
       storesAllowed: config.allowed.stores,
       credentialHosts: config.allowed.credentials,
     }),

@@ -3,7 +3,9 @@
  * not committed is never seen, and Azure forgets it after a week by itself.
  */
 import { createHash } from 'node:crypto';
+import type { Opening, StoreSpec } from './adapters.ts';
 import { signAzure, type AzureAccount } from './azure-signing.ts';
+import { azureToken } from './azure-token.ts';
 import {
   type Authorize,
   type HttpAnswer,
@@ -12,9 +14,12 @@ import {
   type HttpOptions,
   type HttpRequest,
 } from './http.ts';
-import { below, encode, encodePath, queryOf } from './names.ts';
-import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
+import { checkIdentityEndpoint, checkSecretEndpoint } from './identity-endpoint.ts';
+import { below, encode, encodePath, endpointUrl, queryOf, splitPath } from './names.ts';
+import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
+import { RemoteStore } from './remote.ts';
+import { azureCredentials } from './secrets.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
@@ -37,7 +42,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   OperationTimedOut: 'unavailable',
 };
 
-export interface AzureOptions {
+interface AzureOptions {
   /** The address of the account's blob service. */
   readonly service: URL;
   readonly container: string;
@@ -47,9 +52,35 @@ export interface AzureOptions {
   readonly http: HttpOptions;
 }
 
-/** Block blobs over the REST API of Azure. Sends nothing yet. */
-export function azureProtocol(options: AzureOptions): Protocol {
-  return new AzureProtocol(options);
+/** Opens a container of block blobs. Sends nothing yet. */
+export function openAzure(
+  { path, endpoint }: StoreSpec<'ABS'>,
+  { secret, secrets, http, environment, trustedHosts, secretHosts }: Opening,
+): Store {
+  const { bucket: container } = splitPath(path);
+  if (secret !== undefined) {
+    const { account, key, suffix } = azureCredentials(secret);
+    const service = endpointUrl(endpoint, `https://${account}.${suffix}`);
+    checkSecretEndpoint('ABS', service, secretHosts);
+    const credentials = { name: account, key };
+    return new RemoteStore(
+      new AzureProtocol({ service, container, credentials, http, secrets }),
+      http.memory,
+    );
+  }
+  if (!endpoint) {
+    throw new StoreError(
+      'invalid',
+      'without absSecret, abs.endpoint must name the account: https://<account>.blob.core.windows.net',
+    );
+  }
+  const service = endpointUrl(endpoint, '');
+  checkIdentityEndpoint('ABS', service, trustedHosts);
+  // Where the operator's own identity is asked for is not the author's choice.
+  const identity = new HttpClient(async () => ({}), { ...http, allowed: undefined });
+  const credentials = { token: azureToken(environment, identity) };
+  const protocol = new AzureProtocol({ service, container, credentials, http, secrets });
+  return new RemoteStore(protocol, http.memory, () => identity.close());
 }
 
 class AzureProtocol implements Protocol {

@@ -1,9 +1,15 @@
 /** Google Cloud Storage over its JSON API, with resumable uploads: the last request makes the object, if there is none. */
+import { STORES } from '../api/stores.ts';
+import type { Opening, StoreSpec } from './adapters.ts';
 import { atMostObjects } from './at-most.ts';
+import { googleToken } from './google-token.ts';
 import { type Authorize, HttpClient, HttpFailure, type HttpOptions } from './http.ts';
-import { below, encode, queryOf } from './names.ts';
-import type { ObjectContent, StoreError, StoreErrorCode } from './port.ts';
+import { checkIdentityEndpoint, checkSecretEndpoint } from './identity-endpoint.ts';
+import { below, encode, endpointUrl, queryOf, splitPath } from './names.ts';
+import type { ObjectContent, Store, StoreError, StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
+import { RemoteStore } from './remote.ts';
+import { googleCredentials } from './secrets.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 
 /** The reasons of the JSON API, and those that its XML answers to media requests have. */
@@ -20,7 +26,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   'no bucket': 'no-bucket',
 };
 
-export interface GoogleOptions {
+interface GoogleOptions {
   readonly endpoint: URL;
   readonly bucket: string;
   /** Gives a bearer token that is valid now. */
@@ -37,9 +43,20 @@ interface Resource {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Objects over the JSON API of Google Cloud Storage. Sends nothing yet. */
-export function googleProtocol(options: GoogleOptions): Protocol {
-  return new GoogleProtocol(options);
+/** Opens a bucket of Google Cloud Storage. Sends nothing yet. */
+export function openGoogle(
+  spec: StoreSpec<'GCS'>,
+  { secret, secrets, http, trustedHosts, secretHosts }: Opening,
+): Store {
+  const { bucket } = splitPath(spec.path);
+  const credentials = secret && googleCredentials(secret);
+  const endpoint = endpointUrl(spec.endpoint, STORES.GCS.endpoint.usual);
+  if (credentials === undefined) checkIdentityEndpoint('GCS', endpoint, trustedHosts);
+  else checkSecretEndpoint('GCS', endpoint, secretHosts);
+  const identity = new HttpClient(async () => ({}), http);
+  const token = googleToken(credentials, identity);
+  const protocol = new GoogleProtocol({ endpoint, bucket, token, http, secrets });
+  return new RemoteStore(protocol, http.memory, () => identity.close());
 }
 
 class GoogleProtocol implements Protocol {

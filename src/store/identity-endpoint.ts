@@ -1,18 +1,11 @@
 /** Where tokens, and requests that serve whoever receives them, may be sent. Pure. */
+import { type ObjectStoreType, STORES, storeRow } from '../api/stores.ts';
 import type { AllowedAddresses } from './addresses.ts';
 import { StoreError } from './port.ts';
 
-/** Hosts at which the clouds themselves answer. */
-const CLOUDS = {
-  gcs: /(^|\.)googleapis\.com$/,
-  abs: /\.blob\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)|storage\.azure\.net)$/,
-  oss: /(^|\.)(vpc100-)?oss-[a-z0-9-]+\.aliyuncs\.com$/,
-} as const;
-
-const SECRETS = { gcs: 'gcpSecret', abs: 'absSecret', oss: 'ossSecret' } as const;
-
-function isCloud(block: keyof typeof CLOUDS, { protocol, hostname }: URL): boolean {
-  return protocol === 'https:' && CLOUDS[block].test(hostname);
+/** Whether an endpoint is the cloud's own. */
+function isCloud(type: ObjectStoreType, { protocol, hostname }: URL): boolean {
+  return protocol === 'https:' && storeRow(type)?.hosts?.test(hostname) === true;
 }
 
 /**
@@ -22,15 +15,15 @@ function isCloud(block: keyof typeof CLOUDS, { protocol, hostname }: URL): boole
  * @throws StoreError `invalid`
  */
 export function checkIdentityEndpoint(
-  block: 'gcs' | 'abs',
+  type: ObjectStoreType,
   endpoint: URL,
   trusted: readonly string[] = [],
 ): void {
   const { protocol, hostname } = endpoint;
-  if (trusted.includes(hostname) || isCloud(block, endpoint)) return;
+  if (trusted.includes(hostname) || isCloud(type, endpoint)) return;
   throw new StoreError(
     'invalid',
-    `${block}.endpoint ${protocol}//${hostname} is not the cloud's own: the token of the operator's identity is not sent there; name a Secret`,
+    `${STORES[type].block}.endpoint ${protocol}//${hostname} is not the cloud's own: the token of the operator's identity is not sent there; name a Secret`,
   );
 }
 
@@ -42,15 +35,16 @@ export function checkIdentityEndpoint(
  * @throws StoreError `invalid`
  */
 export function checkSecretEndpoint(
-  block: keyof typeof CLOUDS,
+  type: ObjectStoreType,
   endpoint: URL,
   allowed: AllowedAddresses | undefined,
 ): void {
   const { protocol, hostname } = endpoint;
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (allowed === undefined || isCloud(block, endpoint) || allowed.covers(host)) return;
+  if (allowed === undefined || isCloud(type, endpoint) || allowed.covers(host)) return;
+  const { block, secret } = STORES[type];
   throw new StoreError(
     'invalid',
-    `${block}.endpoint ${protocol}//${hostname} is not the cloud's own, and what ${block}.${SECRETS[block]} holds would serve whoever is there: have the host named by the Secret, in its annotation etcd.database.coreos.com/hosts, or in CREDENTIAL_HOSTS_ALLOWED of the operator`,
+    `${block}.endpoint ${protocol}//${hostname} is not the cloud's own, and what ${block}.${secret.field} holds would serve whoever is there: have the host named by the Secret, in its annotation etcd.database.coreos.com/hosts, or in CREDENTIAL_HOSTS_ALLOWED of the operator`,
   );
 }

@@ -1,5 +1,7 @@
 /** Alibaba Cloud OSS over its own REST API: its S3 mode does not promise that an object is never overwritten. */
 import { isIP } from 'node:net';
+import { STORES } from '../api/stores.ts';
+import type { Opening, StoreSpec } from './adapters.ts';
 import {
   type Authorize,
   type HttpAnswer,
@@ -8,10 +10,13 @@ import {
   type HttpOptions,
   type HttpRequest,
 } from './http.ts';
-import { below, encodePath, queryOf } from './names.ts';
+import { checkSecretEndpoint } from './identity-endpoint.ts';
+import { below, encodePath, endpointUrl, queryOf, splitPath } from './names.ts';
 import { type OssKeys, type OssRequest, signOssV1, signOssV4 } from './oss-signing.ts';
-import { type ObjectContent, StoreError, type StoreErrorCode } from './port.ts';
+import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
+import { RemoteStore } from './remote.ts';
+import { ossCredentials } from './secrets.ts';
 import { createRedactor, type Said, toStoreError } from './translate.ts';
 import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
@@ -30,7 +35,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   InvalidObjectName: 'invalid',
 };
 
-export interface OssOptions {
+interface OssOptions {
   readonly endpoint: URL;
   readonly bucket: string;
   /** Gives the keys that are valid now. */
@@ -49,9 +54,17 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** Objects over the REST API of Alibaba OSS. Sends nothing yet. */
-export function ossProtocol(options: OssOptions): Protocol {
-  return new OssProtocol(options);
+/** Opens a bucket of Alibaba OSS. Sends nothing yet. */
+export function openOss(spec: StoreSpec<'OSS'>, { secret, secrets, http, secretHosts }: Opening): Store {
+  const { bucket } = splitPath(spec.path);
+  const endpoint = endpointUrl(spec.endpoint, STORES.OSS.endpoint.usual);
+  if (secret === undefined) {
+    throw new StoreError('invalid', 'OSS needs a Secret: name it in oss.ossSecret');
+  }
+  const given = ossCredentials(secret);
+  checkSecretEndpoint('OSS', endpoint, secretHosts);
+  const protocol = new OssProtocol({ endpoint, bucket, keys: async () => given, http, secrets });
+  return new RemoteStore(protocol, http.memory);
 }
 
 class OssProtocol implements Protocol {

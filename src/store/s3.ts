@@ -15,13 +15,16 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import type { Opening, StoreSpec } from './adapters.ts';
 import { atMostObjects, heldAtMost } from './at-most.ts';
 import { guardedAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';
 import type { StoreShare } from './memory.ts';
-import type { ObjectContent, StoreErrorCode } from './port.ts';
-import { StoreError } from './port.ts';
+import { endpointUrl, splitPath } from './names.ts';
+import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
+import { RemoteStore } from './remote.ts';
+import { awsCredentials } from './secrets.ts';
 import { connectionError, createRedactor, refusal } from './translate.ts';
 
 const PARALLEL = 2;
@@ -45,7 +48,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   XAdminUserNotFound: 'denied',
 };
 
-export interface S3Options {
+interface S3Options {
   readonly bucket: string;
   /** Absent: AWS. */
   readonly endpoint?: URL | undefined;
@@ -61,9 +64,20 @@ export interface S3Options {
   readonly http: HttpOptions;
 }
 
-/** Objects through AWS's client, of AWS or of what speaks its language. Sends nothing yet. */
-export function s3Protocol(options: S3Options): Protocol {
-  return new S3Protocol(options);
+/** Opens a bucket of AWS, or of what speaks its language. Sends nothing yet. */
+export function openS3(spec: StoreSpec<'S3'>, { secret, http, secrets }: Opening): Store {
+  const { bucket } = splitPath(spec.path);
+  const credentials = secret && awsCredentials(secret);
+  const protocol = new S3Protocol({
+    bucket,
+    endpoint: spec.endpoint ? endpointUrl(spec.endpoint, '') : undefined,
+    forcePathStyle: spec.forcePathStyle ?? false,
+    region: spec.region || credentials?.region,
+    ...(credentials && { credentials }),
+    http,
+    secrets,
+  });
+  return new RemoteStore(protocol, http.memory);
 }
 
 class S3Protocol implements Protocol {

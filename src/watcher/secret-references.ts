@@ -1,4 +1,5 @@
 /** Which Secrets a resource names. Pure. */
+import { STORE_ROWS } from '../api/stores.ts';
 import type { KubeObject } from '../kube/port.ts';
 import { at, textAt } from './json.ts';
 
@@ -11,13 +12,10 @@ const OF_CLUSTER = [
 
 /** Paths below the specification of a backup or a restore: how the store and the members are reached. */
 const OF_STORE = [
-  ['s3', 'awsSecret'],
-  ['abs', 'absSecret'],
-  ['gcs', 'gcpSecret'],
-  ['oss', 'ossSecret'],
+  ...STORE_ROWS.flatMap(({ block, secret }) => (secret === undefined ? [] : [[block, secret.field]])),
   ['clientTLSSecret'],
   ['authSecret'],
-] as const;
+];
 
 /** The names of the Secrets that a resource refers to, in its own namespace, each once and in order. */
 export function secretReferences(resource: KubeObject): string[] {

@@ -1,6 +1,7 @@
 /** Secrets in the formats of the CoreOS operator, and how a store is opened with them. */
 import { describe, expect, test } from 'vitest';
-import { keyOf, openStore, type StoreSpec } from '../../src/store/open.ts';
+import type { StoreSpec } from '../../src/store/adapters.ts';
+import { keyOf, openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/port.ts';
 import {
   awsCredentials,

@@ -1,8 +1,9 @@
 /** The stores' servers as the pods of a stack reach them, each with the Secret and the block that a person would write. */
 import { Readable } from 'node:stream';
-import type { StoreBlocks } from '../../src/api/backup-names.ts';
+import type { StoreBlocks } from '../../src/api/stores.ts';
 import { ANNOTATION_HOSTS } from '../../src/api/names.ts';
-import { openStore, type StoreSpec } from '../../src/store/open.ts';
+import type { StoreSpec } from '../../src/store/adapters.ts';
+import { openStore } from '../../src/store/open.ts';
 import { secret } from './certificates.ts';
 import type { World } from './e2e.ts';
 import { FakeOss, OSS_KEYS } from './fake-oss.ts';

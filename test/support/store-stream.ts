@@ -3,7 +3,8 @@
  * argument is JSON: `{spec, secret, mebibytes}`; it prints `{peakMiB, putSeconds, getSeconds, equal}`.
  */
 import { createHash } from 'node:crypto';
-import { openStore, type StoreSpec } from '../../src/store/open.ts';
+import type { StoreSpec } from '../../src/store/adapters.ts';
+import { openStore } from '../../src/store/open.ts';
 
 interface Task {
   readonly spec: StoreSpec;

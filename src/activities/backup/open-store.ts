@@ -1,9 +1,10 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
-import type { StoreBlocks } from '../../api/backup-names.ts';
-import type { EtcdBackup, EtcdBackupSpec } from '../../api/types.ts';
+import { secretNameOf, type StoreOfSpec, storeBlock, storeRow } from '../../api/stores.ts';
+import type { EtcdBackup } from '../../api/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
-import { openStore, type StoreSpec } from '../../store/open.ts';
+import type { StoreSpec } from '../../store/adapters.ts';
+import { openStore } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { SECRET } from '../tls-secrets.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
@@ -14,12 +15,14 @@ import { hostsOfSecret } from './secret-hosts.ts';
 export interface StoreOwner {
   readonly kind: string;
   readonly metadata: Pick<EtcdBackup['metadata'], 'namespace' | 'name' | 'uid'>;
-  readonly spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>;
+  readonly spec: StoreOfSpec;
 }
 
 export interface StoreDeps extends ClaimStoreDeps {
   /** Whose resources may reach a store with the identity of the operator's pod; `*`: everybody's. */
   readonly identityNamespaces: readonly string[];
+  /** In which clouds tell the pod its identity. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where stores may be besides what all may: hosts, addresses, blocks. */
   readonly storesAllowed: readonly string[];
   /** Where what Secrets hold may be sent besides: in the same form. */
@@ -29,28 +32,22 @@ export interface StoreDeps extends ClaimStoreDeps {
 /** The opener of all storage types. */
 export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Store> {
   const allowed = new AllowedAddresses(deps.storesAllowed);
-  const { memory } = deps;
+  const { environment, memory } = deps;
   return async ({ kind: asked, metadata, spec }) => {
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
       const kind = asked === 'EtcdRestore' ? asked : 'EtcdBackup';
       return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim });
     }
-    const secret = secretOf(spec);
+    const secret = secretNameOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);
-    const common = { allowed, memory: memory.share(namespace) };
+    const common = { allowed, environment, memory: memory.share(namespace) };
     if (secret === undefined) return openStore(storeSpec(spec), undefined, common);
     const object = await readSecret(deps.kube, namespace, secret);
     const secretHosts = hostsOfSecret(object, deps.credentialHosts);
     return openStore(storeSpec(spec), dataOf(object), { ...common, secretHosts });
   };
 }
-
-const SECRET_FIELDS: Partial<Record<StoreOwner['spec']['storageType'], string>> = {
-  S3: 's3.awsSecret',
-  ABS: 'abs.absSecret',
-  GCS: 'gcs.gcpSecret',
-};
 
 /**
  * The operator's identity reads and deletes whatever its buckets hold, of whichever namespace: it is lent only to those whom
@@ -61,32 +58,22 @@ function checkIdentity(
   namespace: string,
   { storageType }: StoreOwner['spec'],
 ): void {
-  const field = SECRET_FIELDS[storageType];
-  if (field === undefined || identityNamespaces.some(name => name === '*' || name === namespace)) return;
+  const { block, secret } = storeRow(storageType) ?? {};
+  if (secret?.orIdentity !== true) return;
+  if (identityNamespaces.some(name => name === '*' || name === namespace)) return;
   throw new StoreError(
     'invalid',
-    `${field} names no Secret: name one, or have namespace ${namespace} added to IDENTITY_NAMESPACES of the operator, whose own identity is used then`,
+    `${block}.${secret.field} names no Secret: name one, or have namespace ${namespace} added to IDENTITY_NAMESPACES of the operator, whose own identity is used then`,
   );
 }
 
-/** The Secret that the store's block names; undefined: the identity of the operator's pod. */
-function secretOf({ storageType, s3, abs, gcs, oss }: StoreOwner['spec']): string | undefined {
-  const named = {
-    S3: s3?.awsSecret,
-    ABS: abs?.absSecret,
-    GCS: gcs?.gcpSecret,
-    OSS: oss?.ossSecret,
-    File: undefined,
-  };
-  return named[storageType] || undefined;
-}
-
-function storeSpec({ storageType: type, s3, abs, gcs, oss }: StoreOwner['spec']): StoreSpec {
-  if (type === 'S3' && s3 !== undefined) return { type, ...s3 };
-  if (type === 'ABS' && abs !== undefined) return { type, ...abs };
-  if (type === 'GCS' && gcs !== undefined) return { type, ...gcs };
-  if (type === 'OSS' && oss !== undefined) return { type, ...oss };
-  throw new StoreError('invalid', `storageType ${type} lacks its block`);
+function storeSpec(spec: StoreOwner['spec']): StoreSpec {
+  const type = spec.storageType;
+  const block = storeBlock(spec, type);
+  if (type === 'File' || block === undefined) {
+    throw new StoreError('invalid', `storageType ${type} lacks its block`);
+  }
+  return { type, ...block };
 }
 
 /** Its values stay within the activity that reads them. */

@@ -1,13 +1,14 @@
 /** Which object of which store a restore is about. Pure. */
-import { locationOf, placeOf, type StoreBlocks } from '../../api/backup-names.ts';
+import { locationOf, placeOf } from '../../api/backup-names.ts';
+import { blocksOf, type StoreOfSpec } from '../../api/stores.ts';
 import { parseTimestamp } from '../../api/time.ts';
-import type { BackupEntry, EtcdBackup, EtcdBackupSpec, EtcdRestore } from '../../api/types.ts';
+import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/types.ts';
 import { newestEntry } from '../backup/newest.ts';
 import type { Obstacle } from '../checks.ts';
 
 /** A store with its credentials' names, and the key in it. */
 export interface RestoreObject {
-  readonly spec: StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>;
+  readonly spec: StoreOfSpec;
   readonly key: string;
   readonly location: string;
 }
@@ -56,24 +57,10 @@ function unchanged(
   );
 }
 
-function namedObject({
-  backupStorageType,
-  s3,
-  abs,
-  gcs,
-  oss,
-  file,
-}: EtcdRestore['spec']): RestoreObject | Obstacle {
-  const type = backupStorageType || undefined;
+function namedObject(restore: EtcdRestore['spec']): RestoreObject | Obstacle {
+  const type = restore.backupStorageType || undefined;
   if (type === undefined) return missing('neither spec.backupRef nor spec.backupStorageType names a backup');
-  const spec = {
-    storageType: type,
-    ...(s3 && { s3 }),
-    ...(abs && { abs }),
-    ...(gcs && { gcs }),
-    ...(oss && { oss }),
-    ...(file && { file }),
-  };
+  const spec = { storageType: type, ...blocksOf(restore) };
   const place = placeOf(spec);
   if (place === undefined) return missing(`spec names no path of the form bucket/key for ${type}`);
   return { spec, key: place.key, location: locationOf(spec, place) };

@@ -21,6 +21,7 @@ async function opened(identityNamespaces: readonly string[], spec: StoreOwner['s
     image: async () => 'operator',
     memory: new StoreMemory(),
     identityNamespaces,
+    environment: {},
     storesAllowed: [],
     credentialHosts: [],
   });

@@ -51,6 +51,7 @@ async function open({ type, endpoint, hosts, ofAdministrators = [] }: Named) {
     now: () => 0,
     image: async () => 'operator',
     identityNamespaces: [],
+    environment: {},
     storesAllowed: ['127.0.0.1'],
     memory: new StoreMemory(),
     credentialHosts: ofAdministrators,

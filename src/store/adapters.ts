@@ -1,0 +1,44 @@
+/** How each type of store is opened. An adapter, and what it needs, is loaded only when it is used. */
+import type { ObjectStoreType, StoreBlocks, StoreType, STORES } from '../api/stores.ts';
+import type { AllowedAddresses } from './addresses.ts';
+import type { HttpOptions } from './http.ts';
+import type { Store } from './port.ts';
+import type { SecretData } from './secrets.ts';
+
+/** Which store, as its block says; empty texts are as good as none. */
+type Specs = {
+  readonly [Type in ObjectStoreType]: NonNullable<StoreBlocks[(typeof STORES)[Type]['block']]>;
+} & {
+  /** `folder` is where the claim is mounted, `path` the key within. */
+  readonly File: { readonly folder: string; readonly path: string };
+};
+export type StoreSpec<Type extends StoreType = StoreType> = {
+  [Each in Type]: { readonly type: Each } & Specs[Each];
+}[Type];
+
+/** What a store is opened with. */
+export interface Opening {
+  /** The data of the Secret that the resource names; undefined: the identity of the pod. */
+  readonly secret: SecretData | undefined;
+  /** Every text of it that must appear nowhere. */
+  readonly secrets: readonly string[];
+  readonly http: HttpOptions;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly trustedHosts: readonly string[] | undefined;
+  readonly secretHosts: AllowedAddresses | undefined;
+}
+
+const ADAPTERS: {
+  readonly [Type in StoreType]: (spec: StoreSpec<Type>, opening: Opening) => Promise<Store>;
+} = {
+  S3: async (spec, opening) => (await import('./s3.ts')).openS3(spec, opening),
+  ABS: async (spec, opening) => (await import('./azure.ts')).openAzure(spec, opening),
+  GCS: async (spec, opening) => (await import('./google.ts')).openGoogle(spec, opening),
+  OSS: async (spec, opening) => (await import('./oss.ts')).openOss(spec, opening),
+  File: async ({ folder }) => (await import('./file.ts')).openFileStore(folder),
+};
+
+/** Opens a store with the adapter of its type. */
+export function openWith<Type extends StoreType>(spec: StoreSpec<Type>, opening: Opening): Promise<Store> {
+  return ADAPTERS[spec.type](spec, opening);
+}
