@@ -5,7 +5,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
-import { bundleWorkflows } from '../src/main/workflow-bundle.ts';
+import { bundleWorkflows } from '../src/main/temporal/workflow-bundle.ts';
 import { root, runNode, tool } from './run.ts';
 
 const dist = join(root, 'dist');

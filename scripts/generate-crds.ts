@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { stringify } from 'yaml';
-import { customResourceDefinitions } from '../src/api/crd.ts';
+import { customResourceDefinitions } from '../src/api/schemas/crd.ts';
 
 const FOLDER = 'deploy/crd';
 const HEADER =

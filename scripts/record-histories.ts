@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { RestoreDecision } from '../src/activities/index.ts';
-import { OPERATIONS } from '../src/planner/decision.ts';
+import { OPERATIONS } from '../src/planner/model/decision.ts';
 import {
   creation,
   DELETION,

@@ -6,7 +6,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdCluster } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
 import { lookedAtAgain, runsOf } from '../../test/support/drill/recorded-work.ts';
 import { holds, manifest } from '../../test/support/e2e.ts';

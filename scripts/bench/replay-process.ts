@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, type ReplayWorkerOptions, Runtime, Worker } from '@temporalio/worker';
-import { bundleWorkflows } from '../../src/main/workflow-bundle.ts';
+import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
 import { historyOfFloor, longestOfEachType } from './recorded.ts';
 
 export interface Replayed {

@@ -1,6 +1,6 @@
 /** What a scenario is of which histories are recorded, and how it begins. */
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Step } from '../../src/planner/decision.ts';
+import type { Step } from '../../src/planner/model/decision.ts';
 import type { Script } from '../../test/support/scripted-activities.ts';
 import { type Entity, until, type WorkflowBench } from '../../test/support/workflow-bench.ts';
 

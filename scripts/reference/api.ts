@@ -1,6 +1,6 @@
 /** docs/reference/api.md: every field of the custom resources, from the definitions that the API server is given. */
-import { customResourceDefinitions, type CustomResourceDefinition } from '../../src/api/crd.ts';
-import type { StructuralSchema } from '../../src/api/structural.schema.ts';
+import { customResourceDefinitions, type CustomResourceDefinition } from '../../src/api/schemas/crd.ts';
+import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
 import { code, heading, markdownTable } from './markdown.ts';
 
 const INTRODUCTION = `

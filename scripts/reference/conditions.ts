@@ -1,5 +1,5 @@
 /** docs/reference/conditions.md: every condition, one paragraph for each of its reasons. */
-import { CONDITIONS } from '../../src/api/conditions.ts';
+import { CONDITIONS } from '../../src/api/conditions/catalogue.ts';
 import { heading } from './markdown.ts';
 
 const INTRODUCTION = `
@@ -14,9 +14,12 @@ export function conditionsReference(): string {
   const types = Map.groupBy(CONDITIONS, ({ type }) => type);
   const sections = [...types].map(([type, rows]) => `## ${type}\n\n${rows.map(paragraph).join('\n\n')}\n`);
   const contents = [...types.keys()].map(type => `[${type}](#${type.toLowerCase()})`).join(' · ');
-  return [heading('Conditions', 'src/api/conditions.ts'), INTRODUCTION, `${contents}\n`, ...sections].join(
-    '\n',
-  );
+  return [
+    heading('Conditions', 'src/api/conditions/catalogue.ts'),
+    INTRODUCTION,
+    `${contents}\n`,
+    ...sections,
+  ].join('\n');
 }
 
 function paragraph({ reason, status, meaning, whatToDo }: (typeof CONDITIONS)[number]): string {

@@ -1,5 +1,5 @@
 /** docs/reference/configuration.md: the environment variables of the operator. */
-import { type Variable, VARIABLES } from '../../src/main/variables.ts';
+import { type Variable, VARIABLES } from '../../src/main/config/variables.ts';
 import { code, heading, markdownTable } from './markdown.ts';
 
 const INTRODUCTION = `
@@ -16,7 +16,7 @@ export function configurationReference(): string {
   ]);
   const columns = ['variable', 'value', 'when it is not given', 'meaning'];
   return [
-    heading('Configuration', 'src/main/variables.ts'),
+    heading('Configuration', 'src/main/config/variables.ts'),
     INTRODUCTION,
     `${markdownTable(columns, rows)}\n`,
   ].join('\n');

@@ -1,6 +1,6 @@
 /** docs/reference/metrics.md: what the operator counts, from the registry that it serves. */
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { VARIABLES } from '../../src/main/variables.ts';
+import { VARIABLES } from '../../src/main/config/variables.ts';
 import { code, heading, markdownTable } from './markdown.ts';
 
 const INTRODUCTION = `

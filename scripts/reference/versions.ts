@@ -11,7 +11,7 @@ import {
   ONE_MINOR_REFERENCE,
   SUPPORTED_MINORS,
   VERSIONS_KNOWN_ON,
-} from '../../src/api/version-table.ts';
+} from '../../src/api/versions/table.ts';
 import { code, heading, markdownTable } from './markdown.ts';
 
 const INTRODUCTION = `What this release of the operator knows of etcd's releases, read on ${VERSIONS_KNOWN_ON}. A patch release that is newer than
@@ -28,7 +28,7 @@ gone to, newer or older, but none that a floor forbids. Back across a minor no m
 /** The page docs/reference/versions.md, as Markdown. */
 export function versionsReference(): string {
   return [
-    heading('Versions of etcd', 'src/api/version-table.ts'),
+    heading('Versions of etcd', 'src/api/versions/table.ts'),
     INTRODUCTION,
     '## Releases\n',
     `${releases()}\n`,

@@ -1,11 +1,11 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
-import type { Step } from '../planner/decision.ts';
-import { assess } from './assess.ts';
+import type { Step } from '../planner/model/decision.ts';
+import { assess } from './cluster/assess.ts';
 import { backupActivities } from './backup/index.ts';
-import { beating, beatingWithPulse } from './beating.ts';
-import type { Dependencies } from './dependencies.ts';
-import { passFailure, stepFailure } from './failures.ts';
-import type { ClusterRef } from './resource.ts';
+import { beating, beatingWithPulse } from './runtime/heartbeat.ts';
+import type { Dependencies } from './runtime/dependencies.ts';
+import { passFailure, stepFailure } from './runtime/failures.ts';
+import type { ClusterRef } from './resource/etcd-cluster.ts';
 import { addLearner } from './steps/add-learner.ts';
 import { admitMembers } from './steps/admit-members.ts';
 import { applyObjects } from './steps/apply-objects.ts';
@@ -35,13 +35,13 @@ import { sealMembers } from './steps/seal-members.ts';
 import { stampResource } from './steps/stamp-resource.ts';
 import { stopMember } from './steps/stop-member.ts';
 
-export type { Assessment, ClusterSummary } from './assess.ts';
+export type { Assessment, ClusterSummary } from './cluster/assess.ts';
 export type { BackupAssessment, BackupSummary } from './backup/assess.ts';
 export type { RestoreAssessment } from './restore/assess.ts';
 export type { RestoreActor, RestoreDecision, RestoreStep } from '../planner/restore/resource.ts';
-export type { Dependencies } from './dependencies.ts';
-export type { Decision, Operation, PlannedStep, Step } from '../planner/decision.ts';
-export type { Actor } from '../planner/observation.ts';
+export type { Dependencies } from './runtime/dependencies.ts';
+export type { Decision, Operation, PlannedStep, Step } from '../planner/model/decision.ts';
+export type { Actor } from '../planner/model/observation.ts';
 export type {
   BackupActor,
   BackupDecision,

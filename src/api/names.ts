@@ -71,13 +71,13 @@ export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
 export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
 /** Of the resource: the members that were replaced as lost within the hour and when (RFC 3339), once more where a lost status does not take it along. */
 export const ANNOTATION_REPLACED = `${GROUP}/replaced`;
-/** Of the resource: its uid and how its traffic is secured, once more where a lost status does not take it along (api/tls.ts). */
+/** Of the resource: its uid and how its traffic is secured, once more where a lost status does not take it along (api/derived/tls.ts). */
 export const ANNOTATION_SECURITY = `${GROUP}/security`;
 /** Of claims: the version of etcd that was last started on the data, once more where a lost status does not take it along. */
 export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 /** Of claims: their own uid. A copy, which has another one, is not the claim that the member had. */
 export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;
-/** Of pods: who does something heavy to the member now, one at a time (activities/member-slot.ts). */
+/** Of pods: who does something heavy to the member now, one at a time (activities/runtime/member-slot.ts). */
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** Of EtcdBackups: when an upgrade asked for a backup, RFC 3339. A run that began since then is the answer. */
 export const ANNOTATION_BACKUP_ASKED = `${GROUP}/backup-asked`;

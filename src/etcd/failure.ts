@@ -1,6 +1,6 @@
 /** One translation from what grpc and etcd say to why a call failed. */
 import { status } from '@grpc/grpc-js';
-import { printable } from '../api/printable.ts';
+import { printable } from '../api/values/printable.ts';
 import { EtcdError, type EtcdErrorCode } from './port.ts';
 
 /** etcd's own words (api/v3rpc/rpctypes/error.go), where the grpc code says less: most of these arrive as UNAVAILABLE. */

@@ -2,7 +2,7 @@
  * What members say, as far as it can be true. It goes into the status, whose schema bounds it: one text that is too long would have
  * every status refused, and every pass fail for as long as one member says it. Pure.
  */
-import { printable } from '../api/printable.ts';
+import { printable } from '../api/values/printable.ts';
 import { EtcdError, type MemberList, type MemberStatus } from './port.ts';
 
 /** Longer than any release of anybody's. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { printable } from '../api/printable.ts';
-import { timestamp } from '../api/time.ts';
+import { printable } from '../api/values/printable.ts';
+import { timestamp } from '../api/values/time.ts';
 import { errorFields, isAlreadyExists, isNamespaceTerminating, isNotFound, KubeError } from './errors.ts';
 import {
   type KubeClient,

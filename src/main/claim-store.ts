@@ -3,7 +3,7 @@
  * asked for anything for a while, so that no claim stays mounted after an operator that died.
  */
 import { CLAIM_FOLDER, CLAIM_STORE_PORT, IDENTITY_FOLDER } from '../objects/claim-store.ts';
-import { serveFolder } from './serve-folder.ts';
+import { serveFolder } from './pods/serve-folder.ts';
 
 const IDLE_MS = 10 * 60_000;
 const LOOK_MS = 15_000;

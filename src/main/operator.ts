@@ -2,14 +2,14 @@
  * The operator's entry point: puts everything together from the environment, runs until it is told to stop or
  * something fails that only a restart can cure, and ends in order.
  */
-import { parseConfig } from './config.ts';
-import { ConfigError } from './environment.ts';
+import { parseConfig } from './config/config.ts';
+import { ConfigError } from './config/environment.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createScrubber } from '../telemetry/scrub.ts';
 import { failure } from './retry.ts';
-import { startOperator } from './start.ts';
-import { uncaughtHandler } from './uncaught.ts';
+import { startOperator } from './operator/start.ts';
+import { uncaughtHandler } from './operator/uncaught.ts';
 
 /** The pod has 60 s between SIGTERM and SIGKILL; the worker takes up to 20 of them. */
 const stopLimitMs = 45_000;

@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CLAIM_STORE_PORT, IDENTITY_FOLDER } from '../objects/claim-store.ts';
 import { SCRATCH_FOLDER, SCRATCH_SNAPSHOT } from '../objects/verify-pod.ts';
 import type { VerificationReport } from '../planner/backup/verification.ts';
-import { serveFolder } from './serve-folder.ts';
-import { findTools, isThere, verifySnapshot } from './verification.ts';
+import { serveFolder } from './pods/serve-folder.ts';
+import { findTools, isThere, verifySnapshot } from './pods/verification.ts';
 
 const TERMINATION_LOG = '/dev/termination-log';
 const LOOK_MS = 100;

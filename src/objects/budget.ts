@@ -1,7 +1,7 @@
 /** How many members may be evicted at a time. Pure. */
-import { withDefaults } from '../api/defaults.ts';
+import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import { clusterLabels, clusterSelector, disruptionBudgetName } from '../api/names.ts';
-import type { EtcdCluster } from '../api/types.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
 import { stamped } from './rendered.ts';
 

@@ -1,7 +1,7 @@
 /** What is asked of cert-manager: one Certificate for each Secret, and of the same name. Pure. */
-import { ISSUER_DEFAULTS } from '../api/defaults.ts';
+import { ISSUER_DEFAULTS } from '../api/defaults/etcd-cluster.ts';
 import { clusterLabels } from '../api/names.ts';
-import type { EtcdCluster } from '../api/types.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
 

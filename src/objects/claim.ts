@@ -1,7 +1,7 @@
 /** The claim that holds one member's data. Pure. */
-import { withDefaults } from '../api/defaults.ts';
+import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import { claimName, isReservedKey, memberLabels } from '../api/names.ts';
-import type { EtcdCluster } from '../api/types.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type ManifestObject, memberAnnotations } from './manifest.ts';
 import { requestedSize } from './storage.ts';
 

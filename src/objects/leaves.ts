@@ -1,5 +1,5 @@
 /** The certificates of a cluster whose operator has them made, by itself or by cert-manager: what each of them says. Pure. */
-import { domainOf } from '../api/domain.ts';
+import { domainOf } from '../api/derived/domain.ts';
 import {
   applicationSecret,
   type ClusterNames,
@@ -7,8 +7,8 @@ import {
   memberWildcards,
   peerServiceNames,
   securityOf,
-} from '../api/tls.ts';
-import type { EtcdCluster } from '../api/types.ts';
+} from '../api/derived/tls.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
 
 /** The authorities of TLS.auto. Elsewhere one issuer signs all. */
 export type Authority = 'peer' | 'client';

@@ -3,9 +3,9 @@
  * somebody asked for it from what changed because it is another release. Pure.
  */
 import { ANNOTATION_MADE_FROM } from '../api/names.ts';
-import { withDefaults } from '../api/defaults.ts';
-import { type Security, securityOf } from '../api/tls.ts';
-import type { EtcdCluster, EtcdClusterSpec } from '../api/types.ts';
+import { withDefaults } from '../api/defaults/etcd-cluster.ts';
+import { type Security, securityOf } from '../api/derived/tls.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../api/schemas/types.ts';
 import { canonical } from './rendered.ts';
 
 /** Of one object Kubernetes keeps 256 KiB of annotations, and a user may fill most of that. */

@@ -1,9 +1,9 @@
 /** What the builders make: Kubernetes objects as plain JSON, and the parts that all of them share. Pure. */
 import { ANNOTATION_INCARNATION, ANNOTATION_SERIAL, API_VERSION, serialOf } from '../api/names.ts';
-import type { EtcdCluster } from '../api/types.ts';
-import { type ClusterConfig, withDefaults } from '../api/defaults.ts';
-import { domainOf } from '../api/domain.ts';
-import { securitySwitch } from '../api/tls.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
+import { type ClusterConfig, withDefaults } from '../api/defaults/etcd-cluster.ts';
+import { domainOf } from '../api/derived/domain.ts';
+import { securitySwitch } from '../api/derived/tls.ts';
 
 export type OwnerReference = {
   readonly apiVersion: string;

@@ -1,5 +1,5 @@
 /** Where members may run, relative to each other and to failing nodes. Pure. */
-import type { ClusterConfig } from '../api/defaults.ts';
+import type { ClusterConfig } from '../api/defaults/etcd-cluster.ts';
 import { clusterSelector } from '../api/names.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -1,5 +1,5 @@
 /** The pod of one member. Pure. */
-import type { ClusterConfig } from '../api/defaults.ts';
+import type { ClusterConfig } from '../api/defaults/etcd-cluster.ts';
 import {
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
@@ -15,8 +15,8 @@ import {
   peerServiceName,
   peerUrl,
 } from '../api/names.ts';
-import { securityOf } from '../api/tls.ts';
-import type { EnvVar, EtcdCluster } from '../api/types.ts';
+import { securityOf } from '../api/derived/tls.ts';
+import type { EnvVar, EtcdCluster } from '../api/schemas/types.ts';
 import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-arguments.ts';
 import { FIRST_START_ENV, firstStartAnnotations, type MemberStart } from './first-start.ts';
 import { madeFrom } from './made-from.ts';

@@ -1,5 +1,5 @@
 /** A member's probes, by what its version answers. Pure. */
-import { isAtLeast } from '../api/versions.ts';
+import { isAtLeast } from '../api/versions/compare.ts';
 
 type Probe = Readonly<Record<string, unknown>>;
 

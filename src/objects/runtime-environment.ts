@@ -1,6 +1,6 @@
 /** What Go's runtime is told about the limits of its container. Pure. */
-import { parseQuantity } from '../api/quantity.ts';
-import type { EnvVar, RawObject } from '../api/types.ts';
+import { parseQuantity } from '../api/values/quantity.ts';
+import type { EnvVar, RawObject } from '../api/schemas/types.ts';
 
 /** Of the memory limit, how much Go's heap may take: the rest is for what Go does not count, the mapped database above all. */
 const HEAP_SHARE = 0.8;

@@ -1,5 +1,5 @@
 /** The two Services of a cluster: one that gives members their names, one for clients. Pure. */
-import { withDefaults } from '../api/defaults.ts';
+import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import {
   CLIENT_PORT,
   clientSelector,
@@ -9,7 +9,7 @@ import {
   PEER_PORT,
   peerServiceName,
 } from '../api/names.ts';
-import type { EtcdCluster } from '../api/types.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
 import { stamped } from './rendered.ts';
 

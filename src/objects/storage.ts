@@ -1,6 +1,6 @@
 /** The sizes of claims. Pure. */
-import { DEFAULT_CLAIM_SIZE } from '../api/defaults.ts';
-import type { ClaimSpec } from '../api/types.ts';
+import { DEFAULT_CLAIM_SIZE } from '../api/defaults/etcd-cluster.ts';
+import type { ClaimSpec } from '../api/schemas/types.ts';
 
 /** The storage that a claim asks for, as it was written. */
 export function requestedSize(claim: ClaimSpec | undefined): string {

@@ -1,6 +1,6 @@
 /** Certificates in a member's pod: where they are mounted, and the flags that name them. Pure. */
-import { type CertificateSource, type Security, secretKeys } from '../api/tls.ts';
-import { isAtLeast } from '../api/versions.ts';
+import { type CertificateSource, type Security, secretKeys } from '../api/derived/tls.ts';
+import { isAtLeast } from '../api/versions/compare.ts';
 
 /** Below it each certificate has a folder of its own, with the same three file names whatever the keys of its Secret. */
 const FOLDER = '/etc/etcd/tls';

@@ -2,7 +2,7 @@
  * The pod that verifies a backup on the side: it takes the object from the operator into a folder that goes with it, has the
  * tools of the cluster's own etcd read it, and says what they say in its termination message. Pure.
  */
-import type { BackupVerification } from '../api/backup-defaults.ts';
+import type { BackupVerification } from '../api/defaults/etcd-backup.ts';
 import {
   CLAIM_STORE_PORT,
   type ClaimStoreOwner,

@@ -2,31 +2,31 @@
  * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
-import { admission } from './admission.ts';
-import { about, idle, operate, undoing } from './answers.ts';
-import { planCreation } from './create.ts';
-import { type Decision, OPERATIONS, type Word } from './decision.ts';
-import { planDeletion } from './delete.ts';
-import type { Actor, Observation } from './observation.ts';
-import { continueRemoval, planMembership } from './membership/index.ts';
-import { planClaimLabels } from './claim-labels.ts';
-import { hasFailed, isPassedOver, othersGoOn } from './failing.ts';
-import { planGrowth } from './growth.ts';
-import { planHibernation, planRefusedHibernation } from './hibernate.ts';
-import { restoreUnderWay } from './restore/of-cluster.ts';
-import { planTotalLoss } from './restore/total-loss.ts';
-import { planOpening, planRestore } from './restore/plan.ts';
-import { planRediscovery } from './rediscovery.ts';
-import { planRepair, planStrangers, planWaiting } from './repair.ts';
-import { planSealing } from './seal.ts';
-import { planStamps } from './stamps.ts';
-import { continueRollout, planRollout, waitInRollout } from './rollout.ts';
-import { planPodLabels } from './pod-labels.ts';
-import { planMoveLeader } from './move-leader.ts';
-import { said } from './said.ts';
-import { planResourceStamps } from './resource-stamps.ts';
-import { planCertificates, planSecurity, planHeldCertificates } from './tls.ts';
-import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
+import { admission } from './operations/repair/client-routing.ts';
+import { about, idle, operate, undoing } from './model/answers.ts';
+import { planCreation } from './operations/create/index.ts';
+import { type Decision, OPERATIONS, type Word } from './model/decision.ts';
+import { planDeletion } from './operations/delete/index.ts';
+import type { Actor, Observation } from './model/observation.ts';
+import { continueRemoval, planMembership } from './operations/membership/index.ts';
+import { planClaimLabels } from './operations/volumes/claim-labels.ts';
+import { hasFailed, isPassedOver, othersGoOn } from './checks/failed-steps.ts';
+import { planGrowth } from './operations/volumes/growth.ts';
+import { planHibernation, planRefusedHibernation } from './operations/hibernate/index.ts';
+import { restoreUnderWay } from './model/restore-of-cluster.ts';
+import { planTotalLoss } from './operations/restore/after-total-loss.ts';
+import { planOpening, planRestore } from './operations/restore/index.ts';
+import { planRediscovery } from './operations/stamps/rediscovery.ts';
+import { planRepair, planStrangers, planWaiting } from './operations/repair/index.ts';
+import { planSealing } from './operations/stamps/seal.ts';
+import { planStamps } from './operations/stamps/claims.ts';
+import { continueRollout, planRollout, waitInRollout } from './operations/rollout/index.ts';
+import { planPodLabels } from './operations/repair/pod-labels.ts';
+import { planMoveLeader } from './operations/move-leader/index.ts';
+import { said } from './model/attribution.ts';
+import { planResourceStamps } from './operations/stamps/resource.ts';
+import { planCertificates, planSecurity, planHeldCertificates } from './operations/certificates/index.ts';
+import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './operations/upgrade/index.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [

@@ -1,5 +1,5 @@
 /** One translation from what stores and connections say to what helps. */
-import { printable } from '../api/printable.ts';
+import { printable } from '../api/values/printable.ts';
 import { ADDRESS_REFUSED } from './guard.ts';
 import { faultCode, HttpFailure, isBusy, isPassingFault } from './http.ts';
 import { MEMORY_TAKEN } from './memory.ts';

@@ -1,7 +1,7 @@
 /** The state of each EtcdBackup as gauges, and runs as counters. Labels of gauges are a resource's namespace and name. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { BackupReport } from '../activities/backup/figures.ts';
-import type { BackupFigures } from '../watcher/backup-figures.ts';
+import type { BackupReport } from '../activities/runtime/backup-figures.ts';
+import type { BackupFigures } from '../watcher/resources/backup-figures.ts';
 
 /** From a small database to a large one on a slow network, in seconds. */
 const BUCKETS = [1, 5, 15, 60, 180, 600, 1800, 3600];

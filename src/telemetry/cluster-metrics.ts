@@ -3,7 +3,7 @@
  * name and nothing finer; a cluster that is gone, or that this replica has not looked at for a while, has none.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ClusterFigures, PassReport } from '../activities/pass-report.ts';
+import type { ClusterFigures, PassReport } from '../activities/runtime/pass-report.ts';
 
 /**
  * Replicas take turns at passes, and every cluster has one a minute at least: what is older is another replica's by now,

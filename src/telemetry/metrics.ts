@@ -3,10 +3,10 @@
  * workflow type, so also how long each operation took) come from its Runtime, on a port of their own.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { BackupReport } from '../activities/backup/figures.ts';
-import type { PassReport } from '../activities/pass-report.ts';
+import type { BackupReport } from '../activities/runtime/backup-figures.ts';
+import type { PassReport } from '../activities/runtime/pass-report.ts';
 import type { CallReport } from '../kube/client.ts';
-import type { WatcherMetrics } from '../watcher/ports.ts';
+import type { WatcherMetrics } from '../watcher/model/ports.ts';
 import { backupMetrics, type KnownBackup } from './backup-metrics.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 

@@ -1,6 +1,6 @@
-import type { QueueOptions } from './delivery.ts';
-import type { LookoutOptions } from './lookout.ts';
-import type { PassCheckOptions } from './passes.ts';
+import type { QueueOptions } from './queue/delivery.ts';
+import type { LookoutOptions } from './prober/prober.ts';
+import type { PassCheckOptions } from './conditions/passes.ts';
 
 /** All in milliseconds, except `concurrency` and `passesAtOnce`. */
 export interface WatcherTimings extends QueueOptions, LookoutOptions, PassCheckOptions {

@@ -1,7 +1,7 @@
 /** What a watcher is to whoever runs it. */
 import type { ResourceRef } from '../api/names.ts';
-import type { BackupFigures } from './backup-figures.ts';
-import type { QueueStats } from './delivery.ts';
+import type { BackupFigures } from './resources/backup-figures.ts';
+import type { QueueStats } from './queue/delivery.ts';
 
 export interface WatcherStats extends QueueStats {
   /** Custom resources that exist. */

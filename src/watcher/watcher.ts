@@ -6,15 +6,15 @@
 import type { Client } from '@temporalio/client';
 import type { KubeClient, KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
-import { Backlog } from './backlog.ts';
-import { CoalescingQueue } from './coalescing-queue.ts';
-import { ConditionWriter } from './condition-writer.ts';
-import { type KnownResource, KnownResources } from './known-resources.ts';
-import { type AskMember, Lookout } from './lookout.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { Backlog } from './queue/backlog.ts';
+import { CoalescingQueue } from './queue/coalescing-queue.ts';
+import { ConditionWriter } from './conditions/condition-writer.ts';
+import { type KnownResource, KnownResources } from './resources/known-resources.ts';
+import { type AskMember, Lookout } from './prober/prober.ts';
+import { type Loop, startLoop } from './model/loop.ts';
 import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
-import { keyOf, resourceOf } from './owner-key.ts';
-import { PassCheck, type RecordEvent } from './passes.ts';
+import { keyOf, resourceOf } from './resources/owner-key.ts';
+import { PassCheck, type RecordEvent } from './conditions/passes.ts';
 import {
   type Clock,
   type ReflectorFactory,
@@ -23,14 +23,14 @@ import {
   systemClock,
   type WatcherLogger,
   type WatcherMetrics,
-} from './ports.ts';
-import { type ReportDeps, reportStuck, reportUnavailable } from './reports.ts';
-import { startResync } from './resync.ts';
-import { signal } from './signals.ts';
-import { failedDelivery, type TemporalPort, temporalPort } from './temporal.ts';
-import { clustersOf, concernedBy, WATCHED_KINDS } from './watched-kinds.ts';
+} from './model/ports.ts';
+import { type ReportDeps, reportStuck, reportUnavailable } from './temporal/reports.ts';
+import { startResync } from './queue/resync.ts';
+import { signal } from './temporal/signals.ts';
+import { failedDelivery, type TemporalPort, temporalPort } from './temporal/client.ts';
+import { clustersOf, concernedBy, WATCHED_KINDS } from './resources/watched-kinds.ts';
 import type { WatchedBackup, Watcher, WatcherStats } from './watcher-types.ts';
-import { isUrgent, worthTelling } from './worth-telling.ts';
+import { isUrgent, worthTelling } from './resources/event-filter.ts';
 
 export type { Watcher } from './watcher-types.ts';
 

@@ -1,9 +1,9 @@
 /** What is read from the raw objects of Kubernetes, and what is asked of etcd. */
 import { describe, expect, it } from 'vitest';
-import { observe } from '../../src/activities/observe.ts';
-import { claimFacts } from '../../src/activities/claim-facts.ts';
-import { podFacts } from '../../src/activities/pod-facts.ts';
-import { probeMembers } from '../../src/activities/probe.ts';
+import { observe } from '../../src/activities/observe/observe.ts';
+import { claimFacts } from '../../src/activities/observe/claim-facts.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
+import { probeMembers } from '../../src/activities/observe/probe.ts';
 import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';

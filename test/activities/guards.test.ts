@@ -1,10 +1,10 @@
 /** Steps whose world moved between plan and deed: each refuses, and touches nothing. */
 import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
-import { isControlledBy } from '../../src/activities/pod-facts.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import { isControlledBy } from '../../src/activities/observe/pod-facts.ts';
 import { CREATION } from '../support/scripted-activities.ts';
-import type { Step } from '../../src/planner/decision.ts';
+import type { Step } from '../../src/planner/model/decision.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];

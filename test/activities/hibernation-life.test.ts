@@ -1,6 +1,6 @@
 /** Hibernation and waking from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const LONG = { timeout: 120_000 };

@@ -1,7 +1,7 @@
 /** A new member that never gets going is given up: removed again, told, and tried anew only when that makes sense. */
 import { describe, expect, it } from 'vitest';
-import { timestamp } from '../../src/api/time.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { timestamp } from '../../src/api/values/time.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 /** Pods whose labels, or whose owner, somebody takes away: they run, and nobody may take them for gone. */
 import { describe, expect, it } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];

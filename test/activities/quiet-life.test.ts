@@ -1,7 +1,7 @@
 /** How members go and stop without a client that notices, on a world in memory. */
 import { describe, expect, it } from 'vitest';
 import { CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 import { People } from '../support/people.ts';
 

@@ -1,6 +1,6 @@
 /** Loss of the quorum, told truthfully: what is known of each disk, volumes' pods brought back, nothing destroyed. */
 import { describe, expect, it } from 'vitest';
-import type { Condition, EtcdClusterSpec } from '../../src/api/types.ts';
+import type { Condition, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise<OperatorWorld> {

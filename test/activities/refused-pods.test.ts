@@ -1,6 +1,6 @@
 /** A specification of which the API server takes no pod: nobody is stopped for it who could not be started again. */
 import { expect, it } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { KubeError } from '../../src/kube/errors.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { time } from '../../src/activities/poll.ts';
+import { time } from '../../src/activities/runtime/poll.ts';
 import { KEYS, REVISION, RestoreWorld } from '../support/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../support/restored.ts';
 import { authFile, boltFile } from '../support/bolt-file.ts';

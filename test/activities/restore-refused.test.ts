@@ -1,7 +1,7 @@
 /** An EtcdRestore that was refused, and what then happens to its cluster. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_LOOK_AGAIN } from '../../src/api/names.ts';
-import type { Condition, EtcdClusterSpec } from '../../src/api/types.ts';
+import type { Condition, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { RestoreWorld } from '../support/restore-world.ts';
 import { expectRestored, OLD } from '../support/restored.ts';
 

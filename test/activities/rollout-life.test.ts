@@ -1,7 +1,7 @@
 /** Rollouts, edited objects and growing volumes from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 

@@ -1,9 +1,9 @@
 /** A member that has started never starts again on an empty volume, however it was made and whatever happened to its pod. */
 import { describe, expect, it } from 'vitest';
-import { podFacts } from '../../src/activities/pod-facts.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
-import type { Step } from '../../src/planner/decision.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import type { Step } from '../../src/planner/model/decision.ts';
 import { startArguments } from '../support/container-arguments.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 

@@ -1,7 +1,7 @@
 /** What must stay where it is: keys of Secrets and values of the environment never reach Temporal, a log or an event. */
 import { expect, test } from 'vitest';
-import { podFacts } from '../../src/activities/pod-facts.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { coreosSecrets, staticTls, TestAuthority } from '../support/certificates.ts';
 import { OperatorWorld } from '../support/operator-world.ts';

@@ -1,10 +1,10 @@
 /** What people of one namespace write, and what the operator does with it, whose rights are wider than theirs. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openClaim } from '../../src/activities/backup/claim-store.ts';
-import { lastWords } from '../../src/activities/last-words.ts';
-import { time } from '../../src/activities/poll.ts';
-import { withHomes } from '../../src/activities/volume-homes.ts';
-import { ignoredClusterFields } from '../../src/api/fields-ignored.ts';
+import { lastWords } from '../../src/activities/observe/termination-message.ts';
+import { time } from '../../src/activities/runtime/poll.ts';
+import { withHomes } from '../../src/activities/observe/volume-hosts.ts';
+import { ignoredClusterFields } from '../../src/api/validation/ignored-fields.ts';
 import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION, GROUP } from '../../src/api/names.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { memberClaim } from '../../src/objects/claim.ts';

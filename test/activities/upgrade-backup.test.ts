@@ -1,8 +1,8 @@
 /** The backup before an upgrade, on a world in memory: asked for, waited for, told; and the EtcdBackup that is asked. */
 import { describe, expect, it } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../src/api/names.ts';
-import { timestamp } from '../../src/api/time.ts';
+import { timestamp } from '../../src/api/values/time.ts';
 import type { ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import { BackupWorld, SPEC } from '../support/backup-world.ts';
 import { snapshotStream } from '../support/fake-snapshot.ts';

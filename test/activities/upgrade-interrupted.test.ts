@@ -1,9 +1,9 @@
 /** An upgrade that is interrupted at each of its steps: by a dead operator, and by people who pause, abort or change their mind. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_DATA_VERSION, ANNOTATION_VERSION } from '../../src/api/names.ts';
-import { minorOf } from '../../src/api/versions.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
-import type { Actor } from '../../src/planner/observation.ts';
+import { minorOf } from '../../src/api/versions/compare.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import type { Actor } from '../../src/planner/model/observation.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const LONG = { timeout: 300_000 };

@@ -1,8 +1,8 @@
 /** Upgrades from end to end on a world in memory: paths, order, failures, people, and an operator that is killed. */
 import { describe, expect, it } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import type { Actor } from '../../src/planner/observation.ts';
+import type { Actor } from '../../src/planner/model/observation.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const LONG = { timeout: 120_000 };

@@ -1,8 +1,8 @@
 /** Steps that wait: how a wait ends, and that it beats while it lasts. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { beating } from '../../src/activities/beating.ts';
-import { time, waitUntil } from '../../src/activities/poll.ts';
+import { beating } from '../../src/activities/runtime/heartbeat.ts';
+import { time, waitUntil } from '../../src/activities/runtime/poll.ts';
 import { ActivityEnvironment } from '../support/activity-environment.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 

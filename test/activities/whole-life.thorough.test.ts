@@ -1,9 +1,9 @@
 /** Creation, repair and deletion from end to end on a world in memory, with the operator killed at every API call. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { podFacts } from '../../src/activities/pod-facts.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_DATA_VERSION, memberName } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../support/operator-world.ts';
 
 const LONG = { timeout: 60_000 };

@@ -1,5 +1,5 @@
 /** Odd EtcdClusters that the API server must accept, and what validateCluster must then say of them. */
-import type { ConditionStatus, ConditionType } from '../../src/api/conditions.ts';
+import type { ConditionStatus, ConditionType } from '../../src/api/conditions/catalogue.ts';
 
 export type Accepted = {
   /** The end of the sentence "an EtcdCluster with …". */

@@ -1,5 +1,5 @@
 /** What the API server demands of a CRD's schema, and what we demand besides, as a list of complaints. */
-import type { StructuralSchema } from '../../src/api/structural.schema.ts';
+import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
 
 const FORBIDDEN = [
   '$ref',

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
-import { parseConfig } from '../../src/main/config.ts';
+import { parseConfig } from '../../src/main/config/config.ts';
 import { CLAIM_STORE_PORT, claimStorePod } from '../../src/objects/claim-store.ts';
 import { at, listAt, loadKustomization, type Manifest } from './manifests.ts';
 import { clusterPermissions, ownNamespacePermissions, type Permission } from './permissions.ts';

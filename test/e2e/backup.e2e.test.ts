@@ -1,7 +1,7 @@
 /** Backups of a living cluster by the deployed operator: into a claim, and what a deletion leaves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdBackup, EtcdBackupSpec, EtcdRestoreSpec } from '../../src/api/types.ts';
+import type { EtcdBackup, EtcdBackupSpec, EtcdRestoreSpec } from '../../src/api/schemas/types.ts';
 import {
   awaitCondition,
   createNamespace,

@@ -1,7 +1,7 @@
 /** A changed specification, edited objects, growing volumes and sleep, on real members with a real storage driver. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLIENTS_ADMITTED, LABEL_CLIENTS } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import {
   awaitCondition,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdCluster } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { awaitRunning, holds, manifest, podsOf, readCluster, type World } from '../support/e2e.ts';
 import { useNamespace } from '../support/e2e-namespace.ts';

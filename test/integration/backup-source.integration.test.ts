@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/activities/backup/source.ts';
-import type { EtcdBackup, EtcdBackupSpec } from '../../src/api/types.ts';
+import type { EtcdBackup, EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { BackupWorld, SPEC } from '../support/backup-world.ts';

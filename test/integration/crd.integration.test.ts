@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EtcdCluster } from '../../src/api/types.ts';
-import { validateCluster } from '../../src/api/validate.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
+import { validateCluster } from '../../src/api/validation/validate.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { ACCEPTED_CLUSTERS } from '../api/accepted-clusters.ts';

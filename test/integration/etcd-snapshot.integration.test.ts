@@ -13,7 +13,7 @@ import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
-import { verifySnapshot } from '../../src/main/verification.ts';
+import { verifySnapshot } from '../../src/main/pods/verification.ts';
 import { EtcdProcessCluster, etcdBinary, freePorts } from '../support/etcd-process.ts';
 
 const execute = promisify(execFile);

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { ClientTls, EtcdMember } from '../../src/etcd/port.ts';
 import { DATA_DIR } from '../../src/objects/etcd-arguments.ts';

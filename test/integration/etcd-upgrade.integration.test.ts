@@ -5,8 +5,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
-import { bornSettled, mustSettle } from '../../src/planner/upgrade/settling.ts';
-import { hasArrived, upgradePath } from '../../src/planner/versions.ts';
+import { bornSettled, mustSettle } from '../../src/planner/operations/upgrade/settling.ts';
+import { hasArrived, upgradePath } from '../../src/planner/operations/upgrade/path.ts';
 import { etcdBinary, EtcdProcessCluster } from '../support/etcd-process.ts';
 
 const port = createEtcdPort();

@@ -4,9 +4,9 @@
  * they read, whose entries they know without `subresource`.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordStatus } from '../../src/activities/resource.ts';
-import { replaceStatus } from '../../src/activities/status-writing.ts';
-import type { Condition, EtcdCluster, EtcdClusterStatus } from '../../src/api/types.ts';
+import { recordStatus } from '../../src/activities/resource/etcd-cluster.ts';
+import { replaceStatus } from '../../src/activities/resource/status-writing.ts';
+import type { Condition, EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { isConflict } from '../../src/kube/errors.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { linkTemporal, type TemporalLink } from '../../src/main/temporal-link.ts';
+import { linkTemporal, type TemporalLink } from '../../src/main/temporal/link.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
 import { poll } from '../support/poll.ts';
 import { Script, scriptedActivities } from '../support/scripted-activities.ts';

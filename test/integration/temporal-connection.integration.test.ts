@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { lazyConnection } from '../../src/main/temporal-connection.ts';
+import { lazyConnection } from '../../src/main/temporal/connection.ts';
 import { poll } from '../support/poll.ts';
 
 /** By then gRPC alone would wait for more than three seconds before it tries again. */

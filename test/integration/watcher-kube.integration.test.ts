@@ -6,10 +6,10 @@ import { API_VERSION, LABEL_APP, LABEL_CLUSTER, type ResourceRef } from '../../s
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
-import { WATCHER_FIELD_MANAGER } from '../../src/watcher/condition-writer.ts';
-import { kubeReflectors } from '../../src/watcher/reflectors.ts';
+import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
+import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
-import type { TemporalPort } from '../../src/watcher/temporal.ts';
+import type { TemporalPort } from '../../src/watcher/temporal/client.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
 import { poll } from '../support/poll.ts';
 import { grpcFailure, ListLogger } from '../watcher/fakes.ts';

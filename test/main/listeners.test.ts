@@ -8,9 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { boundConnections, type ConnectionLimits, serverOptions } from '../../src/main/connections.ts';
-import { servePages } from '../../src/main/health.ts';
-import { serveFolder } from '../../src/main/serve-folder.ts';
+import {
+  boundConnections,
+  type ConnectionLimits,
+  serverOptions,
+} from '../../src/main/listeners/connections.ts';
+import { servePages } from '../../src/main/listeners/health.ts';
+import { serveFolder } from '../../src/main/pods/serve-folder.ts';
 import { IDENTITY } from '../../src/objects/claim-store.ts';
 import { openFileStore } from '../../src/store/file.ts';
 import { serveStore } from '../../src/store/served/server.ts';
@@ -86,7 +90,7 @@ async function status(
 }
 
 test('a process that serves pages is still there after GET //', async () => {
-  const module = join(import.meta.dirname, '../../src/main/health.ts');
+  const module = join(import.meta.dirname, '../../src/main/listeners/health.ts');
   const script = `
     import { servePages } from ${JSON.stringify(module)};
     const server = await servePages(0, {});

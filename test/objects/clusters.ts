@@ -1,5 +1,5 @@
 /** Clusters for the builders' tests, each standing for a way in which people ask for one. */
-import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { MemberStart } from '../../src/objects/first-start.ts';
 import type { PodMember } from '../../src/objects/pod.ts';
 

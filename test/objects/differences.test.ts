@@ -1,7 +1,7 @@
 /** What is a difference between an object that is there and the one that would be made now, and what is not. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { disruptionBudget } from '../../src/objects/budget.ts';
 import { firstEdit, removals, type StoredObject } from '../../src/objects/edited.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withDefaults } from '../../src/api/defaults.ts';
-import { reservedEnvReason } from '../../src/api/reserved-env.ts';
-import type { EnvVar, EtcdClusterSpec } from '../../src/api/types.ts';
+import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
+import { reservedEnvReason } from '../../src/api/validation/reserved-environment.ts';
+import type { EnvVar, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import {
   etcdArguments,
   type EtcdCommandLine,

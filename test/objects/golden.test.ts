@@ -5,7 +5,7 @@ import { memberClaim } from '../../src/objects/claim.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { clientService, peerService } from '../../src/objects/services.ts';
-import type { EtcdCluster } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { PodMember } from '../../src/objects/pod.ts';
 import { CLUSTERS } from './clusters.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod, type PodMember } from '../../src/objects/pod.ts';
 import { stampOf } from '../../src/objects/rendered.ts';

@@ -3,21 +3,21 @@
  * value than the default, and is replaced without it. Whatever a new release of the schema adds has to be told apart here.
  */
 import { describe, expect, it, test } from 'vitest';
-import { clusterFacts } from '../../src/activities/observe.ts';
-import { customResourceDefinitions } from '../../src/api/crd.ts';
+import { clusterFacts } from '../../src/activities/observe/observe.ts';
+import { customResourceDefinitions } from '../../src/api/schemas/crd.ts';
 import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED, API_VERSION } from '../../src/api/names.ts';
-import { inForce, KEPT_FIELDS, keptFields, REMOVED_FIELDS } from '../../src/api/settings-in-force.ts';
-import type { StructuralSchema } from '../../src/api/structural.schema.ts';
-import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import { inForce, KEPT_FIELDS, keptFields, REMOVED_FIELDS } from '../../src/api/defaults/in-force.ts';
+import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
+import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { certificates } from '../../src/objects/certificate.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
 import { firstEdit } from '../../src/objects/edited.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { clientService, peerService } from '../../src/objects/services.ts';
-import { DEFAULT_VERSION } from '../../src/api/version-table.ts';
-import type { Decision } from '../../src/planner/decision.ts';
-import type { ObjectFacts, Observation } from '../../src/planner/observation.ts';
+import { DEFAULT_VERSION } from '../../src/api/versions/table.ts';
+import type { Decision } from '../../src/planner/model/decision.ts';
+import type { ObjectFacts, Observation } from '../../src/planner/model/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';
 import { statusOf } from '../../src/planner/report/status.ts';

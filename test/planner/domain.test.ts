@@ -1,14 +1,14 @@
 /** Another cluster domain on a living cluster: members keep the one they have, and nothing is cleared away as a stranger's. */
 import { describe, expect, it } from 'vitest';
-import { domainIn, domainOf } from '../../src/api/domain.ts';
-import { validateCluster } from '../../src/api/validate.ts';
-import { clusterFacts } from '../../src/activities/observe.ts';
-import { asCluster } from '../../src/activities/resource.ts';
+import { domainIn, domainOf } from '../../src/api/derived/domain.ts';
+import { validateCluster } from '../../src/api/validation/validate.ts';
+import { clusterFacts } from '../../src/activities/observe/observe.ts';
+import { asCluster } from '../../src/activities/resource/etcd-cluster.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { memberPod } from '../../src/objects/pod.ts';
-import { planMembership } from '../../src/planner/membership/index.ts';
+import { planMembership } from '../../src/planner/operations/membership/index.ts';
 import { plan } from '../../src/planner/plan.ts';
-import type { Observation } from '../../src/planner/observation.ts';
+import type { Observation } from '../../src/planner/model/observation.ts';
 import { aClaim, aCluster, aPod, aRunningCluster, aRunningStatus, TOKEN } from '../support/builders.ts';
 
 /** The domain was changed, and the record of the old one was lost with the status: the quorum's list still has it. */

@@ -4,10 +4,10 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backupWithDefaults } from '../../src/api/backup-defaults.ts';
-import { customResourceDefinitions } from '../../src/api/crd.ts';
+import { backupWithDefaults } from '../../src/api/defaults/etcd-backup.ts';
+import { customResourceDefinitions } from '../../src/api/schemas/crd.ts';
 import { API_VERSION, type Kind } from '../../src/api/names.ts';
-import { parseTimestamp } from '../../src/api/time.ts';
+import { parseTimestamp } from '../../src/api/values/time.ts';
 import type {
   EtcdBackup,
   EtcdBackupSpec,
@@ -16,8 +16,8 @@ import type {
   EtcdClusterStatus,
   EtcdRestore,
   EtcdRestoreSpec,
-} from '../../src/api/types.ts';
-import { validateCluster } from '../../src/api/validate.ts';
+} from '../../src/api/schemas/types.ts';
+import { validateCluster } from '../../src/api/validation/validate.ts';
 import { disruptionBudget } from '../../src/objects/budget.ts';
 import { certificates } from '../../src/objects/certificate.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
@@ -27,7 +27,7 @@ import type { BackupFacts } from '../../src/planner/backup/observation.ts';
 import { planBackup } from '../../src/planner/backup/plan.ts';
 import { backupStatus, backupTransitions } from '../../src/planner/backup/report.ts';
 import { toDelete } from '../../src/planner/backup/retention.ts';
-import type { Observation } from '../../src/planner/observation.ts';
+import type { Observation } from '../../src/planner/model/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { transitions } from '../../src/planner/report/events.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Actor, Observation } from '../../src/planner/observation.ts';
+import type { Actor, Observation } from '../../src/planner/model/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
-import { said } from '../../src/planner/said.ts';
-import { quorum } from '../../src/planner/quorum.ts';
+import { said } from '../../src/planner/model/attribution.ts';
+import { quorum } from '../../src/planner/checks/quorum.ts';
 import {
   aCluster,
   anObservation,

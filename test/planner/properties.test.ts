@@ -2,9 +2,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { serialOf } from '../../src/api/names.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
-import type { Decision, PlannedStep } from '../../src/planner/decision.ts';
-import type { Actor, Observation } from '../../src/planner/observation.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import type { Decision, PlannedStep } from '../../src/planner/model/decision.ts';
+import type { Actor, Observation } from '../../src/planner/model/observation.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';
 import { statusOf } from '../../src/planner/report/status.ts';

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleWorkflows } from '../../src/main/workflow-bundle.ts';
+import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
 import * as workflows from '../../src/workflows/index.ts';
 import { beQuiet, bundleOfWorkflows, QUIET } from '../support/workflow-bench.ts';
 

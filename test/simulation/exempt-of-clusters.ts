@@ -1,85 +1,91 @@
 /** Branches about a living cluster that the simulation does not reach: see gate.ts. */
 import { type Exempt, TYPES, RACE, USERS } from './exempt.ts';
 
-const WAYS = 'which version leads where is a table: test/planner/versions.test.ts goes through all of them';
+const WAYS =
+  'which version leads where is a table: test/planner/operations/upgrade/path.test.ts goes through all of them';
 const ANSWERS = 'what an EtcdBackup answers, and when: test/activities/upgrade-backup.test.ts';
 const DOMAIN = 'the domain of members is not changed in the simulation: test/planner/domain.test.ts';
-const OUTCOMES = 'how an operation ends is a table: test/planner/outcome.test.ts';
+const OUTCOMES = 'how an operation ends is a table: test/planner/report/outcome.test.ts';
 
 export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   {
-    file: 'checks.ts',
+    file: 'checks/obstacles.ts',
     begins: ['const ids =', 'seat =>', '?? id'],
     because: 'volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts',
   },
   {
-    file: 'create.ts',
+    file: 'operations/create/index.ts',
     begins: ['const { clusterId } = membership'],
-    because: 'volumes with the log of an earlier cluster: test/planner/create.test.ts',
+    because: 'volumes with the log of an earlier cluster: test/planner/operations/create/create.test.ts',
   },
   {
-    file: 'restore/plan.ts',
+    file: 'operations/restore/index.ts',
     begins: ['return blocked(foreign'],
     because: 'volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts',
   },
   {
-    file: 'membership/learner.ts',
+    file: 'operations/membership/learner.ts',
     begins: ['|| probe.clusterId ===', 'return probe.clusterId', 'return { reason: `its volume holds'],
     because: 'volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts',
   },
   {
-    file: 'membership/learner.ts',
+    file: 'operations/membership/learner.ts',
     begins: ["return { reason: 'a pod or claim of its name", '&& !object.owned'],
     because: 'names that somebody else takes: test/activities/strange-claims.test.ts',
   },
   {
-    file: 'membership/learner.ts',
+    file: 'operations/membership/learner.ts',
     begins: ['? cluster.status.learner', ': PATIENCE_MS'],
     because: 'a learner whose pod goes, and one that no node takes: test/activities/learner-given-up.test.ts',
   },
   {
-    file: 'repair.ts',
+    file: 'operations/repair/index.ts',
     begins: ['return strangers'],
     because: 'the domain of members is not changed in the simulation: test/planner/domain.test.ts',
   },
   {
-    file: 'restore/plan.ts',
+    file: 'operations/restore/index.ts',
     begins: ['&& ready.length', 'return blocked(unusable'],
-    because: 'a specification that becomes unusable in a restore: test/planner/restore-growing.test.ts',
+    because:
+      'a specification that becomes unusable in a restore: test/planner/operations/restore/growing.test.ts',
   },
   {
-    file: 'restore/seed.ts',
+    file: 'operations/restore/seed.ts',
     begins: ["? 'is being deleted'"],
-    because: 'what may be the matter with the claim: test/planner/restore-beginning.test.ts',
+    because: 'what may be the matter with the claim: test/planner/operations/restore/beginning.test.ts',
   },
   {
-    file: 'upgrade/ephemeral.ts',
+    file: 'operations/upgrade/ephemeral.ts',
     begins: ['return from === to', ': `set spec.version'],
     because: 'the ways out are a table: test/activities/upgrade-life.test.ts',
   },
   {
-    file: 'tls.ts',
+    file: 'operations/certificates/index.ts',
     begins: ["return [finding('TLSReady', 'SharedIssuer'", 'return `ClusterIssuer'],
     because: 'an issuer of all namespaces: test/activities/cert-manager-life.test.ts',
   },
   {
-    file: 'tls.ts',
+    file: 'operations/certificates/index.ts',
     begins: ['return blocked(doubt)', 'const minutes =', '&& !isFormed', ": 'behind'"],
     because: 'clocks that differ: test/activities/tls-life.test.ts',
   },
   {
-    file: 'membership/evidence.ts',
+    file: 'checks/evidence.ts',
     begins: ['// Machines that were without power', 'const detail =', 'each => each.name === name'],
-    because: 'disks that are mounted late, after a long outage: test/planner/long-outage.test.ts',
+    because:
+      'disks that are mounted late, after a long outage: test/planner/operations/membership/long-outage.test.ts',
   },
   { file: 'report/members.ts', begins: ['return {};'], because: TYPES },
-  { file: 'failing.ts', because: 'what is refused again and again: test/planner/failing.test.ts' },
   {
-    file: 'membership/replacements.ts',
-    because: 'what resource and status remember together: test/planner/membership-memory.test.ts',
+    file: 'checks/failed-steps.ts',
+    because: 'what is refused again and again: test/planner/checks/failed-steps.test.ts',
   },
   {
-    file: 'resource-stamps.ts',
+    file: 'operations/membership/replacements.ts',
+    because: 'what resource and status remember together: test/planner/model/membership-memory.test.ts',
+  },
+  {
+    file: 'operations/stamps/resource.ts',
     because: 'nobody replaces the whole resource: test/activities/resource-stamps.test.ts',
   },
   {
@@ -91,20 +97,20 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       '&& isPassedOver',
       "|| decision.kind !== 'blocked'",
     ],
-    because: 'what is refused again and again: test/planner/failing.test.ts',
+    because: 'what is refused again and again: test/planner/checks/failed-steps.test.ts',
   },
   {
-    file: 'membership/index.ts',
+    file: 'operations/membership/index.ts',
     begins: ['passedOver ??=', '|| !isPassedOver'],
-    because: 'what is refused again and again: test/planner/failing.test.ts',
+    because: 'what is refused again and again: test/planner/checks/failed-steps.test.ts',
   },
   {
-    file: 'repair.ts',
+    file: 'operations/repair/index.ts',
     begins: ['? [...pods'],
-    because: 'a budget that is refused: test/planner/failing.test.ts',
+    because: 'a budget that is refused: test/planner/checks/failed-steps.test.ts',
   },
   {
-    file: 'membership/leftovers.ts',
+    file: 'operations/membership/removed-members.ts',
     begins: [
       ': unexplainedLoss',
       '&& blocked(unexplained)',
@@ -121,10 +127,11 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       "return 'Delete'",
       'return {',
     ],
-    because: 'who is removed by somebody else, and volumes of the past: test/planner/false-evidence.test.ts',
+    because:
+      'who is removed by somebody else, and volumes of the past: test/planner/checks/false-evidence.test.ts',
   },
   {
-    file: 'gates.ts',
+    file: 'checks/gates.ts',
     begins: [
       '? now',
       '|| since > now',
@@ -136,10 +143,10 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       '?? pod?.createdAt',
       '?? now',
     ],
-    because: 'a node whose clock is ahead: test/planner/gates.test.ts',
+    because: 'a node whose clock is ahead: test/planner/checks/gates.test.ts',
   },
   {
-    file: 'membership/preflight.ts',
+    file: 'checks/preflight.ts',
     begins: [
       'function faultOf',
       ': probe.read.message',
@@ -148,110 +155,116 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       'return `${name}: ${',
       'fault =>',
     ],
-    because: 'what those that would stay say: test/planner/membership-memory.test.ts',
+    because: 'what those that would stay say: test/planner/model/membership-memory.test.ts',
   },
   {
-    file: 'membership/scale.ts',
+    file: 'operations/membership/scale.ts',
     begins: ['return undefined;', '&& specificationIsUsable'],
-    because: 'a specification that cannot be carried out: test/planner/membership-memory.test.ts',
+    because: 'a specification that cannot be carried out: test/planner/model/membership-memory.test.ts',
   },
   {
-    file: 'requests.ts',
+    file: 'checks/human-requests.ts',
     begins: ['return refused(`a restore takes', 'return refused('],
-    because: 'a restore while a request is under way: test/planner/membership-memory.test.ts',
+    because: 'a restore while a request is under way: test/planner/model/membership-memory.test.ts',
   },
   {
-    file: 'step-summary.ts',
+    file: 'model/step-summary.ts',
     begins: ["case 'stampResource':", ': [`take', ': [`put', '? []', '|| put.length', '|| taken.length'],
-    because: 'test/activities/resource-stamps.test.ts and test/planner/false-evidence.test.ts read them',
+    because:
+      'test/activities/resource-stamps.test.ts and test/planner/checks/false-evidence.test.ts read them',
   },
   {
-    file: 'stamps.ts',
+    file: 'operations/stamps/claims.ts',
     begins: ['&& { [ANNOTATION_REMOVAL]'],
-    because: 'a removal that was begun and not carried out: test/planner/false-evidence.test.ts',
+    because: 'a removal that was begun and not carried out: test/planner/checks/false-evidence.test.ts',
   },
   {
-    file: 'membership/learner.ts',
+    file: 'operations/membership/learner.ts',
     begins: ['|| (learner', '&& replacement.replacedBy'],
-    because: 'a replacement that has ended: test/planner/membership-memory.test.ts',
+    because: 'a replacement that has ended: test/planner/model/membership-memory.test.ts',
   },
   {
-    file: 'checks.ts',
+    file: 'checks/obstacles.ts',
     begins: ['const names = unlisted'],
-    because: 'two quorums of one cluster: test/planner/false-evidence.test.ts',
+    because: 'two quorums of one cluster: test/planner/checks/false-evidence.test.ts',
   },
   {
-    file: 'membership/evidence.ts',
+    file: 'checks/evidence.ts',
     begins: ['? undefined', '|| !saysEmpty', 'const since =', '?? pod.createdAt'],
-    because: 'every volume is found empty at once: test/planner/false-evidence.test.ts',
+    because: 'every volume is found empty at once: test/planner/checks/false-evidence.test.ts',
   },
   {
-    file: 'create.ts',
+    file: 'operations/create/index.ts',
     begins: ['({ owned }) => owned'],
     because:
-      'pods from which somebody took everything, when nothing else is left: test/planner/create.test.ts',
+      'pods from which somebody took everything, when nothing else is left: test/planner/operations/create/create.test.ts',
   },
   {
-    file: 'create.ts',
+    file: 'operations/create/index.ts',
     begins: ["return [{ kind: 'awaitQuorum'"],
     because: 'a status that is lost before the members are sealed: test/activities/seal-life.test.ts',
   },
   {
-    file: 'create.ts',
+    file: 'operations/create/index.ts',
     begins: ['return blocked(nothingTells', 'function nothingTells', '({ name }) => name'],
     because:
-      'pods that lost their stamps, and with them all that tells who they are: test/planner/identity.test.ts',
+      'pods that lost their stamps, and with them all that tells who they are: test/planner/model/identity.test.ts',
   },
   {
-    file: 'membership/learner.ts',
+    file: 'operations/membership/learner.ts',
     begins: ["return { reason: 'the claim under its name", '&& claim.token', '&& isStampedOtherwise'],
-    because: 'a claim of another cluster under the name of a learner: test/planner/membership.test.ts',
+    because:
+      'a claim of another cluster under the name of a learner: test/planner/operations/membership/membership.test.ts',
   },
   { file: 'report/aims.ts', begins: ['return false;'], because: OUTCOMES },
   {
-    file: 'gates.ts',
+    file: 'checks/gates.ts',
     begins: [": { reason: 'VersionsDiffer'"],
     because:
-      'another version than those of the upgrade, seen right before a member is touched: test/planner/rollout.test.ts',
+      'another version than those of the upgrade, seen right before a member is touched: test/planner/operations/rollout/rollout.test.ts',
   },
-  { file: 'gates.ts', begins: [': []', '?? pod?.createdAt'], because: TYPES },
+  { file: 'checks/gates.ts', begins: [': []', '?? pod?.createdAt'], because: TYPES },
   {
-    file: 'membership/evidence.ts',
+    file: 'checks/evidence.ts',
     begins: ["? 'its pod has ended, and its data was in the pod'"],
-    because: 'a member in a pod that was evicted: test/planner/evidence.test.ts',
+    because: 'a member in a pod that was evicted: test/planner/checks/evidence.test.ts',
   },
-  { file: 'membership/leftovers.ts', begins: ['return blocked(obstacle, [step]);'], because: DOMAIN },
   {
-    file: 'membership/preflight.ts',
+    file: 'operations/membership/removed-members.ts',
+    begins: ['return blocked(obstacle, [step]);'],
+    because: DOMAIN,
+  },
+  {
+    file: 'checks/preflight.ts',
     begins: [': [fault]', "return { reason: 'DomainChanged'"],
     because: DOMAIN,
   },
-  { file: 'membership/seats.ts', begins: ['|| other === asked', ': { domainFault'], because: DOMAIN },
-  { file: 'membership/replace.ts', begins: ['(a, b) => graceLeftMs('], because: RACE },
+  { file: 'model/member-view.ts', begins: ['|| other === asked', ': { domainFault'], because: DOMAIN },
+  { file: 'operations/membership/replace.ts', begins: ['(a, b) => graceLeftMs('], because: RACE },
   {
-    file: 'membership/replace.ts',
+    file: 'operations/membership/replace.ts',
     begins: ['? {'],
     because: 'a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts',
   },
-  { file: 'membership/scale.ts', begins: ['return undefined;', 'return [];'], because: TYPES },
-  { file: 'move-leader.ts', begins: ['? undefined'], because: TYPES },
+  { file: 'operations/membership/scale.ts', begins: ['return undefined;', 'return [];'], because: TYPES },
+  { file: 'operations/move-leader/index.ts', begins: ['? undefined'], because: TYPES },
   {
-    file: 'node-affinity.ts',
-    because: 'all operators and fields of an affinity are a table: test/planner/node-affinity.test.ts',
+    file: 'checks/node-affinity.ts',
+    because: 'all operators and fields of an affinity are a table: test/planner/checks/node-affinity.test.ts',
   },
   {
-    file: 'rediscovery.ts',
+    file: 'operations/stamps/rediscovery.ts',
     begins: ['return undefined;'],
-    because: 'a status that is lost while a restore is under way: test/planner/identity.test.ts',
+    because: 'a status that is lost while a restore is under way: test/planner/model/identity.test.ts',
   },
-  { file: 'repair.ts', begins: ['return [];'], because: TYPES },
+  { file: 'operations/repair/index.ts', begins: ['return [];'], because: TYPES },
   {
-    file: 'repair.ts',
+    file: 'operations/repair/index.ts',
     begins: ['|| version === undefined', ': { version }', '&& namesSeen.includes(name)'],
     because: RACE,
   },
   {
-    file: 'repair.ts',
+    file: 'operations/repair/index.ts',
     begins: [": 'delete it, or make EtcdCluster"],
     because: 'a pod on a claim without its owner: test/activities/pod-labels.test.ts',
   },
@@ -273,32 +286,33 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   { file: 'report/quorum-risk.ts', begins: [": 'gone'"], because: TYPES },
   { file: 'report/status.ts', begins: [': {}', 'return undefined;'], because: TYPES },
   {
-    file: 'seal.ts',
+    file: 'operations/stamps/seal.ts',
     begins: ['return undefined;'],
-    because: 'the obstacle is one of repair, which says it: test/planner/repair.test.ts',
+    because: 'the obstacle is one of repair, which says it: test/planner/operations/repair/repair.test.ts',
   },
   {
-    file: 'member-probe.ts',
+    file: 'model/member-probe.ts',
     begins: ['&& failure.denied', '? failure.message'],
     because: USERS,
   },
   {
-    file: 'rollout.ts',
+    file: 'operations/rollout/index.ts',
     begins: ['&& probe.dbSize < quota', '&& changes.some('],
-    because: 'pods without a note and another quota: test/planner/rollout.test.ts',
+    because: 'pods without a note and another quota: test/planner/operations/rollout/rollout.test.ts',
   },
   {
     file: 'report/outdated-pods.ts',
     begins: [": 'MadeByEarlierRelease'"],
-    because: 'pods of another release that may not start empty: test/planner/rendering.test.ts',
+    because:
+      'pods of another release that may not start empty: test/planner/operations/rollout/rendering.test.ts',
   },
   {
-    file: 'stamps.ts',
+    file: 'operations/stamps/claims.ts',
     begins: ['&& { [ANNOTATION_CLAIM_UID]'],
     because: 'claims without a stamp: test/activities/exchanged-claim.test.ts',
   },
   {
-    file: 'stuck-pods.ts',
+    file: 'checks/stuck-pods.ts',
     begins: [
       'const gone =',
       'function ',
@@ -312,17 +326,17 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     because: 'proof and approvals for each kind of pod that does not end: test/activities/stuck-pods.test.ts',
   },
   {
-    file: 'step-summary.ts',
+    file: 'model/step-summary.ts',
     begins: ["case 'forceDeletePods'"],
     because: 'proof and approvals for each kind of pod that does not end: test/activities/stuck-pods.test.ts',
   },
   {
-    file: 'tls.ts',
+    file: 'operations/certificates/index.ts',
     begins: ['? undefined', ': takenNames(observation)', '&& taken !== undefined', 'return blocked(taken,'],
-    because: 'Secrets whose names are taken: test/planner/failing.test.ts',
+    because: 'Secrets whose names are taken: test/planner/checks/failed-steps.test.ts',
   },
   {
-    file: 'tls.ts',
+    file: 'operations/certificates/index.ts',
     begins: [
       'return undefined;',
       '|| !membersRun(',
@@ -332,19 +346,25 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     because: 'another issuer of cert-manager: test/activities/cert-manager-life.test.ts',
   },
   {
-    file: 'tls.ts',
+    file: 'operations/certificates/index.ts',
     begins: ['&& `no member can take', "return [finding('TLSReady', 'NextNamesMissing'"],
     because: 'certificates that name members: test/activities/tls-next-names.test.ts',
   },
-  { file: 'authorities.ts', because: 'a table: test/planner/authorities.test.ts' },
-  { file: 'next-names.ts', because: 'a table: test/planner/authorities.test.ts' },
+  {
+    file: 'operations/certificates/authorities.ts',
+    because: 'a table: test/planner/operations/certificates/authorities.test.ts',
+  },
+  {
+    file: 'operations/certificates/next-names.ts',
+    because: 'a table: test/planner/operations/certificates/authorities.test.ts',
+  },
   {
     file: 'report/conditions.ts',
     begins: ["? 'members were made without volumes"],
-    because: 'a class of storage that comes too late: test/planner/report-conditions.test.ts',
+    because: 'a class of storage that comes too late: test/planner/report/conditions.test.ts',
   },
   {
-    file: 'upgrade/backup.ts',
+    file: 'operations/upgrade/backup.ts',
     begins: [
       'return undefined;',
       "return snapshotBefore === 'Required'",
@@ -361,40 +381,40 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     ],
     because: ANSWERS,
   },
-  { file: 'upgrade/failure.ts', begins: ['return false;'], because: RACE },
-  { file: 'upgrade/goal.ts', begins: ['?? to', 'return false;'], because: TYPES },
-  { file: 'upgrade/goal.ts', begins: ['? undefined'], because: RACE },
+  { file: 'operations/upgrade/failure.ts', begins: ['return false;'], because: RACE },
+  { file: 'operations/upgrade/goal.ts', begins: ['?? to', 'return false;'], because: TYPES },
+  { file: 'operations/upgrade/goal.ts', begins: ['? undefined'], because: RACE },
   {
-    file: 'upgrade/goal.ts',
+    file: 'operations/upgrade/goal.ts',
     begins: ['|| canGoBack(observation, latch)', ': go(to, [], later)', '? []'],
     because: 'another target in the middle: test/activities/upgrade-life.test.ts',
   },
   {
-    file: 'upgrade/goal.ts',
+    file: 'operations/upgrade/goal.ts',
     begins: ['? undefined'],
     because: 'another target while no quorum tells: longer runs reach it by chance',
   },
-  { file: 'upgrade/index.ts', begins: ['return undefined;', '{'], because: RACE },
-  { file: 'upgrade/index.ts', begins: ['?? pod?.createdAt'], because: TYPES },
-  { file: 'upgrade/rollback.ts', begins: ['?? to'], because: TYPES },
+  { file: 'operations/upgrade/index.ts', begins: ['return undefined;', '{'], because: RACE },
+  { file: 'operations/upgrade/index.ts', begins: ['?? pod?.createdAt'], because: TYPES },
+  { file: 'operations/upgrade/rollback.ts', begins: ['?? to'], because: TYPES },
   {
-    file: 'upgrade/rollback.ts',
+    file: 'operations/upgrade/rollback.ts',
     begins: ['?? to'],
     because: TYPES,
   },
   {
-    file: 'upgrade/rollback.ts',
+    file: 'operations/upgrade/rollback.ts',
     begins: [": ': the cluster has agreed on", '{'],
     because:
       'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.test.ts, upgrade-life.test.ts',
   },
   {
-    file: 'upgrade/settings.ts',
+    file: 'operations/upgrade/settings.ts',
     begins: ['return `let ETCD_FEATURE_GATES contain', ': `remove ${variable}`'],
     because: WAYS,
   },
   {
-    file: 'versions.ts',
+    file: 'operations/upgrade/path.ts',
     begins: [
       '{',
       '? Object.values(NEWEST_KNOWN)',

@@ -1,5 +1,5 @@
 /** What an apiserver, its cache, its quotas and its other clients do to whoever relies on it; and a clock that jumps. */
-import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import type { SimWorld } from './sim-world.ts';

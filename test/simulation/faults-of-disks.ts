@@ -1,5 +1,5 @@
 /** Pods and disks that are deleted, lost or emptied: never more disks than the cluster can bear, but in hopeless worlds. */
-import { podFacts } from '../../src/activities/pod-facts.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import { isSeeding } from './faults-of-restores.ts';

@@ -1,6 +1,6 @@
 /** People who ask for more or less, stop the work or step in, and who take away or edit what the operator wrote down. */
 import { ANNOTATION_LAST_SERIAL } from '../../src/api/names.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import { SELECTED_NODE } from './sim-nodes.ts';

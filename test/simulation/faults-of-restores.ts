@@ -1,8 +1,8 @@
 /** People who make backups, restore them in place, confirm, change their minds, and lose what they have in the store. */
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterStatus, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { hasEnded } from '../../src/planner/restore/of-cluster.ts';
+import { hasEnded } from '../../src/planner/model/restore-of-cluster.ts';
 import type { Fault } from './fault.ts';
 import { CLUSTER } from './invariants.ts';
 import { BACKUP, keyOf } from './sim-backups.ts';

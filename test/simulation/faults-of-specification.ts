@@ -1,5 +1,5 @@
 /** People who change their mind about other things than the size, and others who stand in the way. */
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import type { Random } from './random.ts';

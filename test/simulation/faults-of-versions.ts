@@ -1,6 +1,6 @@
 /** People who ask for another version of etcd, also for one that cannot be had, and releases that do not come up. */
 import { ANNOTATION_DATA_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { Fault } from './fault.ts';
 import type { Random } from './random.ts';
 import type { Dud } from './sim-kubelet.ts';

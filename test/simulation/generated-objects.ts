@@ -1,16 +1,16 @@
 /** What a generated observation shows of the members: their pods, claims and answers, and the list of a quorum. */
 import { ANNOTATION_RENDERED, memberName } from '../../src/api/names.ts';
-import type { EtcdCluster } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import { madeFrom } from '../../src/objects/made-from.ts';
 import { memberPod } from '../../src/objects/pod.ts';
-import type { MemberProbe } from '../../src/planner/member-probe.ts';
+import type { MemberProbe } from '../../src/planner/model/member-probe.ts';
 import type {
   ClaimFacts,
   ClusterFacts,
   HashFact,
   Membership,
   PodFacts,
-} from '../../src/planner/observation.ts';
+} from '../../src/planner/model/observation.ts';
 import { aClaim, aPod, aProbe, CLUSTER_ID, idOf, NAME, UNKNOWN_MEMBERSHIP } from '../support/builders.ts';
 import type { ClusterDraw } from './generated-cluster.ts';
 import type { MemberDraw } from './generated-members.ts';

@@ -5,7 +5,7 @@
  */
 import * as fc from 'fast-check';
 import { memberName } from '../../src/api/names.ts';
-import type { Actor, Observation } from '../../src/planner/observation.ts';
+import type { Actor, Observation } from '../../src/planner/model/observation.ts';
 import {
   ABSENT,
   anObservation,

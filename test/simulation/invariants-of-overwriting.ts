@@ -3,7 +3,7 @@
  * of every one of its voters is gone. What is gone the world itself knows: its disks and its nodes. Nothing of the operator is asked
  * but which incarnation it has recorded.
  */
-import type { EtcdClusterStatus, EtcdRestoreSpec } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreSpec } from '../../src/api/schemas/types.ts';
 import type { Around } from './ground-truth.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';

@@ -3,8 +3,8 @@
  * rules as its gates, from what is really so and not from what is seen. What came after its last look it cannot know.
  */
 import type { Step } from '../../src/activities/index.ts';
-import { withDefaults } from '../../src/api/defaults.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { SimEtcd } from './sim-etcd.ts';

@@ -3,7 +3,7 @@
  * confirmed, old and new members never run side by side, and success is said when the members have what was backed up.
  */
 import { clientServiceName } from '../../src/api/names.ts';
-import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
 import type { Around } from './ground-truth.ts';

@@ -1,5 +1,5 @@
 /** What must hold when the operator says that an upgrade has ended: the members' keys were compared since the last of them was changed. */
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { GroundTruth } from './ground-truth.ts';
 import { votersOf } from './sim-raft.ts';

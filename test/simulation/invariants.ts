@@ -1,7 +1,7 @@
 /** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
 import { serialOf } from '../../src/api/names.ts';
-import { compareVersions } from '../../src/api/versions.ts';
-import type { EtcdCluster } from '../../src/api/types.ts';
+import { compareVersions } from '../../src/api/versions/compare.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../support/container-arguments.ts';
 import { type Around, GroundTruth } from './ground-truth.ts';

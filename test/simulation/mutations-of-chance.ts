@@ -9,7 +9,7 @@ export const CHANCE_MUTATIONS: readonly ChanceMutation[] = [
     what: 'the loss of every volume counts at once, without the grace of a single one',
     edits: [
       at(
-        'planner/membership/total-loss.ts',
+        'planner/operations/membership/total-loss.ts',
         'graceOfLossMs(observation) === 0',
         'graceOfLossMs(observation) !== undefined',
       ),
@@ -19,7 +19,7 @@ export const CHANCE_MUTATIONS: readonly ChanceMutation[] = [
   },
   {
     what: 'a pod that keeps its data in itself is looked for by its labels alone',
-    edits: [at('activities/cluster-objects.ts', '[...new Set(names)]', '[]')],
+    edits: [at('activities/observe/cluster-objects.ts', '[...new Set(names)]', '[]')],
     seed: 200,
     within: { steps: 300_000, isEphemeral: true },
   },

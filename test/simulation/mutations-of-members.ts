@@ -1,8 +1,8 @@
 /** Guards of membership, repair and rollouts that are taken away: see mutations.ts. */
 import { at, type Mutation, without } from './mutation.ts';
 
-const PREFLIGHT = 'planner/membership/preflight.ts';
-const CAUGHT_UP = 'planner/membership/caught-up.ts';
+const PREFLIGHT = 'planner/checks/preflight.ts';
+const CAUGHT_UP = 'planner/checks/caught-up.ts';
 /** The last look before a promotion: it stands behind the others. */
 const STILL_FOLLOWS = at(
   'activities/steps/promote-learner.ts',
@@ -31,7 +31,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'one of two members is stopped before it is removed',
     'shrunkToOne',
-    at('planner/membership/farewell.ts', 'voters < FEWEST_VOTERS', 'false'),
+    at('planner/operations/membership/stop-first.ts', 'voters < FEWEST_VOTERS', 'false'),
   ),
   without(
     'members that people added are treated as ours',
@@ -41,13 +41,13 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a claim that only lacks its labels counts as gone',
     'claimWithoutLabelsAndStamps',
-    at('planner/membership/evidence.ts', 'isThere || runs', 'runs'),
+    at('planner/checks/evidence.ts', 'isThere || runs', 'runs'),
   ),
   without(
     'any trouble of a pod counts as an empty volume',
     'imageCannotBePulled',
     at(
-      'planner/membership/evidence.ts',
+      'planner/checks/evidence.ts',
       "pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message)",
       'started',
     ),
@@ -55,7 +55,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose node is gone is not waited for',
     'nodeIsGoneForAWhile',
-    at('planner/membership/replace.ts', 'left === 0', 'true'),
+    at('planner/operations/membership/replace.ts', 'left === 0', 'true'),
   ),
   without(
     'a learner is promoted however far behind it is',
@@ -73,52 +73,60 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'names are chosen above those that are there, not above those that were',
     'sizeGoesUpAndDownAndUp',
-    at('planner/membership/seats.ts', 'Math.max(lastSerialOf(cluster), ...serials)', 'Math.max(...serials)'),
+    at('planner/model/member-view.ts', 'Math.max(lastSerialOf(cluster), ...serials)', 'Math.max(...serials)'),
   ),
   without(
     'pods and claims of members are cleared away',
     'nothingHappens',
-    at('planner/membership/leftovers.ts', '!seats.some(seat => seat.name === object.name)', 'true'),
+    at(
+      'planner/operations/membership/removed-members.ts',
+      '!seats.some(seat => seat.name === object.name)',
+      'true',
+    ),
   ),
   without(
     'a member whose claim is being deleted is left alone',
     'claimIsDeletedUnderItsMember',
-    at('planner/membership/asked.ts', "claim.deleting || claim.phase === 'Lost'", 'false'),
+    at('planner/operations/membership/asked.ts', "claim.deleting || claim.phase === 'Lost'", 'false'),
   ),
   without(
     'a learner that lost its volume is started again on it',
     'learnerLosesItsVolume',
-    at('planner/membership/learner.ts', 'pod === undefined && lost !== undefined', 'false'),
+    at('planner/operations/membership/learner.ts', 'pod === undefined && lost !== undefined', 'false'),
   ),
   without(
     'a volume that goes away counts as one that keeps the data',
     'sleepIsWantedWhileAClaimGoes',
-    at('planner/repair.ts', 'claim === undefined || !isThere(claim)', '!claim'),
+    at('planner/operations/repair/index.ts', 'claim === undefined || !isThere(claim)', '!claim'),
   ),
   without(
     'voters are not sealed',
     'podIsToldToBootstrap',
-    at('planner/seal.ts', 'members.length === 0', 'true'),
+    at('planner/operations/stamps/seal.ts', 'members.length === 0', 'true'),
   ),
   without(
     'a cluster of which nothing is left is taken for one that never was',
     'nothingIsLeftOfIt',
-    at('planner/create.ts', 'rebuilt !== undefined', 'rebuilt?.incarnation.members.length > 0'),
+    at(
+      'planner/operations/create/index.ts',
+      'rebuilt !== undefined',
+      'rebuilt?.incarnation.members.length > 0',
+    ),
   ),
   without(
     'a rollout goes on whatever state the members are in',
     'rolloutWhileOneIsAway',
-    at('planner/gates.ts', 'passes()', 'undefined'),
+    at('planner/checks/gates.ts', 'passes()', 'undefined'),
   ),
   without(
     'a member without volume is stopped for the night',
     'sleepIsWantedWhileAClaimGoes',
-    at('planner/hibernate.ts', 'lost.length > 0', 'false'),
+    at('planner/operations/hibernate/index.ts', 'lost.length > 0', 'false'),
   ),
   without(
     'members of another cluster are taken for ours',
     'volumeOfAnotherCluster',
-    at('planner/checks.ts', 'probe.answered && probe.clusterId !== recorded', 'false'),
+    at('planner/checks/obstacles.ts', 'probe.answered && probe.clusterId !== recorded', 'false'),
   ),
   without(
     'a step is performed though the world has moved on',
@@ -156,49 +164,53 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a claim that was stamped again after the status was lost is not remembered',
     'stampsComeBackAfterTheStatusWasLost',
-    at('planner/rediscovery.ts', 'more.length === 0', 'true'),
+    at('planner/operations/stamps/rediscovery.ts', 'more.length === 0', 'true'),
   ),
   without(
     'claims that lost their stamps with the status count as none',
     'everyClaimLosesItsStampsWithTheStatus',
-    at('planner/identity.ts', 'members.some(member => member.name === name)', 'false'),
+    at('planner/model/identity.ts', 'members.some(member => member.name === name)', 'false'),
   ),
   without(
     'a cluster id that only a quorum told is not stamped on the resource',
     'statusIsLostBeforeAndAfterTheQuorum',
     at('activities/steps/record-incarnation.ts', 'clusterId !== undefined', 'false'),
-    at('planner/resource-stamps.ts', 'lacking.length === 0', 'true'),
+    at('planner/operations/stamps/resource.ts', 'lacking.length === 0', 'true'),
   ),
   without(
     'a member is restarted though the members hold different keys',
     'membersHoldDifferentKeys',
-    at('planner/gates.ts', 'new Set(group.map(({ hash }) => hash)).size > 1', 'false'),
+    at('planner/checks/gates.ts', 'new Set(group.map(({ hash }) => hash)).size > 1', 'false'),
   ),
   without(
     'members are replaced as often as they are lost',
     'replacementsAreSpent',
-    at('planner/membership/replace.ts', 'lately.length < maxReplacementsPerHour', 'true'),
+    at('planner/operations/membership/replace.ts', 'lately.length < maxReplacementsPerHour', 'true'),
   ),
   without(
     'a member that nothing is proved of is removed without asking anybody',
     'replacementOfTheUnproved',
-    at('planner/membership/replace.ts', "'obstacle' in answer", 'false'),
+    at('planner/operations/membership/replace.ts', "'obstacle' in answer", 'false'),
   ),
   without(
     'a member is added whose certificates are bad',
     'certificatesAreBad',
-    at('planner/membership/scale.ts', 'certificatesAreGood(observation)', 'undefined'),
+    at('planner/operations/membership/scale.ts', 'certificatesAreGood(observation)', 'undefined'),
   ),
   without(
     'members are restarted although those that go on would not trust what they show',
     'authorityIsExchanged',
-    at('planner/tls.ts', '[...complaints, ...exchanged(observation)]', 'complaints'),
+    at(
+      'planner/operations/certificates/index.ts',
+      '[...complaints, ...exchanged(observation)]',
+      'complaints',
+    ),
   ),
   without(
     'certificates are signed with an authority that members do not trust',
     'certificatesAreMade',
     at(
-      'planner/authorities.ts',
+      'planner/operations/certificates/authorities.ts',
       'thoseWithout(observation, authority.role, authority.fingerprints).length',
       '0',
     ),
@@ -207,7 +219,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a learner that had data is started again on another volume',
     'learnerLosesItsPodAndAllThatWasInIt',
     at(
-      'planner/membership/learner.ts',
+      'planner/operations/membership/learner.ts',
       'pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)',
       'false',
     ),
@@ -215,11 +227,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose kubelet does not answer is waited for without end',
     'stopDoesNotCome',
-    at('planner/members.ts', 'now - goneBy > HANGS_MS', 'false'),
+    at('planner/model/member-names.ts', 'now - goneBy > HANGS_MS', 'false'),
   ),
   without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
-    at('activities/observe.ts', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),
+    at('activities/observe/observe.ts', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),
   ),
 ];

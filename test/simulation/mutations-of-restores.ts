@@ -1,7 +1,7 @@
 /** Guards of restores that are taken away: see mutations.ts. */
 import { at, type Mutation, without } from './mutation.ts';
 
-const PLAN = 'planner/restore/plan.ts';
+const PLAN = 'planner/operations/restore/index.ts';
 const CONFIRMATION = 'planner/restore/confirmation.ts';
 
 export const RESTORE_MUTATIONS: readonly Mutation[] = [
@@ -18,7 +18,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a restore that was refused begins when all is lost',
     'refusedRestoreSeesEverythingLost',
-    at('planner/restore/of-cluster.ts', 'recordedRefusal(restore)', 'undefined'),
+    at('planner/model/restore-of-cluster.ts', 'recordedRefusal(restore)', 'undefined'),
     at('planner/restore/resource.ts', 'recordedRefusal(restore)', 'undefined'),
   ),
   without(
@@ -27,7 +27,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at(CONFIRMATION, 'rebuiltIdentity(observation)?.clusterId', 'undefined'),
     at(CONFIRMATION, 'idBefore(observation)', 'undefined'),
     at(CONFIRMATION, 'rebuiltIdentity(observation) !== undefined', 'false'),
-    at('planner/restore/admission.ts', 'rebuiltIdentity(observation)', 'undefined'),
+    at('planner/restore/preflight.ts', 'rebuiltIdentity(observation)', 'undefined'),
   ),
   without(
     'another id than that of the cluster confirms',
@@ -38,7 +38,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     'nodes that are registered anew are taken for lost at once',
     'nodesAreRegisteredAnew',
     at(
-      'planner/membership/total-loss.ts',
+      'planner/operations/membership/total-loss.ts',
       'Math.max(...seats.map(seat => graceLeftMs(observation, seat)))',
       '0',
     ),
@@ -66,16 +66,16 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a restored member that lacks keys of the backup is opened',
     'backupHasFewerKeysThanWasSaid',
-    at('planner/restore/seed.ts', 'seedKeys.keys === keys', 'true'),
+    at('planner/operations/restore/seed.ts', 'seedKeys.keys === keys', 'true'),
   ),
   without(
     'a restored member is opened whose keys nobody has counted',
     'keysAreNotCountedForAWhile',
-    at('planner/restore/seed.ts', 'expected === undefined', 'seedKeys?.ok !== true'),
+    at('planner/operations/restore/seed.ts', 'expected === undefined', 'seedKeys?.ok !== true'),
   ),
   without(
     'a cluster that is to be restored into is made empty',
     'clusterIsMadeToBeRestoredInto',
-    at('planner/create.ts', 'restoredBy !== undefined', 'false'),
+    at('planner/operations/create/index.ts', 'restoredBy !== undefined', 'false'),
   ),
 ];

@@ -1,10 +1,10 @@
 /** Guards of upgrades that are taken away: see mutations.ts. */
 import { at, type Mutation, without } from './mutation.ts';
 
-const GATES = 'planner/gates.ts';
-const VERSIONS = 'planner/versions.ts';
-const UPGRADE = 'planner/upgrade/index.ts';
-const GOAL = 'planner/upgrade/goal.ts';
+const GATES = 'planner/checks/gates.ts';
+const VERSIONS = 'planner/operations/upgrade/path.ts';
+const UPGRADE = 'planner/operations/upgrade/index.ts';
+const GOAL = 'planner/operations/upgrade/goal.ts';
 
 export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
@@ -23,7 +23,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'memberJoinsWhenAnUpgradeIsAskedFor',
     at(GATES, 'unfinished(seats)', 'undefined'),
     // Learners come first everywhere, and nobody reads from one or asks it for its keys.
-    at('planner/membership/learner.ts', 'learner === undefined', 'learner?.started !== false'),
+    at('planner/operations/membership/learner.ts', 'learner === undefined', 'learner?.started !== false'),
     at(GATES, 'unread(seats)', 'undefined'),
     at(GATES, 'different(observation, seats)', 'undefined'),
   ),
@@ -67,7 +67,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
     'a leader is restarted before it has handed over',
     'patchIsAskedFor',
-    at('planner/rolling.ts', '!isLeader(observation, member)', 'true'),
+    at('planner/operations/rollout/next-member.ts', '!isLeader(observation, member)', 'true'),
   ),
   without(
     'a minor is skipped',
@@ -83,7 +83,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'members are not started once more before they leave 3.6',
     'twoMinorsAreAskedFor',
     at(
-      'planner/upgrade/settling.ts',
+      'planner/operations/upgrade/settling.ts',
       'departure.settles && departure.from === minorOf(from) && departure.to === minorOf(to)',
       'false',
     ),
@@ -117,7 +117,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'a supervised upgrade asks nobody',
     'upgradeIsSupervised',
     at(
-      'planner/upgrade/consent.ts',
+      'planner/operations/upgrade/consent.ts',
       "observation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined",
       'true',
     ),

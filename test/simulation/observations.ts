@@ -1,6 +1,6 @@
 /** Has the planner decide on generated observations, and the oracle judge what it would do. */
 import * as fc from 'fast-check';
-import type { Decision } from '../../src/planner/decision.ts';
+import type { Decision } from '../../src/planner/model/decision.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';
 import { statusOf } from '../../src/planner/report/status.ts';

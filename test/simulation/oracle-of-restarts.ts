@@ -1,5 +1,5 @@
 /** Of the oracle: when a member that runs must not be stopped, and which version it must not be given. */
-import type { Step } from '../../src/planner/decision.ts';
+import type { Step } from '../../src/planner/model/decision.ts';
 import { isRunning, isWell, type Look, nameOf, quorumOf, type Row } from './oracle-look.ts';
 
 type Restart = Extract<Step, { kind: 'stopMember' | 'replaceImage' }>;

@@ -4,8 +4,8 @@
  * steps that do harm in some world that looks like this, not of those that are useless.
  */
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/names.ts';
-import type { Decision, Step } from '../../src/planner/decision.ts';
-import type { Actor, Observation } from '../../src/planner/observation.ts';
+import type { Decision, Step } from '../../src/planner/model/decision.ts';
+import type { Actor, Observation } from '../../src/planner/model/observation.ts';
 import { faultOfRestart } from './oracle-of-restarts.ts';
 import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 

@@ -1,5 +1,5 @@
 /** Scenes about who is a member: see scenes.ts. */
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { nodeOf } from './sim-nodes.ts';
 import { emptyDisk } from './sim-raft.ts';
 import type { Stage } from './stage.ts';

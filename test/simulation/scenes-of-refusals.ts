@@ -1,5 +1,5 @@
 /** Scenes about restores that nobody confirmed, and about losses that are none: see scenes.ts. */
-import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { BACKUP } from './sim-backups.ts';
 import { nodeOf } from './sim-nodes.ts';

@@ -1,7 +1,7 @@
 /** Scenes about restores of backups: see scenes.ts. */
 import type { Step } from '../../src/activities/index.ts';
 import { ANNOTATION_RESTORED_BY } from '../../src/api/names.ts';
-import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { BACKUP, keyOf } from './sim-backups.ts';

@@ -1,5 +1,5 @@
 /** Scenes about steps that come at the wrong time: see scenes.ts. */
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { nodeOf } from './sim-nodes.ts';
 import type { Stage } from './stage.ts';
 

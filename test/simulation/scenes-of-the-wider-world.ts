@@ -1,7 +1,7 @@
 /** Scenes about what others do to pods, volumes, Nodes and the resource: see scenes.ts. */
 import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/names.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { statusOf } from './sim-kubelet.ts';

@@ -1,5 +1,5 @@
 /** Scenes about another version: see scenes.ts. */
-import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { nodeOf } from './sim-nodes.ts';

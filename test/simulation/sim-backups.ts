@@ -3,9 +3,9 @@
  * had committed; the bytes in the store say which one it is.
  */
 import { createHash } from 'node:crypto';
-import { type BackupManifest, newManifest } from '../../src/api/backup-manifest.ts';
+import { type BackupManifest, newManifest } from '../../src/api/derived/backup-manifest.ts';
 import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../src/api/names.ts';
-import type { BackupEntry } from '../../src/api/types.ts';
+import type { BackupEntry } from '../../src/api/schemas/types.ts';
 import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';

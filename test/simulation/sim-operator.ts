@@ -4,9 +4,9 @@
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Assessment, Step } from '../../src/activities/index.ts';
-import type { Consent } from '../../src/planner/decision.ts';
-import type { Actor, Approval, PersonRequest } from '../../src/planner/observation.ts';
-import type { Verdict } from '../../src/planner/requests.ts';
+import type { Consent } from '../../src/planner/model/decision.ts';
+import type { Actor, Approval, PersonRequest } from '../../src/planner/model/observation.ts';
+import type { Verdict } from '../../src/planner/checks/human-requests.ts';
 import type { Calls } from './sim-calls.ts';
 
 type Operate = Extract<Assessment['decision'], { kind: 'operate' }>;

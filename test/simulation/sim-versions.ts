@@ -3,7 +3,7 @@
  * cluster agrees on a newer minor, and what old releases have left behind that newer ones trip over. As found on real
  * binaries (docs/operations/upgrade.md, test/integration/etcd-upgrade.integration.test.ts) and told upstream.
  */
-import { isAtLeast, minorOf } from '../../src/api/versions.ts';
+import { isAtLeast, minorOf } from '../../src/api/versions/compare.ts';
 import type { Disk, Entry, Process } from './sim-raft.ts';
 
 /** Faults of old releases that lie on a disk until a release mends them, and that 3.6 takes for the truth. */

@@ -1,8 +1,8 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
 import { FakeStore } from '../support/fake-store.ts';
-import { time } from '../../src/activities/poll.ts';
+import { time } from '../../src/activities/runtime/poll.ts';
 import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { type EtcdMember, EtcdError, type MemberTarget } from '../../src/etcd/port.ts';
 import { StoreError } from '../../src/store/port.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';

@@ -1,6 +1,6 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
-import { podFacts } from '../../src/activities/pod-facts.ts';
-import type { EtcdClusterStatus } from '../../src/api/types.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendApiserver } from './faults-of-apiserver.ts';

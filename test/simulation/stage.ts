@@ -7,7 +7,7 @@ import type {
   EtcdClusterSpec,
   EtcdClusterStatus,
   EtcdRestoreStatus,
-} from '../../src/api/types.ts';
+} from '../../src/api/schemas/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { Breach, CLUSTER } from './invariants.ts';

@@ -2,7 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/index.ts';
-import type { EtcdBackupSpec } from '../../src/api/types.ts';
+import type { EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from './backup-world.ts';
 import { until, type WorkflowBench } from './workflow-bench.ts';
 

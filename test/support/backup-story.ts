@@ -1,6 +1,11 @@
 /** A cluster in a stack is backed up, everything of it is lost, and a restore brings it back: as people would go about it. */
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdBackup, EtcdBackupSpec, EtcdRestore, EtcdRestoreSpec } from '../../src/api/types.ts';
+import type {
+  EtcdBackup,
+  EtcdBackupSpec,
+  EtcdRestore,
+  EtcdRestoreSpec,
+} from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { awaitRunning, readCluster, type World } from './e2e.ts';
 import { poll } from './poll.ts';

@@ -8,9 +8,9 @@ import {
   type BackupAssessment,
   type Dependencies,
 } from '../../src/activities/index.ts';
-import { parseManifest, type BackupManifest } from '../../src/api/backup-manifest.ts';
+import { parseManifest, type BackupManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION, LABEL_CLUSTER } from '../../src/api/names.ts';
-import type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from '../../src/api/types.ts';
+import type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from '../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { ActivityEnvironment } from './activity-environment.ts';

@@ -1,5 +1,5 @@
 /** Inputs of the planner with everything filled in; a test names only what it is about. */
-import { withDefaults } from '../../src/api/defaults.ts';
+import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
 import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
@@ -9,9 +9,14 @@ import {
   memberHost,
   memberName,
 } from '../../src/api/names.ts';
-import { securityStamp } from '../../src/api/tls.ts';
-import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, Incarnation } from '../../src/api/types.ts';
-import type { MemberProbe } from '../../src/planner/member-probe.ts';
+import { securityStamp } from '../../src/api/derived/tls.ts';
+import type {
+  EtcdCluster,
+  EtcdClusterSpec,
+  EtcdClusterStatus,
+  Incarnation,
+} from '../../src/api/schemas/types.ts';
+import type { MemberProbe } from '../../src/planner/model/member-probe.ts';
 import type {
   ClaimFacts,
   ClusterFacts,
@@ -19,7 +24,7 @@ import type {
   ObjectFacts,
   Observation,
   PodFacts,
-} from '../../src/planner/observation.ts';
+} from '../../src/planner/model/observation.ts';
 
 export const NAME = 'example';
 export const NAMESPACE = 'shop';

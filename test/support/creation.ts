@@ -1,5 +1,5 @@
 /** How long a cluster takes from apply to available, and the floor to compare it with: the same pods made by hand. */
-import type { EtcdCluster } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import { memberHost } from '../../src/api/names.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';

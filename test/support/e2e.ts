@@ -7,7 +7,7 @@ import { installOperator } from '../../local/operator.ts';
 import { createProgress } from '../../local/progress.ts';
 import { openStack, type Stack, up } from '../../local/stack/index.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/types.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeClient, type KubeObject, silentLogger } from '../../src/kube/port.ts';

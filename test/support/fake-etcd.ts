@@ -6,7 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
-import { isAtLeast, minorOf } from '../../src/api/versions.ts';
+import { isAtLeast, minorOf } from '../../src/api/versions/compare.ts';
 import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import {
   EtcdError,

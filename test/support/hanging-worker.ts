@@ -4,8 +4,8 @@
  * line when it hangs.
  */
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { parseConfig } from '../../src/main/config.ts';
-import { workerLimits } from '../../src/main/worker.ts';
+import { parseConfig } from '../../src/main/config/config.ts';
+import { workerLimits } from '../../src/main/temporal/worker.ts';
 import { approvedRepair, creation, scriptedActivities } from './scripted-activities.ts';
 import { beQuiet, bundleOfWorkflows } from './workflow-bench.ts';
 

@@ -1,6 +1,6 @@
 /** Looks for secrets wherever the operator writes: in what Kubernetes and Temporal keep, in logs, in metrics and in stores. */
 import { OPERATOR_NAMESPACE } from '../../local/operator.ts';
-import { secretText } from '../../src/activities/tls-secrets.ts';
+import { secretText } from '../../src/activities/observe/certificate-secrets.ts';
 import type { World } from './e2e.ts';
 import { linesOf } from './stack-store.ts';
 

@@ -10,14 +10,14 @@ import {
   createActivities,
   type Dependencies,
 } from '../../src/activities/index.ts';
-import type { PassReport } from '../../src/activities/pass-report.ts';
-import { time } from '../../src/activities/poll.ts';
-import type { ClusterRef } from '../../src/activities/resource.ts';
+import type { PassReport } from '../../src/activities/runtime/pass-report.ts';
+import { time } from '../../src/activities/runtime/poll.ts';
+import type { ClusterRef } from '../../src/activities/resource/etcd-cluster.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/types.ts';
+import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import type { Step } from '../../src/planner/decision.ts';
-import type { Actor } from '../../src/planner/observation.ts';
+import type { Step } from '../../src/planner/model/decision.ts';
+import type { Actor } from '../../src/planner/model/observation.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
 import { FakeEtcd } from './fake-etcd.ts';
 import { FakeKube } from './fake-kube.ts';

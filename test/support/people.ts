@@ -1,7 +1,7 @@
 /** What people ask for, kept as the entity's workflow keeps it (src/workflows/requests.ts), for worlds without Temporal. */
 import type { Actor, Assessment } from '../../src/activities/index.ts';
-import type { PersonRequest } from '../../src/planner/observation.ts';
-import type { Verdict } from '../../src/planner/requests.ts';
+import type { PersonRequest } from '../../src/planner/model/observation.ts';
+import type { Verdict } from '../../src/planner/checks/human-requests.ts';
 import { Killed, type OperatorWorld } from './operator-world.ts';
 
 /** So many passes without coming to rest are too many. */

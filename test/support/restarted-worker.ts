@@ -5,8 +5,8 @@
  */
 import { once } from 'node:events';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { parseConfig } from '../../src/main/config.ts';
-import { workerLimits } from '../../src/main/worker.ts';
+import { parseConfig } from '../../src/main/config/config.ts';
+import { workerLimits } from '../../src/main/temporal/worker.ts';
 import { Script, scriptedActivities } from './scripted-activities.ts';
 import { beQuiet, bundleOfWorkflows } from './workflow-bench.ts';
 

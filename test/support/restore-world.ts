@@ -1,11 +1,11 @@
 /** A cluster, a backup in a store, and an EtcdRestore, all in memory: both passes are made in turn, and their steps. */
 import { createHash } from 'node:crypto';
-import { newManifest } from '../../src/api/backup-manifest.ts';
+import { newManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterSpec, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/types.ts';
+import type { EtcdClusterSpec, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import type { Actor } from '../../src/planner/observation.ts';
-import type { ClusterRef } from '../../src/activities/resource.ts';
+import type { Actor } from '../../src/planner/model/observation.ts';
+import type { ClusterRef } from '../../src/activities/resource/etcd-cluster.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
 import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';
 import { snapshotBytes } from './fake-snapshot.ts';

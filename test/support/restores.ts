@@ -6,7 +6,7 @@ import type {
   EtcdBackupSpec,
   EtcdRestore,
   EtcdRestoreSpec,
-} from '../../src/api/types.ts';
+} from '../../src/api/schemas/types.ts';
 import { podsOf, readCluster, type World } from './e2e.ts';
 import { poll } from './poll.ts';
 

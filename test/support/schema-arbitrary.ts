@@ -1,6 +1,6 @@
 /** Values that an OpenAPI schema of a CRD lets through, however odd: what CEL rules and patterns refuse is among them. */
 import * as fc from 'fast-check';
-import type { StructuralSchema } from '../../src/api/structural.schema.ts';
+import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
 
 /** What people write, paste and mistype. */
 const ODD_TEXTS = [

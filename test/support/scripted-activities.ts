@@ -13,12 +13,12 @@ import {
   type Operation,
   type Step,
 } from '../../src/activities/index.ts';
-import type { WaitOutcome } from '../../src/activities/poll.ts';
-import { beating } from '../../src/activities/beating.ts';
-import type { Consent } from '../../src/planner/decision.ts';
-import type { PersonRequest } from '../../src/planner/observation.ts';
-import type { Verdict } from '../../src/planner/requests.ts';
-import { planned } from '../../src/planner/step-summary.ts';
+import type { WaitOutcome } from '../../src/activities/runtime/poll.ts';
+import { beating } from '../../src/activities/runtime/heartbeat.ts';
+import type { Consent } from '../../src/planner/model/decision.ts';
+import type { PersonRequest } from '../../src/planner/model/observation.ts';
+import type { Verdict } from '../../src/planner/checks/human-requests.ts';
+import { planned } from '../../src/planner/model/step-summary.ts';
 
 const TOKEN = 'example-5d1c7f20-1';
 const MEMBERS = ['example-0', 'example-1', 'example-2'];

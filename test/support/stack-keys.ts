@@ -1,9 +1,9 @@
 /** The keys of a cluster in a stack, with all that etcd says of each; written and read with etcd's own client, also through TLS. */
 import { randomBytes } from 'node:crypto';
 import { Etcd3 } from 'etcd3';
-import { clientAccess, readTlsSecrets } from '../../src/activities/tls-secrets.ts';
+import { clientAccess, readTlsSecrets } from '../../src/activities/observe/certificate-secrets.ts';
 import { memberHost } from '../../src/api/names.ts';
-import type { EtcdCluster } from '../../src/api/types.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import { isServing } from './drill/endpoints.ts';
 import { podsOf, readCluster, type World } from './e2e.ts';
 import { poll } from './poll.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../src/activities/index.ts';
-import { bundleWorkflows } from '../../src/main/workflow-bundle.ts';
+import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
 import {
   changedSignal,
   type PlanAnswer,

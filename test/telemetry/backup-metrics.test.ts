@@ -1,7 +1,7 @@
 /** What is told of backups in numbers. */
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { endedRun } from '../../src/activities/backup/figures.ts';
+import { endedRun } from '../../src/activities/runtime/backup-figures.ts';
 import { backupMetrics, type KnownBackup } from '../../src/telemetry/backup-metrics.ts';
 import { Harness } from '../watcher/harness.ts';
 import { refTo } from '../watcher/objects.ts';

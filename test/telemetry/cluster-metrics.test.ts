@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { ClusterFigures, PassReport } from '../../src/activities/pass-report.ts';
+import type { ClusterFigures, PassReport } from '../../src/activities/runtime/pass-report.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 
 const well: ClusterFigures = {

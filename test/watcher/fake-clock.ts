@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/watcher/ports.ts';
+import type { Clock } from '../../src/watcher/model/ports.ts';
 
 interface Timer {
   readonly at: number;

@@ -1,8 +1,8 @@
 /** Temporal and the reflectors, as far as the watcher can tell them from the real ones. */
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/ports.ts';
-import type { TemporalPort, WorkflowProblem, WorkflowState } from '../../src/watcher/temporal.ts';
+import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
+import type { TemporalPort, WorkflowProblem, WorkflowState } from '../../src/watcher/temporal/client.ts';
 import type { Changed } from '../../src/workflows/messages.ts';
 import type { FakeClock } from './fake-clock.ts';
 

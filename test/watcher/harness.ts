@@ -1,7 +1,7 @@
 /** A whole watcher on a fake world and a fake clock. */
 import type { ResourceRef } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { WATCHER_FIELD_MANAGER } from '../../src/watcher/condition-writer.ts';
+import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
 import { FakeKube } from '../support/fake-kube.ts';

@@ -3,10 +3,10 @@ import { isConflict } from '../../kube/errors.ts';
 import type { BackupActor, BackupDecision } from '../../planner/backup/observation.ts';
 import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
-import type { EtcdBackupStatus } from '../../api/types.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { neededByRestores } from './needed.ts';
-import { backupFacts, type BackupRef, readBackup, reportBackup } from './resource.ts';
+import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
 export interface BackupAssessment {

@@ -1,9 +1,15 @@
 /** The first and the last step of a run: it is recorded before it does anything, and lets go of the resource after it. */
-import { preconditionChanged } from '../failures.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { endLeftPod } from './serving-pod.ts';
-import { type BackupRef, backupFacts, readBackup, reportBackup, setFinalizer } from './resource.ts';
+import {
+  type BackupRef,
+  backupFacts,
+  readBackup,
+  reportBackup,
+  setFinalizer,
+} from '../resource/etcd-backup.ts';
 
 /** Records the run, so that whoever goes on after a crash makes the same one. Done twice it finds itself done. */
 export async function beginBackup(

@@ -1,7 +1,7 @@
 /** What one EtcdBackup has in its store: objects with a manifest that names it. Names alone prove nothing. */
 import { createHash } from 'node:crypto';
-import type { BackupCompression } from '../../api/backup-defaults.ts';
-import { type BackupManifest, parseManifest } from '../../api/backup-manifest.ts';
+import type { BackupCompression } from '../../api/defaults/etcd-backup.ts';
+import { type BackupManifest, parseManifest } from '../../api/derived/backup-manifest.ts';
 import {
   isOfRun,
   locationOf,
@@ -11,8 +11,8 @@ import {
   placeOf,
   serverOf,
   type StorePlace,
-} from '../../api/backup-names.ts';
-import type { EtcdBackup } from '../../api/types.ts';
+} from '../../api/derived/backup-names.ts';
+import type { EtcdBackup } from '../../api/schemas/types.ts';
 import { TrailerCheck } from '../../etcd/verified-snapshot.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/port.ts';
 import { StoreError } from '../../store/port.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../objects/claim-store.ts';
 import { inspect } from '../../tls/inspect.ts';
 import { createAuthority, issueLeaf } from '../../tls/issue.ts';
-import { isControlledBy } from '../pod-facts.ts';
-import { SECRET, secretText } from '../tls-secrets.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
+import { SECRET, secretText } from '../observe/certificate-secrets.ts';
 import { BackupFailure } from './failure.ts';
 
 const VALID_MS = 400 * 24 * 3_600_000;

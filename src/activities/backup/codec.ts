@@ -2,7 +2,7 @@
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import type { BackupCompression } from '../../api/backup-defaults.ts';
+import type { BackupCompression } from '../../api/defaults/etcd-backup.ts';
 
 /** The bytes as the object holds them. */
 export function compressed(

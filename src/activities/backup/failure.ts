@@ -2,7 +2,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
-import { stepFailure } from '../failures.ts';
+import { stepFailure } from '../runtime/failures.ts';
 
 /** A backup that cannot be made now (`later`), or not before somebody changes something (`never`). */
 export class BackupFailure extends Error {

@@ -3,8 +3,8 @@
  * it had ended. A guess would have a restore refuse a good backup (issue 5, C4).
  */
 import type { EtcdMember, KeyCount } from '../../etcd/port.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { messageOf } from '../failures.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { messageOf } from '../runtime/failures.ts';
 
 interface Asking {
   readonly deps: Pick<Dependencies, 'logger'>;

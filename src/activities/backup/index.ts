@@ -1,9 +1,9 @@
 /** The activities of EtcdBackups. */
 import type { BackupStep } from '../../planner/backup/observation.ts';
-import { beating, beatingWithPulse } from '../beating.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { passFailure } from '../failures.ts';
-import type { ClusterRef } from '../resource.ts';
+import { beating, beatingWithPulse } from '../runtime/heartbeat.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { passFailure } from '../runtime/failures.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 import { assessBackup } from './assess.ts';
 import { beginBackup, releaseBackup } from './begin.ts';
 import { backupFailure } from './failure.ts';

@@ -1,8 +1,8 @@
 import { API_VERSION } from '../../api/names.ts';
-import type { BackupEntry, EtcdRestore } from '../../api/types.ts';
-import { hasEnded } from '../../planner/restore/of-cluster.ts';
-import type { Dependencies } from '../dependencies.ts';
-import type { BackupRef } from './resource.ts';
+import type { BackupEntry, EtcdRestore } from '../../api/schemas/types.ts';
+import { hasEnded } from '../../planner/model/restore-of-cluster.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import type { BackupRef } from '../resource/etcd-backup.ts';
 
 /**
  * Which of these backups EtcdRestores have begun with and may still have to read. They go when those have ended. All namespaces that

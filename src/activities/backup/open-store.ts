@@ -1,12 +1,12 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
 import { secretNameOf, type StoreOfSpec, storeBlock, storeRow } from '../../api/stores.ts';
-import type { EtcdBackup } from '../../api/types.ts';
+import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
 import type { StoreSpec } from '../../store/adapters.ts';
 import { openStore } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
-import { SECRET } from '../tls-secrets.ts';
+import { SECRET } from '../observe/certificate-secrets.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';

@@ -1,8 +1,8 @@
 /** Says how far a run is, while it goes on: in heartbeats by the caller, here in the resource's status. */
-import type { Pulse } from '../beating.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { messageOf } from '../failures.ts';
-import { type BackupRef, recordRun } from './resource.ts';
+import type { Pulse } from '../runtime/heartbeat.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { messageOf } from '../runtime/failures.ts';
+import { type BackupRef, recordRun } from '../resource/etcd-backup.ts';
 
 /** How often status is written: people look at it, nothing depends on it. */
 const EVERY_MS = 3_000;

@@ -1,16 +1,16 @@
 /** Retention: deletes what the policy does not keep, and reads anew what there is. */
 import { Context } from '@temporalio/activity';
-import { backupWithDefaults } from '../../api/backup-defaults.ts';
-import { manifestKey, serverOf } from '../../api/backup-names.ts';
+import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
+import { manifestKey, serverOf } from '../../api/derived/backup-names.ts';
 import { isConflict } from '../../kube/errors.ts';
 import { asKept } from '../../planner/backup/plan.ts';
 import { newestFirst } from '../../planner/backup/report.ts';
 import { toDelete } from '../../planner/backup/retention.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
 import { keyOn, listOurs, shelfOf } from './catalogue.ts';
 import { neededByRestores } from './needed.ts';
-import { backupFacts, type BackupRef, readBackup, reportBackup } from './resource.ts';
+import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
 const TRIES = 5;
 

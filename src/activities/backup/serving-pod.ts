@@ -3,9 +3,9 @@ import type { KubeClient, KubeObject, WritableObject } from '../../kube/port.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts';
 import { type ClaimStoreOwner, claimStoreName } from '../../objects/claim-store.ts';
 import type { Store } from '../../store/port.ts';
-import { POD } from '../observe.ts';
-import { isControlledBy, podFacts } from '../pod-facts.ts';
-import { waitUntil } from '../poll.ts';
+import { POD } from '../observe/observe.ts';
+import { isControlledBy, podFacts } from '../observe/pod-facts.ts';
+import { waitUntil } from '../runtime/poll.ts';
 import { BackupFailure } from './failure.ts';
 
 /** Ends the pod that an earlier opening has left, whose process was killed. To be called when nobody uses the claim. */

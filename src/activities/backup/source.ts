@@ -1,8 +1,8 @@
 /** Opens the member that a snapshot is taken from: looked for, asked, and read from linearizably first. */
-import { domainOf } from '../../api/domain.ts';
+import { domainOf } from '../../api/derived/domain.ts';
 import { ANNOTATION_HOSTS, API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
-import { secretKeys } from '../../api/tls.ts';
-import type { EtcdBackup, EtcdCluster } from '../../api/types.ts';
+import { secretKeys } from '../../api/derived/tls.ts';
+import type { EtcdBackup, EtcdCluster } from '../../api/schemas/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import { clusterOfService, parseEndpoint } from '../../planner/backup/endpoints.ts';
 import {
@@ -11,17 +11,17 @@ import {
   sourcesByPreference,
 } from '../../planner/backup/source.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { asCluster } from '../resource.ts';
-import { messageOf } from '../failures.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { asCluster } from '../resource/etcd-cluster.ts';
+import { messageOf } from '../runtime/failures.ts';
 import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';
-import { POD } from '../observe.ts';
-import { podFacts } from '../pod-facts.ts';
-import { dial } from '../probe.ts';
-import { clientAccess, readTlsSecrets, SECRET, secretText } from '../tls-secrets.ts';
-import { whyUnusable } from '../tls-usable.ts';
+import { POD } from '../observe/observe.ts';
+import { podFacts } from '../observe/pod-facts.ts';
+import { dial } from '../observe/probe.ts';
+import { clientAccess, readTlsSecrets, SECRET, secretText } from '../observe/certificate-secrets.ts';
+import { whyUnusable } from '../observe/usable-certificate.ts';
 
 /** The member of choice. To be closed. */
 export interface SnapshotSource {

@@ -4,20 +4,20 @@
  */
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { newManifest, type BackupManifest } from '../../api/backup-manifest.ts';
-import { backupWithDefaults } from '../../api/backup-defaults.ts';
-import { keysOf, periodicKey, serverOf } from '../../api/backup-names.ts';
-import { timestamp } from '../../api/time.ts';
-import type { BackupEntry, EtcdBackup } from '../../api/types.ts';
+import { newManifest, type BackupManifest } from '../../api/derived/backup-manifest.ts';
+import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
+import { keysOf, periodicKey, serverOf } from '../../api/derived/backup-names.ts';
+import { timestamp } from '../../api/values/time.ts';
+import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
 import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
-import type { Pulse } from '../beating.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { messageOf } from '../failures.ts';
+import type { Pulse } from '../runtime/heartbeat.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { messageOf } from '../runtime/failures.ts';
 import {
   type Found,
   findWritten,
@@ -31,11 +31,11 @@ import {
 } from './catalogue.ts';
 import { compressed } from './codec.ts';
 import { withProgress } from './progress.ts';
-import { backupFacts, type BackupRef, readRunning, recordRun } from './resource.ts';
+import { backupFacts, type BackupRef, readRunning, recordRun } from '../resource/etcd-backup.ts';
 import { keysHeld, readBefore } from './held-keys.ts';
 import { liveHash, liveOf } from './live-hashes.ts';
 import { openSource, type SnapshotSource } from './source.ts';
-import { withMemberSlot } from '../member-slot.ts';
+import { withMemberSlot } from '../runtime/member-slot.ts';
 
 type Step = Extract<BackupStep, { kind: 'takeSnapshot' }>;
 

@@ -1,17 +1,17 @@
 /** Has a pod read a backup: made, given the object out of the store, listened to, and ended whatever happens. */
-import type { BackupManifest } from '../../api/backup-manifest.ts';
-import { withDefaults } from '../../api/defaults.ts';
+import type { BackupManifest } from '../../api/derived/backup-manifest.ts';
+import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/claim-store.ts';
 import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../objects/verify-pod.ts';
 import { parseReport, type VerificationReport } from '../../planner/backup/verification.ts';
 import type { Store } from '../../store/port.ts';
-import { lastWords } from '../last-words.ts';
-import { POD } from '../observe.ts';
-import { placeBeside } from '../pod-place.ts';
-import { waitUntil } from '../poll.ts';
+import { lastWords } from '../observe/termination-message.ts';
+import { POD } from '../observe/observe.ts';
+import { placeBeside } from '../runtime/pod-placement.ts';
+import { waitUntil } from '../runtime/poll.ts';
 import { snapshotIn } from '../restore/backup-object.ts';
-import { secretText } from '../tls-secrets.ts';
+import { secretText } from '../observe/certificate-secrets.ts';
 import { issueIdentity, readIdentity } from './claim-store-identity.ts';
 import { addressOf, answering, endPod, ensurePod, removeUnfit } from './serving-pod.ts';
 import { managedCluster } from './source.ts';

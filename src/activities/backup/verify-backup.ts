@@ -3,20 +3,20 @@
  * cluster's own etcd, and what they say is judged and recorded, in the manifest and in the resource. Can be killed at any
  * point and done again: a pod that was left is ended, and its work begun anew.
  */
-import { backupWithDefaults } from '../../api/backup-defaults.ts';
-import type { BackupManifest } from '../../api/backup-manifest.ts';
-import { manifestKey } from '../../api/backup-names.ts';
-import { timestamp } from '../../api/time.ts';
-import type { BackupEntry } from '../../api/types.ts';
+import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
+import type { BackupManifest } from '../../api/derived/backup-manifest.ts';
+import { manifestKey } from '../../api/derived/backup-names.ts';
+import { timestamp } from '../../api/values/time.ts';
+import type { BackupEntry } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import type { BackupStep } from '../../planner/backup/observation.ts';
 import { settled, withFault, withSuccess } from '../../planner/backup/report.ts';
 import { judge, type ReadReport, type Verdict } from '../../planner/backup/verification.ts';
-import type { Pulse } from '../beating.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Pulse } from '../runtime/heartbeat.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { keyOn, writeManifest } from './catalogue.ts';
 import { BackupFailure } from './failure.ts';
-import { backupFacts, type BackupRef, recordRun } from './resource.ts';
+import { backupFacts, type BackupRef, recordRun } from '../resource/etcd-backup.ts';
 import { hashNow } from './live-hashes.ts';
 import { endedRun, obtain, type Run, withRun } from './take-snapshot.ts';
 import { askVerifier } from './verifier.ts';

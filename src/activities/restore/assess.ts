@@ -1,6 +1,6 @@
 /** One pass of an EtcdRestore: read → plan → report. */
 import { API_VERSION, isClusterName } from '../../api/names.ts';
-import type { EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
+import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { isConflict } from '../../kube/errors.ts';
 import {
   planRestoreResource,
@@ -8,11 +8,11 @@ import {
   type RestoreDecision,
 } from '../../planner/restore/resource.ts';
 import { restoreStatus } from '../../planner/restore/report.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { observe } from '../observe.ts';
-import type { ClusterRef } from '../resource.ts';
-import { withoutWatchers } from '../status-writing.ts';
-import { readBackupOf, readRestore, reportRestore, type RestoreRef } from './resource.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { observe } from '../observe/observe.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import { withoutWatchers } from '../resource/status-writing.ts';
+import { readBackupOf, readRestore, reportRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 
 /** What a workflow needs to know of a pass. */
 export interface RestoreAssessment {

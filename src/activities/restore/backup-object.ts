@@ -1,18 +1,18 @@
 /** The object that a restore is about: opened, examined from end to end, and read again with its checksum. */
 import { createHash } from 'node:crypto';
-import type { BackupCompression } from '../../api/backup-defaults.ts';
-import { manifestKey } from '../../api/backup-names.ts';
-import type { BackupEntry, EtcdRestore } from '../../api/types.ts';
+import type { BackupCompression } from '../../api/defaults/etcd-backup.ts';
+import { manifestKey } from '../../api/derived/backup-names.ts';
+import type { BackupEntry, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { asksForUsers, type ReadAt, storageVersionOf } from '../../etcd/snapshot-facts.ts';
 import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
-import type { RestoreSource } from '../../planner/restore/of-cluster.ts';
+import type { RestoreSource } from '../../planner/model/restore-of-cluster.ts';
 import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
 import { proveObject, readManifest } from '../backup/catalogue.ts';
 import { decompressed } from '../backup/codec.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { readBackupOf } from './resource.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { readBackupOf } from '../resource/etcd-restore.ts';
 
 /** An opened store and the object in it. The store is to be closed. */
 export interface OpenedObject {

@@ -4,10 +4,10 @@ import { ANNOTATION_RESTORED_BY, API_VERSION } from '../../api/names.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { RestoreStep } from '../../planner/restore/resource.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
 import { examine, openObject } from './backup-object.ts';
-import { readRestore, recordFailure, recordRestore, type RestoreRef } from './resource.ts';
+import { readRestore, recordFailure, recordRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 
 type StepOf<Kind extends RestoreStep['kind']> = Extract<RestoreStep, { kind: Kind }>;
 

@@ -1,19 +1,19 @@
 /** The steps that fence a cluster, make it another one, and end or take back a restore. */
 import { ANNOTATION_KEPT_BY_RESTORE, FINALIZER, clientServiceName, serialOf } from '../../api/names.ts';
-import { timestamp } from '../../api/time.ts';
-import type { EtcdCluster } from '../../api/types.ts';
-import type { Step } from '../../planner/decision.ts';
-import { lastSerialOf } from '../../planner/identity.ts';
-import { podsLeft } from '../cluster-objects.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { CLAIM, clusterFacts, POD, SERVICE } from '../observe.ts';
-import { isControlledBy } from '../pod-facts.ts';
-import { type WaitOutcome, waitUntil } from '../poll.ts';
-import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
+import { timestamp } from '../../api/values/time.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { lastSerialOf } from '../../planner/model/identity.ts';
+import { podsLeft } from '../observe/cluster-objects.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { CLAIM, clusterFacts, POD, SERVICE } from '../observe/observe.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
+import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import { type ClusterRef, recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import { stillPlanned } from '../steps/still-planned.ts';
-import { endRestorePods } from './pods.ts';
-import { recordFailure } from './resource.ts';
+import { endRestorePods } from './helper-pods.ts';
+import { recordFailure } from '../resource/etcd-restore.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 

@@ -1,11 +1,11 @@
 /** The activities of restores: the pass and the steps of an EtcdRestore, and the steps of its cluster. */
-import type { Step } from '../../planner/decision.ts';
+import type { Step } from '../../planner/model/decision.ts';
 import type { RestoreStep } from '../../planner/restore/resource.ts';
 import { backupFailure } from '../backup/failure.ts';
-import { beating } from '../beating.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { passFailure, stepFailure } from '../failures.ts';
-import type { ClusterRef } from '../resource.ts';
+import { beating } from '../runtime/heartbeat.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { passFailure, stepFailure } from '../runtime/failures.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
 import {
@@ -16,7 +16,7 @@ import {
   switchIncarnation,
 } from './incarnation.ts';
 import { requestRestore } from './request.ts';
-import type { RestoreRef } from './resource.ts';
+import type { RestoreRef } from '../resource/etcd-restore.ts';
 import { disarmAlarms, fillVolume, startSeed, unpackBackup } from './seeding.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;

@@ -1,9 +1,9 @@
 import { ANNOTATION_TOTAL_LOSS, API_VERSION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 import { stillPlanned } from '../steps/still-planned.ts';
 
 /** Makes the EtcdRestore, with all proofs looked at once more, and says what is lost: everything after the backup. */

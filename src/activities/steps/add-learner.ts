@@ -1,16 +1,16 @@
 import { serialOf } from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
-import type { Step } from '../../planner/decision.ts';
-import { awaitsSuccessor } from '../../planner/membership/replacements.ts';
-import { seatsOf } from '../../planner/membership/seats.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { awaitsSuccessor } from '../../planner/operations/membership/replacements.ts';
+import { seatsOf } from '../../planner/model/member-view.ts';
 import { plan } from '../../planner/plan.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { getAll } from '../cluster-objects.ts';
-import { CLAIM, observe, POD } from '../observe.ts';
-import { onLeader } from '../leader.ts';
-import { waitUntil } from '../poll.ts';
-import { type ClusterRef, recordStatus, stampIdentity } from '../resource.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { getAll } from '../observe/cluster-objects.ts';
+import { CLAIM, observe, POD } from '../observe/observe.ts';
+import { onLeader } from '../cluster/leader.ts';
+import { waitUntil } from '../runtime/poll.ts';
+import { type ClusterRef, recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
 import { stillPlanned } from './still-planned.ts';
 
 type AddLearner = Extract<Step, { kind: 'addLearner' }>;

@@ -1,12 +1,12 @@
 /** Leading clients to members and away from them: by the label that the client Service selects pods by. */
 import { Context } from '@temporalio/activity';
 import { ANNOTATION_WITHDRAWN, CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../api/names.ts';
-import { parseTimestamp } from '../../api/time.ts';
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { POD } from '../observe.ts';
-import { time } from '../poll.ts';
-import type { ClusterRef } from '../resource.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { POD } from '../observe/observe.ts';
+import { time } from '../runtime/poll.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 
 /** How long every node may take to hear of a change of endpoints. */
 const HEARD_MS = 1_000;
@@ -24,7 +24,7 @@ export async function admitMembers(
 /**
  * Leads new clients away from pods that are about to be stopped, and gives that time to be heard of: whoever is sent off by the end
  * of one and connects again meets another member. Stops nobody, and is taken back when nobody is stopped
- * (planner/admission.ts). Nothing is waited for that was waited for already; the first one is the next to be stopped.
+ * (planner/operations/repair/client-routing.ts). Nothing is waited for that was waited for already; the first one is the next to be stopped.
  */
 export async function withdraw(
   deps: Dependencies,

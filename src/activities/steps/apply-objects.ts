@@ -1,11 +1,11 @@
 import { type StoredObject, firstEdit, removals } from '../../objects/edited.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import type { KubeObject } from '../../kube/port.ts';
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { isControlledBy } from '../pod-facts.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
 
 /**

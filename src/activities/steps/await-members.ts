@@ -1,17 +1,17 @@
 /** Waiting for members: until a quorum answers, or until every pod is ready. */
 import { ApplicationFailure } from '@temporalio/activity';
-import { domainOf } from '../../api/domain.ts';
-import { denialOf, type MemberProbe } from '../../planner/member-probe.ts';
-import type { PodFacts } from '../../planner/observation.ts';
-import { hasArrived } from '../../planner/versions.ts';
-import { findObjects } from '../cluster-objects.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { POD } from '../observe.ts';
-import { podFacts } from '../pod-facts.ts';
-import { type WaitOutcome, waitUntil } from '../poll.ts';
-import { type ClusterAddress, probeMembers } from '../probe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
-import { clientAccess, readTlsSecrets } from '../tls-secrets.ts';
+import { domainOf } from '../../api/derived/domain.ts';
+import { denialOf, type MemberProbe } from '../../planner/model/member-probe.ts';
+import type { PodFacts } from '../../planner/model/observation.ts';
+import { hasArrived } from '../../planner/operations/upgrade/path.ts';
+import { findObjects } from '../observe/cluster-objects.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { POD } from '../observe/observe.ts';
+import { podFacts } from '../observe/pod-facts.ts';
+import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import { type ClusterAddress, probeMembers } from '../observe/probe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
 
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */
 export async function awaitQuorum(

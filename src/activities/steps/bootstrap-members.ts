@@ -1,15 +1,15 @@
-import { withDefaults } from '../../api/defaults.ts';
-import type { EtcdCluster } from '../../api/types.ts';
-import { minorOf } from '../../api/versions.ts';
+import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
+import { minorOf } from '../../api/versions/compare.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
 import { peerService } from '../../objects/services.ts';
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { authoritiesNoted } from '../note-authorities.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { authoritiesNoted } from '../certificates/note-authorities.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 import { createOwned } from './create-owned.ts';
 
 /**

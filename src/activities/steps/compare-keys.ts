@@ -1,19 +1,19 @@
 import { Context } from '@temporalio/activity';
 import { LABEL_CLUSTER } from '../../api/names.ts';
-import { timestamp } from '../../api/time.ts';
-import type { KeyHashes } from '../../api/types.ts';
+import { timestamp } from '../../api/values/time.ts';
+import type { KeyHashes } from '../../api/schemas/types.ts';
 import { isConflict } from '../../kube/errors.ts';
-import type { Step } from '../../planner/decision.ts';
-import type { PodFacts } from '../../planner/observation.ts';
-import type { Pulse } from '../beating.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { areComparable, hashMembers } from '../hashing.ts';
-import { POD } from '../observe.ts';
-import { podFacts } from '../pod-facts.ts';
-import { time } from '../poll.ts';
-import { type ClusterRef, readLivingCluster, recordStatus } from '../resource.ts';
-import { clientAccess, readTlsSecrets } from '../tls-secrets.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { PodFacts } from '../../planner/model/observation.ts';
+import type { Pulse } from '../runtime/heartbeat.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { areComparable, hashMembers } from '../cluster/key-hashes.ts';
+import { POD } from '../observe/observe.ts';
+import { podFacts } from '../observe/pod-facts.ts';
+import { time } from '../runtime/poll.ts';
+import { type ClusterRef, readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
+import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /** So often members are asked that a compaction came between. */

@@ -2,13 +2,13 @@ import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } 
 import { memberClaim } from '../../objects/claim.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { memberPod } from '../../objects/pod.ts';
-import type { Step } from '../../planner/decision.ts';
-import { peerUrlOf, seatsOf } from '../../planner/membership/seats.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { authoritiesNoted } from '../note-authorities.ts';
-import { observe } from '../observe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { authoritiesNoted } from '../certificates/note-authorities.ts';
+import { observe } from '../observe/observe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 import { createOwned } from './create-owned.ts';
 
 type CreateMember = Extract<Step, { kind: 'createMember' }>;

@@ -2,10 +2,10 @@ import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION } from '../../api/names.ts
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import { preconditionChanged } from '../failures.ts';
-import { hasEnded } from '../../planner/members.ts';
-import { CLAIM, POD } from '../observe.ts';
-import { isControlledBy } from '../pod-facts.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { hasEnded } from '../../planner/model/member-names.ts';
+import { CLAIM, POD } from '../observe/observe.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
 
 /**
  * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never

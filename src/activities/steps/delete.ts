@@ -1,14 +1,14 @@
 /** The steps of deletion: pods, claims, and at last our hold on the resource. */
 import { FINALIZER } from '../../api/names.ts';
-import type { EtcdCluster } from '../../api/types.ts';
-import type { Step } from '../../planner/decision.ts';
-import { findObjects, podsLeft } from '../cluster-objects.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { CLAIM, POD } from '../observe.ts';
-import { podFacts } from '../pod-facts.ts';
-import { type WaitOutcome, waitUntil } from '../poll.ts';
-import { type ClusterRef, readCluster, writeMetadata } from '../resource.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { findObjects, podsLeft } from '../observe/cluster-objects.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { CLAIM, POD } from '../observe/observe.ts';
+import { podFacts } from '../observe/pod-facts.ts';
+import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import { type ClusterRef, readCluster, writeMetadata } from '../resource/etcd-cluster.ts';
 
 /** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
 export async function deletePods(

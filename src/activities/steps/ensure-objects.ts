@@ -1,11 +1,11 @@
-import type { EtcdCluster } from '../../api/types.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { clientService, peerService } from '../../objects/services.ts';
-import type { SharedObject, Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { SharedObject, Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 import { createOwned } from './create-owned.ts';
 
 /** The builder of each shared object. */

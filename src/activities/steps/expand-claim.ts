@@ -1,9 +1,9 @@
-import type { Step } from '../../planner/decision.ts';
-import { isSmaller } from '../../planner/growth.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { CLAIM } from '../observe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { isSmaller } from '../../planner/operations/volumes/growth.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { CLAIM } from '../observe/observe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 
 /**
  * Asks for a larger volume: raises the request of this very claim (by uid). Storage driver and kubelet do the rest while

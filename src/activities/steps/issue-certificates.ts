@@ -1,17 +1,17 @@
-import { authoritySecret } from '../../api/tls.ts';
+import { authoritySecret } from '../../api/derived/tls.ts';
 import { clusterLabels } from '../../api/names.ts';
-import type { EtcdCluster } from '../../api/types.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { type Authority, type Leaf, leavesOf } from '../../objects/leaves.ts';
 import { ownerReference } from '../../objects/manifest.ts';
-import type { Step } from '../../planner/decision.ts';
+import type { Step } from '../../planner/model/decision.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { Pair } from '../../tls/issue.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { isControlledBy } from '../pod-facts.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
-import { AUTHORITIES } from '../tls-issuing.ts';
-import { SECRET, secretText } from '../tls-secrets.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { AUTHORITIES } from '../certificates/issuing.ts';
+import { SECRET, secretText } from '../observe/certificate-secrets.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const AUTHORITY_LASTS = 10 * 365 * DAY_MS;

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { CLAIM } from '../observe.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { CLAIM } from '../observe/observe.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { onLeader } from '../leader.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { onLeader } from '../cluster/leader.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /** Has the leader hand over to another voter. Nothing is done when it leads no more: the plan is another one then. */

@@ -1,14 +1,14 @@
-import type { Step } from '../../planner/decision.ts';
-import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/membership/caught-up.ts';
-import { everyVoterHealthy } from '../../planner/membership/preflight.ts';
-import { type Seat, seatsOf } from '../../planner/membership/seats.ts';
-import type { Observation, PodFacts } from '../../planner/observation.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { onLeader } from '../leader.ts';
-import { observe } from '../observe.ts';
-import { type WaitOutcome, waitUntil } from '../poll.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/checks/caught-up.ts';
+import { everyVoterHealthy } from '../../planner/checks/preflight.ts';
+import { type Seat, seatsOf } from '../../planner/model/member-view.ts';
+import type { Observation, PodFacts } from '../../planner/model/observation.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { onLeader } from '../cluster/leader.ts';
+import { observe } from '../observe/observe.ts';
+import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 
 type PromoteLearner = Extract<Step, { kind: 'promoteLearner' }>;
 

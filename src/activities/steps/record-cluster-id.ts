@@ -1,10 +1,10 @@
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
-import type { MemberIdentity, Step } from '../../planner/decision.ts';
-import { lastSerialOf } from '../../planner/identity.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { CLAIM, observe, POD } from '../observe.ts';
-import { type ClusterRef, recordStatus, stampIdentity } from '../resource.ts';
+import type { MemberIdentity, Step } from '../../planner/model/decision.ts';
+import { lastSerialOf } from '../../planner/model/identity.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { CLAIM, observe, POD } from '../observe/observe.ts';
+import { type ClusterRef, recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
 
 /**
  * Records which cluster the members formed: first on their claims and pods and on the

@@ -1,18 +1,18 @@
 import { FINALIZER, serialOf } from '../../api/names.ts';
-import type { Incarnation } from '../../api/types.ts';
-import type { Step } from '../../planner/decision.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { lastSerialOf, stampsOf } from '../../planner/identity.ts';
-import { clusterFacts } from '../observe.ts';
+import type { Incarnation } from '../../api/schemas/types.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { lastSerialOf, stampsOf } from '../../planner/model/identity.ts';
+import { clusterFacts } from '../observe/observe.ts';
 import {
   type ClusterRef,
   readLivingCluster,
   recordStatus,
   stampIdentity,
   writeMetadata,
-} from '../resource.ts';
-import { timestamp } from '../../api/time.ts';
+} from '../resource/etcd-cluster.ts';
+import { timestamp } from '../../api/values/time.ts';
 
 /**
  * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before

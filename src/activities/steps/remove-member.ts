@@ -1,17 +1,17 @@
-import type { Step } from '../../planner/decision.ts';
-import { otherClusterOf } from '../../planner/membership/learner.ts';
-import { replacedLately, replacedNote } from '../../planner/membership/replacements.ts';
-import { seatsOf } from '../../planner/membership/seats.ts';
-import type { Observation } from '../../planner/observation.ts';
-import { CLAIM, observe, POD } from '../observe.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
+import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
+import { seatsOf } from '../../planner/model/member-view.ts';
+import type { Observation } from '../../planner/model/observation.ts';
+import { CLAIM, observe, POD } from '../observe/observe.ts';
 import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
-import type { EtcdCluster, EtcdClusterStatus } from '../../api/types.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { isRefusal } from '../failures.ts';
-import { onLeader } from '../leader.ts';
-import { type ClusterRef, recordStatus, writeMetadata } from '../resource.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { isRefusal } from '../runtime/failures.ts';
+import { onLeader } from '../cluster/leader.ts';
+import { type ClusterRef, recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import { stillPlanned } from './still-planned.ts';
-import { timestamp } from '../../api/time.ts';
+import { timestamp } from '../../api/values/time.ts';
 
 /** What is remembered of replacements; the budget looks one hour back. */
 const REMEMBERED = 20;

@@ -5,15 +5,15 @@ import {
   ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_VERSION,
 } from '../../api/names.ts';
-import { timestamp } from '../../api/time.ts';
+import { timestamp } from '../../api/values/time.ts';
 import { memberPod } from '../../objects/pod.ts';
-import type { Step } from '../../planner/decision.ts';
-import { noteDataVersion } from '../data-version.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { POD } from '../observe.ts';
-import { containerIdOf, imageOf } from '../pod-facts.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { noteDataVersion } from '../cluster/data-version.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { POD } from '../observe/observe.ts';
+import { containerIdOf, imageOf } from '../observe/pod-facts.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 

@@ -1,14 +1,14 @@
 /** A backup before an upgrade: an EtcdBackup of the cluster is asked for it, and makes it as its own run. */
 import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../api/names.ts';
-import { parseTimestamp } from '../../api/time.ts';
-import type { EtcdBackup } from '../../api/types.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { KindRef } from '../../kube/port.ts';
-import type { Step } from '../../planner/decision.ts';
-import { hasAnswered } from '../../planner/upgrade/backup.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { type WaitOutcome, waitUntil } from '../poll.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { hasAnswered } from '../../planner/operations/upgrade/backup.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 
 const BACKUP: KindRef = { apiVersion: API_VERSION, kind: 'EtcdBackup' };
 

@@ -1,13 +1,13 @@
 import { certificates } from '../../objects/certificate.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import type { Step } from '../../planner/decision.ts';
+import type { Step } from '../../planner/model/decision.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, WritableObject } from '../../kube/port.ts';
-import { CERTIFICATE } from '../cert-manager.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { isControlledBy } from '../pod-facts.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import { CERTIFICATE } from '../observe/cert-manager.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 
 /**
  * Creates the Certificates that the step names, or brings those that are there to what they are to say. cert-manager then makes the

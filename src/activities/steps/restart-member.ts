@@ -1,12 +1,12 @@
 import { ANNOTATION_VERSION } from '../../api/names.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
-import type { Step } from '../../planner/decision.ts';
-import { noteDataVersion } from '../data-version.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { authoritiesNoted } from '../note-authorities.ts';
-import { CLAIM } from '../observe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { noteDataVersion } from '../cluster/data-version.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { authoritiesNoted } from '../certificates/note-authorities.ts';
+import { CLAIM } from '../observe/observe.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 import { createOwned } from './create-owned.ts';
 
 /**

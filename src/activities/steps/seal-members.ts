@@ -1,12 +1,12 @@
 import { sealedAnnotations } from '../../objects/first-start.ts';
-import type { SealedMember, Step } from '../../planner/decision.ts';
-import { peerUrlOf, seatsOf } from '../../planner/membership/seats.ts';
-import type { Observation } from '../../planner/observation.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { observe, POD } from '../observe.ts';
-import { type WaitOutcome, waitUntil } from '../poll.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { SealedMember, Step } from '../../planner/model/decision.ts';
+import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
+import type { Observation } from '../../planner/model/observation.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { observe, POD } from '../observe/observe.ts';
+import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 
 /**
  * Tells the pods of members that a quorum lists as started that they may not start on an empty volume any more. Waits for

@@ -1,10 +1,15 @@
 import { FINALIZER } from '../../api/names.ts';
-import type { Step } from '../../planner/decision.ts';
-import { lastSerialOf } from '../../planner/identity.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { clusterFacts } from '../observe.ts';
-import { type ClusterRef, readLivingCluster, stampIdentity, writeMetadata } from '../resource.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import { lastSerialOf } from '../../planner/model/identity.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { clusterFacts } from '../observe/observe.ts';
+import {
+  type ClusterRef,
+  readLivingCluster,
+  stampIdentity,
+  writeMetadata,
+} from '../resource/etcd-cluster.ts';
 
 /** Puts the finalizer and the stamps back on the resource, as its status tells them. Doing it twice changes nothing. */
 export async function stampResource(

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdCluster } from '../../api/types.ts';
-import type { Step } from '../../planner/decision.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
+import type { Step } from '../../planner/model/decision.ts';
 import { plan } from '../../planner/plan.ts';
-import type { Observation } from '../../planner/observation.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { preconditionChanged } from '../failures.ts';
-import { observe } from '../observe.ts';
-import type { ClusterRef } from '../resource.ts';
+import type { Observation } from '../../planner/model/observation.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { observe } from '../observe/observe.ts';
+import type { ClusterRef } from '../resource/etcd-cluster.ts';
 
 /**
  * Looks at everything once more, right before a step that touches a member, and goes on only when the planner would have

@@ -1,7 +1,7 @@
 import { isAlreadyExists, KubeError } from '../../kube/errors.ts';
 import { memberPod } from '../../objects/pod.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { type ClusterRef, readLivingCluster } from '../resource.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
 
 /**
  * Asks the API server whether it would take the pod that is to follow the one of this name, without making it (dry run): nobody is

@@ -3,7 +3,7 @@
  * as much later as the clock was moved; one that it is set back over comes once, at its first passage. Expressions
  * of every hour follow real time instead: the hour that is skipped is skipped, the hour that is repeated counts twice.
  */
-import type { CronFields } from '../../api/cron.ts';
+import type { CronFields } from '../../api/values/cron.ts';
 import { DAY, dateOf, HOUR, MINUTE, momentsOf, offsetAt, wallClock, weekdayOf } from './calendar.ts';
 
 /** Longer than any expression waits: 29 February, over a century that has none in its last year. */

@@ -1,5 +1,5 @@
 /** Which of several backups is the newest. Pure. */
-import type { BackupEntry } from '../../api/types.ts';
+import type { BackupEntry } from '../../api/schemas/types.ts';
 
 /**
  * The entry with the latest time or, where others are of the same cluster, the one of these with the highest revision: a clock can

@@ -1,6 +1,6 @@
 /** What one pass of an EtcdBackup knows, and what it answers. Plain JSON. */
-import type { BackupConfig } from '../../api/backup-defaults.ts';
-import type { EtcdBackup, EtcdBackupStatus } from '../../api/types.ts';
+import type { BackupConfig } from '../../api/defaults/etcd-backup.ts';
+import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
 
 /** The custom resource as read. */
 export interface BackupFacts {

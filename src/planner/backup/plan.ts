@@ -1,11 +1,11 @@
 /** What to do next about one EtcdBackup. Pure: same observation, same answer. */
-import { parseTimestamp, timestamp } from '../../api/time.ts';
-import type { BackupVerification } from '../../api/backup-defaults.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import type { BackupVerification } from '../../api/defaults/etcd-backup.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
-import { isElsewhere, objectLocation, serverOf } from '../../api/backup-names.ts';
-import type { BackupEntry } from '../../api/types.ts';
-import { validateBackup } from '../../api/validate.ts';
-import { said } from '../said.ts';
+import { isElsewhere, objectLocation, serverOf } from '../../api/derived/backup-names.ts';
+import type { BackupEntry } from '../../api/schemas/types.ts';
+import { validateBackup } from '../../api/validation/validate.ts';
+import { said } from '../model/attribution.ts';
 import { isAhead } from './ahead.ts';
 import type {
   BackupActor,

@@ -1,9 +1,15 @@
 /** The status of an EtcdBackup, and what people are told of. Pure. */
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { parseTimestamp, timestamp } from '../../api/time.ts';
-import type { BackupEntry, BackupProgress, BackupRun, Condition, EtcdBackupStatus } from '../../api/types.ts';
-import { validateBackup } from '../../api/validate.ts';
-import { said } from '../said.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import type {
+  BackupEntry,
+  BackupProgress,
+  BackupRun,
+  Condition,
+  EtcdBackupStatus,
+} from '../../api/schemas/types.ts';
+import { validateBackup } from '../../api/validation/validate.ts';
+import { said } from '../model/attribution.ts';
 import type { Transition } from '../report/events.ts';
 import { isAhead } from './ahead.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';

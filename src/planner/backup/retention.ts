@@ -2,8 +2,8 @@
  * Which backups are kept. By time, never by name; the newest, and the newest of each verification, always stay, and none goes
  * because of one that is not to be trusted. Pure.
  */
-import type { BackupVerification, RetentionPolicy } from '../../api/backup-defaults.ts';
-import { timeZoneFault } from '../../api/cron.ts';
+import type { BackupVerification, RetentionPolicy } from '../../api/defaults/etcd-backup.ts';
+import { timeZoneFault } from '../../api/values/cron.ts';
 import { DAY, dateOf, HOUR, wallClock } from './calendar.ts';
 
 /** One backup, as far as it matters here. */

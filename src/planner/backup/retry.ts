@@ -1,6 +1,6 @@
 /** When a backup of a schedule that failed is tried again, before the schedule asks for the next one. Pure. */
-import { parseTimestamp, timestamp } from '../../api/time.ts';
-import type { BackupRun, EtcdBackupStatus } from '../../api/types.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import type { BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { HOUR, MINUTE } from './calendar.ts';
 
 const FIRST_PAUSE_MS = MINUTE;

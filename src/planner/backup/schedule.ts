@@ -1,6 +1,6 @@
 /** When a backup is due. Pure: what was missed is made up for by exactly one backup, whatever time has passed. */
-import { parseCron, timeZoneFault } from '../../api/cron.ts';
-import type { BackupSchedule } from '../../api/backup-defaults.ts';
+import { parseCron, timeZoneFault } from '../../api/values/cron.ts';
+import type { BackupSchedule } from '../../api/defaults/etcd-backup.ts';
 import { firstAfter, lastUntil } from './cron-times.ts';
 
 /** What has been done by schedule, in milliseconds since the epoch. */

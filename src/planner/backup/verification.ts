@@ -1,6 +1,6 @@
 /** What the verification of a backup has found, and what it may be called afterwards. Pure. */
-import type { BackupVerification } from '../../api/backup-defaults.ts';
-import type { BackupManifest, LiveHashes, SnapshotStructure } from '../../api/backup-manifest.ts';
+import type { BackupVerification } from '../../api/defaults/etcd-backup.ts';
+import type { BackupManifest, LiveHashes, SnapshotStructure } from '../../api/derived/backup-manifest.ts';
 
 /** A snapshot that was restored on the side and started by itself. */
 export interface RestoredFacts {

@@ -2,29 +2,29 @@
  * What each operation is for, and whether it is there: asked of what was just observed, and of nothing that is remembered but
  * the goal that was recorded.
  */
-import { parseTimestamp } from '../../api/time.ts';
-import type { OperationStatus } from '../../api/types.ts';
-import { authorityChanges } from '../authorities.ts';
-import { admission } from '../admission.ts';
-import { idle } from '../answers.ts';
-import { firstObstacle, specificationIsUsable } from '../checks.ts';
-import { planClaimLabels } from '../claim-labels.ts';
-import type { Operation } from '../decision.ts';
-import { planResourceStamps } from '../resource-stamps.ts';
-import { smallClaims } from '../growth.ts';
-import { goesToSleep, isAsleep } from '../hibernate.ts';
-import { lossOf } from '../membership/evidence.ts';
-import { seatsOf } from '../membership/seats.ts';
-import { memberNames } from '../members.ts';
-import type { Observation, PersonRequest } from '../observation.ts';
-import { podChanges } from '../rendering.ts';
-import { planRepair, sharedObjectSteps } from '../repair.ts';
-import { judge, type Verdict } from '../requests.ts';
-import { unreadyPods } from '../rolling.ts';
-import { planSealing } from '../seal.ts';
-import { planStamps } from '../stamps.ts';
-import { planCertificates, securityIsUnchanged } from '../tls.ts';
-import { runs, upgradeGoal } from '../upgrade/goal.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { OperationStatus } from '../../api/schemas/types.ts';
+import { authorityChanges } from '../operations/certificates/authorities.ts';
+import { admission } from '../operations/repair/client-routing.ts';
+import { idle } from '../model/answers.ts';
+import { firstObstacle, specificationIsUsable } from '../checks/obstacles.ts';
+import { planClaimLabels } from '../operations/volumes/claim-labels.ts';
+import type { Operation } from '../model/decision.ts';
+import { planResourceStamps } from '../operations/stamps/resource.ts';
+import { smallClaims } from '../operations/volumes/growth.ts';
+import { goesToSleep, isAsleep } from '../operations/hibernate/index.ts';
+import { lossOf } from '../checks/evidence.ts';
+import { seatsOf } from '../model/member-view.ts';
+import { memberNames } from '../model/member-names.ts';
+import type { Observation, PersonRequest } from '../model/observation.ts';
+import { podChanges } from '../operations/rollout/rendering.ts';
+import { planRepair, sharedObjectSteps } from '../operations/repair/index.ts';
+import { judge, type Verdict } from '../checks/human-requests.ts';
+import { unreadyPods } from '../operations/rollout/next-member.ts';
+import { planSealing } from '../operations/stamps/seal.ts';
+import { planStamps } from '../operations/stamps/claims.ts';
+import { planCertificates, securityIsUnchanged } from '../operations/certificates/index.ts';
+import { runs, upgradeGoal } from '../operations/upgrade/goal.ts';
 import type { Findings } from './conditions.ts';
 
 /** Whether what the operation is for was just observed. */

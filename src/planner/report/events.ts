@@ -1,4 +1,4 @@
-import type { Condition, EtcdClusterStatus } from '../../api/types.ts';
+import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
 
 /** An event to record on the resource. */
 export interface Transition {

@@ -1,7 +1,7 @@
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { askedSize, isSmaller, smallClaims } from '../growth.ts';
-import { memberNames } from '../members.ts';
-import type { ClaimFacts, Observation } from '../observation.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { askedSize, isSmaller, smallClaims } from '../operations/volumes/growth.ts';
+import { memberNames } from '../model/member-names.ts';
+import type { ClaimFacts, Observation } from '../model/observation.ts';
 
 const TYPE = 'StorageResized';
 

@@ -1,6 +1,6 @@
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { keptFields } from '../../api/settings-in-force.ts';
-import type { EtcdCluster } from '../../api/types.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { keptFields } from '../../api/defaults/in-force.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
 
 /** Fields that are set and do nothing, in one condition; empty when there are none. */
 export function ignoredFields(judged: readonly ConditionFinding[]): ConditionFinding[] {

@@ -2,9 +2,9 @@
  * What the members answered when their keys were compared, as status keeps it: it holds for the very processes that answered, and
  * not for long. Pure.
  */
-import { parseTimestamp } from '../../api/time.ts';
-import type { KeyHashes } from '../../api/types.ts';
-import type { HashFact, Observation, PodFacts } from '../observation.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { KeyHashes } from '../../api/schemas/types.ts';
+import type { HashFact, Observation, PodFacts } from '../model/observation.ts';
 
 /** So long a comparison lets members be touched: the step that follows comes within seconds, the wait for quiet before it included. */
 const HOLDS_MS = 120_000;

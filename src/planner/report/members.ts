@@ -1,12 +1,12 @@
 /** What status says of each member: only what was just observed. */
-import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/types.ts';
-import { goesToSleep } from '../hibernate.ts';
-import { lossOf, lostSince } from '../membership/evidence.ts';
-import { lastKnownSeat, type Seat, seatsOf } from '../membership/seats.ts';
-import { memberNames } from '../members.ts';
-import type { MemberProbe } from '../member-probe.ts';
-import type { ClaimFacts, Observation, PodFacts } from '../observation.ts';
-import { timestamp } from '../../api/time.ts';
+import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/schemas/types.ts';
+import { goesToSleep } from '../operations/hibernate/index.ts';
+import { lossOf, lostSince } from '../checks/evidence.ts';
+import { lastKnownSeat, type Seat, seatsOf } from '../model/member-view.ts';
+import { memberNames } from '../model/member-names.ts';
+import type { MemberProbe } from '../model/member-probe.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../model/observation.ts';
+import { timestamp } from '../../api/values/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
 export interface ObservedMember {

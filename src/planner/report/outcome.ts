@@ -2,12 +2,12 @@
  * How an operation ended: judged from what was just observed, never assumed. It has succeeded when what it was for is there, and
  * not because nothing of it is planned any more.
  */
-import type { LastOperation, OperationStatus } from '../../api/types.ts';
-import { seatsOf } from '../membership/seats.ts';
-import type { Observation } from '../observation.ts';
-import { restoreUnderWay } from '../restore/of-cluster.ts';
-import { said } from '../said.ts';
-import { runs, upgradeGoal } from '../upgrade/goal.ts';
+import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
+import { seatsOf } from '../model/member-view.ts';
+import type { Observation } from '../model/observation.ts';
+import { restoreUnderWay } from '../model/restore-of-cluster.ts';
+import { said } from '../model/attribution.ts';
+import { runs, upgradeGoal } from '../operations/upgrade/goal.ts';
 import { allRun, ASKED, isReached, requestFor, verdictOn } from './aims.ts';
 import type { Findings } from './conditions.ts';
 

@@ -1,9 +1,9 @@
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { firstObstacle, specificationIsUsable } from '../checks.ts';
-import { memberNames } from '../members.ts';
-import type { Observation, PodFacts } from '../observation.ts';
-import { podChanges } from '../rendering.ts';
-import { securityIsUnchanged } from '../tls.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { firstObstacle, specificationIsUsable } from '../checks/obstacles.ts';
+import { memberNames } from '../model/member-names.ts';
+import type { Observation, PodFacts } from '../model/observation.ts';
+import { podChanges } from '../operations/rollout/rendering.ts';
+import { securityIsUnchanged } from '../operations/certificates/index.ts';
 
 /** Members whose pods another release of the operator made otherwise, and which nobody restarts for that. */
 export function outdatedPods(observation: Observation): ConditionFinding[] {

@@ -1,12 +1,12 @@
 /** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what people do. */
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { goesToSleep } from '../hibernate.ts';
-import { lossOf } from '../membership/evidence.ts';
-import { lastKnownSeat, type Seat, seatsOf } from '../membership/seats.ts';
-import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
-import type { Observation } from '../observation.ts';
-import { quorum } from '../quorum.ts';
-import { usableClaim } from '../repair.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { goesToSleep } from '../operations/hibernate/index.ts';
+import { lossOf } from '../checks/evidence.ts';
+import { lastKnownSeat, type Seat, seatsOf } from '../model/member-view.ts';
+import { isTotalLoss, totalLoss } from '../operations/membership/total-loss.ts';
+import type { Observation } from '../model/observation.ts';
+import { quorum } from '../checks/quorum.ts';
+import { usableClaim } from '../operations/repair/index.ts';
 import type { ObservedMember } from './members.ts';
 
 /** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */

@@ -1,8 +1,8 @@
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import type { Decision } from '../decision.ts';
-import type { Observation } from '../observation.ts';
-import { admission } from '../restore/admission.ts';
-import { type RestoreOfCluster, restoreUnderWay } from '../restore/of-cluster.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import type { Decision } from '../model/decision.ts';
+import type { Observation } from '../model/observation.ts';
+import { admission } from '../restore/preflight.ts';
+import { type RestoreOfCluster, restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
 

@@ -1,26 +1,26 @@
 /** Builds the status of a cluster from one pass. Identity (incarnation, cluster id, storage) is carried, never changed. */
-import type { Condition, ConditionFinding } from '../../api/conditions.ts';
+import type { Condition, ConditionFinding } from '../../api/conditions/catalogue.ts';
 import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
-import { settingsOf } from '../../api/settings-in-force.ts';
-import { timestamp } from '../../api/time.ts';
+import { settingsOf } from '../../api/defaults/in-force.ts';
+import { timestamp } from '../../api/values/time.ts';
 import type {
   ClusterPhase,
   EtcdClusterStatus,
   Incarnation,
   LastOperation,
   OperationStatus,
-} from '../../api/types.ts';
-import type { ClusterFacts, Observation } from '../observation.ts';
-import { lastBackup } from '../backup/of-cluster.ts';
-import { leaderSince } from '../gates.ts';
-import { learnerSeen } from '../membership/learner.ts';
-import { replacementsAfter } from '../membership/replacements.ts';
-import { recordedFailure } from '../upgrade/failure.ts';
-import { validateCluster } from '../../api/validate.ts';
-import { compareVersions, minorOf } from '../../api/versions.ts';
-import { upgradeGoal } from '../upgrade/goal.ts';
-import { recordedStorage } from '../growth.ts';
-import { tlsStatus } from '../tls.ts';
+} from '../../api/schemas/types.ts';
+import type { ClusterFacts, Observation } from '../model/observation.ts';
+import { lastBackup } from '../model/backups-of-cluster.ts';
+import { leaderSince } from '../checks/gates.ts';
+import { learnerSeen } from '../operations/membership/learner.ts';
+import { replacementsAfter } from '../operations/membership/replacements.ts';
+import { recordedFailure } from '../operations/upgrade/failure.ts';
+import { validateCluster } from '../../api/validation/validate.ts';
+import { compareVersions, minorOf } from '../../api/versions/compare.ts';
+import { upgradeGoal } from '../operations/upgrade/goal.ts';
+import { recordedStorage } from '../operations/volumes/growth.ts';
+import { tlsStatus } from '../operations/certificates/index.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
 import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';

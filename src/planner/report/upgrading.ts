@@ -1,13 +1,13 @@
 /** The conditions Upgrading and UpgradeBlocked: how far a change of version is, and why it is not done. */
-import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../api/conditions.ts';
-import { compareVersions } from '../../api/versions.ts';
-import type { Decision } from '../decision.ts';
-import { operationOf } from '../membership/learner.ts';
-import { seatsOf } from '../membership/seats.ts';
-import type { Observation } from '../observation.ts';
-import { noteOnBackup } from '../upgrade/backup.ts';
-import { failedMember, stoppedBy } from '../upgrade/failure.ts';
-import { allHaveRun, type Goal, runs, upgradeGoal } from '../upgrade/goal.ts';
+import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
+import { compareVersions } from '../../api/versions/compare.ts';
+import type { Decision } from '../model/decision.ts';
+import { operationOf } from '../operations/membership/learner.ts';
+import { seatsOf } from '../model/member-view.ts';
+import type { Observation } from '../model/observation.ts';
+import { noteOnBackup } from '../operations/upgrade/backup.ts';
+import { failedMember, stoppedBy } from '../operations/upgrade/failure.ts';
+import { allHaveRun, type Goal, runs, upgradeGoal } from '../operations/upgrade/goal.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
 export function upgrading(observation: Observation, decision: Decision): ConditionFinding[] {
@@ -60,7 +60,7 @@ function progressOf(observation: Observation, goal: Goal, decision: Decision): s
   ].join('; ');
 }
 
-/** Members of two versions are one thing at a time (membership/scale.ts). */
+/** Members of two versions are one thing at a time (operations/membership/scale.ts). */
 function noteOnSize(observation: Observation): string[] {
   const { config, status } = observation.cluster;
   const seats = seatsOf(observation);

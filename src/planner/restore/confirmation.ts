@@ -3,14 +3,14 @@
  * that only a cluster is restored whose data is proved lost, volume by volume: that nobody answers proves nothing, neither of one
  * member nor of all (etcd docs, "Disaster recovery", begins with members that are gone for good, not with silence). Pure.
  */
-import { isAsleep } from '../hibernate.ts';
+import { isAsleep } from '../operations/hibernate/index.ts';
 import { serialOf } from '../../api/names.ts';
-import { rebuiltIdentity, stampsOf } from '../identity.ts';
-import { memberNames } from '../members.ts';
-import { isProvedLost, isTotalLoss } from '../membership/total-loss.ts';
-import type { Observation } from '../observation.ts';
+import { rebuiltIdentity, stampsOf } from '../model/identity.ts';
+import { memberNames } from '../model/member-names.ts';
+import { isProvedLost, isTotalLoss } from '../operations/membership/total-loss.ts';
+import type { Observation } from '../model/observation.ts';
 import { type Judgement, refused, waits } from './judgement.ts';
-import type { RestoreOfCluster } from './of-cluster.ts';
+import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 
 /**
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else

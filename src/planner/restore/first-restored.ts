@@ -1,6 +1,6 @@
 import { memberName, serialOf } from '../../api/names.ts';
-import { lastSerialOf } from '../identity.ts';
-import type { Observation } from '../observation.ts';
+import { lastSerialOf } from '../model/identity.ts';
+import type { Observation } from '../model/observation.ts';
 
 /** The first member of a restored cluster: numbered above everything that has, or had, a name like a member's. */
 export function firstRestored({ cluster, pods, claims, namesSeen }: Observation): string {

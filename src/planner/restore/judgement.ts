@@ -2,7 +2,7 @@
  * What an EtcdRestore that has not begun is told. A refusal is final for what it says: nothing that happens to the cluster takes it
  * back. Waiting ends by itself, when what it names has passed (docs/decisions/0030-a-refused-restore-stays-refused.md). Pure.
  */
-import type { ReasonOf } from '../../api/conditions.ts';
+import type { ReasonOf } from '../../api/conditions/catalogue.ts';
 
 /** Why a restore is refused: the reasons of its condition `Accepted` that say so. */
 export type RefusalReason = Exclude<ReasonOf<'Accepted'>, 'MayBegin' | 'Waiting'>;

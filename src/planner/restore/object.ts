@@ -1,10 +1,10 @@
 /** Which object of which store a restore is about. Pure. */
-import { locationOf, placeOf } from '../../api/backup-names.ts';
+import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
 import { blocksOf, type StoreOfSpec } from '../../api/stores.ts';
-import { parseTimestamp } from '../../api/time.ts';
-import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/types.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/schemas/types.ts';
 import { newestEntry } from '../backup/newest.ts';
-import type { Obstacle } from '../checks.ts';
+import type { Obstacle } from '../checks/obstacles.ts';
 
 /** A store with its credentials' names, and the key in it. */
 export interface RestoreObject {

@@ -3,8 +3,8 @@
  * generation of the specification, until a person asks for another look (ANNOTATION_LOOK_AGAIN, or the signal resync). Pure.
  */
 import { ANNOTATION_LOOK_AGAIN } from '../../api/names.ts';
-import { timestamp } from '../../api/time.ts';
-import type { EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
+import { timestamp } from '../../api/values/time.ts';
+import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import type { Refusal, RefusalReason } from './judgement.ts';
 
 type Recorded = NonNullable<EtcdRestoreStatus['refusal']>;

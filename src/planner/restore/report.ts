@@ -1,11 +1,11 @@
 /** What the status of an EtcdRestore says. Pure. */
-import { type ConditionFinding, finding } from '../../api/conditions.ts';
-import { timestamp } from '../../api/time.ts';
-import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
-import { validateRestore } from '../../api/validate.ts';
-import { isAsleep } from '../hibernate.ts';
-import type { Observation } from '../observation.ts';
-import { hasEnded } from './of-cluster.ts';
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { timestamp } from '../../api/values/time.ts';
+import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import { validateRestore } from '../../api/validation/validate.ts';
+import { isAsleep } from '../operations/hibernate/index.ts';
+import type { Observation } from '../model/observation.ts';
+import { hasEnded } from '../model/restore-of-cluster.ts';
 import { refusalStatus } from './refusal.ts';
 import {
   isDone,

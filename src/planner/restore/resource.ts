@@ -1,12 +1,12 @@
 /** One EtcdRestore: what its own workflow does. The cluster's workflow does the restoring. Pure. */
 import { ANNOTATION_RESTORED_BY } from '../../api/names.ts';
-import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/types.ts';
-import { validateRestore } from '../../api/validate.ts';
-import type { Observation } from '../observation.ts';
-import { admission } from './admission.ts';
+import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import { validateRestore } from '../../api/validation/validate.ts';
+import type { Observation } from '../model/observation.ts';
+import { admission } from './preflight.ts';
 import { type Judgement, type Refusal, type RefusalReason, refused, waits } from './judgement.ts';
 import { objectOf } from './object.ts';
-import { hasEnded, restoreOfCluster } from './of-cluster.ts';
+import { hasEnded, restoreOfCluster } from '../model/restore-of-cluster.ts';
 import { recordedRefusal } from './refusal.ts';
 
 /** What one pass of an EtcdRestore knows. Plain JSON. */

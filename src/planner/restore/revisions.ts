@@ -3,8 +3,8 @@
  * nothing (etcd docs, "Disaster recovery"); it is told that its revision was compacted when the restored cluster begins above
  * every revision that the cluster before it may have had. Pure.
  */
-import type { ClusterFacts } from '../observation.ts';
-import type { RestoreOfCluster } from './of-cluster.ts';
+import type { ClusterFacts } from '../model/observation.ts';
+import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 
 /** `spec.revisionBump`, as often as it takes; 0 when it is 0. */
 export function bumpFor(

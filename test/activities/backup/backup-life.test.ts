@@ -2,7 +2,7 @@
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
-import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { StoreError } from '../../../src/store/port.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { secret } from '../../support/certificates.ts';

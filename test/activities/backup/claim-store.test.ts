@@ -1,7 +1,7 @@
 /** The pod that lends a claim: it goes whatever becomes of the opening. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openClaim } from '../../../src/activities/backup/claim-store.ts';
-import { time } from '../../../src/activities/poll.ts';
+import { time } from '../../../src/activities/runtime/poll.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
 import { claimStoreName, claimStorePod } from '../../../src/objects/claim-store.ts';
 import { ActivityEnvironment } from '../../support/activity-environment.ts';

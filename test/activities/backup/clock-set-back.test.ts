@@ -1,6 +1,6 @@
 /** The clock was ahead for hours, backups were taken by it, and it is put right: none of a time to come stands for one that is due. */
 import { expect, it } from 'vitest';
-import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { snapshotStream } from '../../support/fake-snapshot.ts';
 

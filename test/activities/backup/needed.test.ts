@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
-import type { EtcdRestoreStatus } from '../../../src/api/types.ts';
+import type { EtcdRestoreStatus } from '../../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { snapshotStream } from '../../support/fake-snapshot.ts';
 

@@ -1,7 +1,7 @@
 /** EtcdBackups whose store is full of what killed writers left, or lists less than it has. */
 import { expect, it } from 'vitest';
 import { StoreError } from '../../../src/store/port.ts';
-import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { snapshotStream } from '../../support/fake-snapshot.ts';
 

@@ -1,8 +1,8 @@
 /** Backups that are verified beyond their checksum, in memory: by etcd's tools in a pod, and killed at every call. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { time } from '../../../src/activities/poll.ts';
+import { time } from '../../../src/activities/runtime/poll.ts';
 import { API_VERSION } from '../../../src/api/names.ts';
-import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from '../../support/backup-world.ts';
 import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
 

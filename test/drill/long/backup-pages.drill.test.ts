@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { StoreBlocks } from '../../../src/api/stores.ts';
 import { memberHost } from '../../../src/api/names.ts';
-import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/types.ts';
+import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { Runbook } from '../../support/drill/runbook.ts';
 import { awaitRunning, manifest, podsOf, sample, type World } from '../../support/e2e.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
-import type { EtcdBackupSpec } from '../../../src/api/types.ts';
+import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../support/e2e.ts';
 import { openOperations } from '../../support/drill/operations.ts';

@@ -2,7 +2,7 @@
 import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memberHost } from '../../../src/api/names.ts';
-import type { EtcdRestore } from '../../../src/api/types.ts';
+import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { secret } from '../../support/certificates.ts';
 import {

@@ -3,7 +3,7 @@
  * workflows.drill.test.ts leaves out: creation, repair, upgrade, hibernation, waking and deletion.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { EtcdClusterSpec } from '../../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
 import { runDrill } from '../../support/drill/drill.ts';
 import { openOperations } from '../../support/drill/operations.ts';

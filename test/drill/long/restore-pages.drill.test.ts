@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANNOTATION_KEPT_BY_RESTORE } from '../../../src/api/names.ts';
-import type { EtcdBackupSpec, EtcdRestore, EtcdRestoreStatus } from '../../../src/api/types.ts';
+import type { EtcdBackupSpec, EtcdRestore, EtcdRestoreStatus } from '../../../src/api/schemas/types.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from '../../../src/objects/security.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { Runbook } from '../../support/drill/runbook.ts';

@@ -3,7 +3,7 @@
  * The clusters differ in how they are spoken to: in plain text, with certificates of either kind, with authentication.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EtcdClusterSpec } from '../../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import { BackupStory } from '../../support/backup-story.ts';
 import { coreosSecrets, secret, staticTls, TestAuthority } from '../../support/certificates.ts';
 import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../support/e2e.ts';

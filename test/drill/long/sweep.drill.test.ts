@@ -4,7 +4,7 @@
  * planner's list of steps, sweep by sweep, so that each can be run alone.
  */
 import { expect, test } from 'vitest';
-import type { StepKind } from '../../../src/planner/decision.ts';
+import type { StepKind } from '../../../src/planner/model/decision.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { leaderOf } from '../../support/drill/drill.ts';
 import { openOperations, type OperationRun, type Operations } from '../../support/drill/operations.ts';

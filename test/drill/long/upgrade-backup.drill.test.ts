@@ -1,8 +1,8 @@
 /** The backup before an upgrade, on real members: without one `Required` waits and says what to do, and nothing is touched before it is there. */
 import { expect, test } from 'vitest';
 import { ANNOTATION_IMAGE_REPLACED, API_VERSION } from '../../../src/api/names.ts';
-import { parseTimestamp } from '../../../src/api/time.ts';
-import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/types.ts';
+import { parseTimestamp } from '../../../src/api/values/time.ts';
+import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { openOperations } from '../../support/drill/operations.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';

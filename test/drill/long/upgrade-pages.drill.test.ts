@@ -3,7 +3,7 @@
  * asked for, and what stands beside it comes about.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { EtcdClusterSpec } from '../../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
 import { Runbook } from '../../support/drill/runbook.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';

@@ -1,7 +1,7 @@
 /** Cron times on wall clocks, also on the days when these are set. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCron } from '../../../src/api/cron.ts';
+import { parseCron } from '../../../src/api/values/cron.ts';
 import { dateOf, dayNumber, momentsOf, offsetAt } from '../../../src/planner/backup/calendar.ts';
 import { type CronSchedule, firstAfter, lastUntil } from '../../../src/planner/backup/cron-times.ts';
 

@@ -1,7 +1,7 @@
 /** What is kept, over simulated years. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RetentionPolicy } from '../../../src/api/backup-defaults.ts';
+import type { RetentionPolicy } from '../../../src/api/defaults/etcd-backup.ts';
 import { type KeptBackup, toDelete } from '../../../src/planner/backup/retention.ts';
 import { nextBackup } from '../../../src/planner/backup/schedule.ts';
 

@@ -1,6 +1,6 @@
 /** The cluster that the drills of one file are done to, one after the other. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { EtcdClusterSpec } from '../../../src/api/types.ts';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import {
   awaitRunning,
   createNamespace,

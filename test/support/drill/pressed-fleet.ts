@@ -1,5 +1,5 @@
 /** Many clusters at once, whose operators are killed while something is under way in all of them. */
-import type { EtcdCluster } from '../../../src/api/types.ts';
+import type { EtcdCluster } from '../../../src/api/schemas/types.ts';
 import { awaitRunning, holds, manifest, readCluster, type World } from '../e2e.ts';
 import { killOperators } from '../operator-processes.ts';
 import { poll } from '../poll.ts';

@@ -2,7 +2,7 @@
 import { loadavg } from 'node:os';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { electionTiming } from '../../../src/main/election-timing.ts';
+import { electionTiming } from '../../../src/main/config/election-timing.ts';
 import type { World } from '../e2e.ts';
 import { useNamespace } from '../e2e-namespace.ts';
 import { type ApiserverWatch, watchApiserver } from './apiserver-watch.ts';

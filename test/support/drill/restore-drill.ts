@@ -1,7 +1,7 @@
 /** A cluster, a backup of it in a claim, and restores of that backup with something done to them on the way. */
 import { expect } from 'vitest';
 import { clientServiceName } from '../../../src/api/names.ts';
-import type { EtcdRestore } from '../../../src/api/types.ts';
+import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
 import {
   awaitRunning,
   claimsOf,

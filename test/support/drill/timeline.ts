@@ -1,6 +1,6 @@
 /** How long the parts of an operation took, as Temporal recorded them. */
 import type { Client } from '@temporalio/client';
-import type { StepKind } from '../../../src/planner/decision.ts';
+import type { StepKind } from '../../../src/planner/model/decision.ts';
 
 /** What a history names: the steps, and the pass between them. */
 export type ActivityName = StepKind | 'assess';

@@ -1,5 +1,5 @@
 /** What tests of upgrades ask of a drilled cluster. */
-import type { EtcdCluster, EtcdClusterSpec } from '../../../src/api/types.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import { readCluster } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import type { Drilled } from './drilled.ts';

@@ -1,0 +1,31 @@
+/** Talking to the leader of a cluster: membership changes are asked of it, and of nobody else. */
+import type { EtcdMember } from '../../etcd/port.ts';
+import type { Observation } from '../../planner/model/observation.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { dial } from '../observe/probe.ts';
+import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
+
+/** Dials the leader that was observed, and closes the connection afterwards. Fails when none was. */
+export async function onLeader<T>(
+  deps: Dependencies,
+  observation: Observation,
+  ask: (leader: EtcdMember) => Promise<T>,
+): Promise<T> {
+  const { cluster, pods, probes } = observation;
+  const leading = pods.find(({ name }) => {
+    const probe = probes[name];
+    return probe?.answered === true && probe.leaderId === probe.memberId;
+  });
+  if (leading?.ip === undefined) throw preconditionChanged('no leader is seen');
+  const { name, namespace, config } = cluster;
+  const access = clientAccess(await readTlsSecrets(deps.kube, cluster.object));
+  if ('unusable' in access) throw preconditionChanged(access.unusable);
+  const address = { name, namespace, domain: config.pod.ClusterDomain, access };
+  const leader = dial(deps.etcd, address, { name: leading.name, ip: leading.ip });
+  try {
+    return await ask(leader);
+  } finally {
+    leader.close();
+  }
+}

@@ -1,0 +1,109 @@
+/** Raw claims → the facts that the planner knows. Pure translation. */
+import {
+  ANNOTATION_CLAIM_UID,
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DATA_VERSION,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_KEPT_BY_RESTORE,
+  ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_REMOVAL,
+  isNameOfMember,
+} from '../../api/names.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
+import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
+import { tokenPrefix } from '../../planner/model/identity.ts';
+import type { ClaimFacts } from '../../planner/model/observation.ts';
+
+/** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
+export function claimFacts(
+  claim: KubeObject,
+  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
+): ClaimFacts {
+  const { metadata } = claim;
+  const spec = (claim['spec'] ?? {}) as ClaimSpec;
+  const status = (claim['status'] ?? {}) as ClaimStatus;
+  const token = metadata.annotations?.[ANNOTATION_INCARNATION];
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    ...ownership(metadata, cluster),
+    token,
+    clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    stampedUid: metadata.annotations?.[ANNOTATION_CLAIM_UID],
+    createdAt: parseTimestamp(metadata.creationTimestamp),
+    version: metadata.annotations?.[ANNOTATION_DATA_VERSION],
+    phase: status.phase ?? 'Pending',
+    requested: spec.resources?.requests?.storage,
+    capacity: status.capacity?.storage,
+    storageClassName: spec.storageClassName,
+    resizing: resizingOf(status),
+    labels: metadata.labels,
+    annotations: metadata.annotations,
+    deleting: metadata.deletionTimestamp !== undefined,
+    ...removalNotes(metadata.annotations),
+  };
+}
+
+/** What the operator wrote on the claim of a member that goes, or went. */
+function removalNotes(
+  annotations: Readonly<Record<string, string>> = {},
+): Pick<ClaimFacts, 'removal' | 'keptUntil'> {
+  return {
+    removal: annotations[ANNOTATION_REMOVAL],
+    keptUntil: timeKept(annotations[ANNOTATION_KEPT_UNTIL]),
+  };
+}
+
+/** The last moment that a date can tell (ECMAScript, "Time Values"); milliseconds since the epoch. */
+const FOR_EVER = 8.64e15;
+
+/** Whoever writes something else than a time wants it kept, and did not say for how long. */
+function timeKept(note: string | undefined): number | undefined {
+  if (note === undefined) return undefined;
+  const until = Date.parse(note);
+  return Number.isNaN(until) ? FOR_EVER : until;
+}
+
+/**
+ * Claims of the incarnations before a restore are of the cluster's past: nothing is done with them, also when the status that told of the restore was lost.
+ * Nor with a copy that somebody made of a claim, with all that is noted on it, under a name that no member ever has.
+ */
+function ownership(
+  { name, annotations = {} }: ObjectMeta,
+  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
+): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
+  const token = annotations[ANNOTATION_INCARNATION];
+  const recorded = cluster.status?.incarnation;
+  const isKept = annotations[ANNOTATION_KEPT_BY_RESTORE] !== undefined;
+  const isPast =
+    recorded !== undefined && token !== recorded.token && (recorded.restore !== undefined || isKept);
+  return {
+    owned:
+      !isPast && isNameOfMember(cluster.name, name) && (token?.startsWith(tokenPrefix(cluster)) ?? false),
+    ...(isKept && { keptByRestore: true }),
+  };
+}
+
+interface ClaimSpec {
+  readonly storageClassName?: string;
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+interface ClaimStatus {
+  readonly phase?: string;
+  readonly capacity?: { readonly storage?: string };
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly message?: string;
+  }[];
+  readonly allocatedResourceStatuses?: { readonly storage?: string };
+}
+
+/** What storage driver and kubelet say of a volume that is being enlarged. */
+function resizingOf({ conditions = [], allocatedResourceStatuses }: ClaimStatus): string | undefined {
+  const said = conditions
+    .filter(({ status }) => status === 'True')
+    .map(({ type, message }) => [type, message].filter(Boolean).join(': '));
+  return [allocatedResourceStatuses?.storage, ...said].filter(Boolean).join('; ') || undefined;
+}

@@ -1,0 +1,45 @@
+/**
+ * Pods and claims of a cluster: those that carry its label, and those of members that do not because somebody took it off.
+ * Whether a member is lost depends on them, so they are looked for by their names as well.
+ */
+import { LABEL_CLUSTER } from '../../api/names.ts';
+import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
+
+const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
+
+interface Of {
+  readonly namespace: string;
+  /** The cluster. */
+  readonly name: string;
+}
+
+/** What carries the cluster's label, and what bears one of these names. Whose it is, is for the caller to see. */
+export async function findObjects(
+  kube: KubeClient,
+  kind: KindRef,
+  { namespace, name: cluster, names }: Of & { readonly names: readonly string[] },
+): Promise<KubeObject[]> {
+  const { items } = await kube.list(kind, { namespace, labelSelector: `${LABEL_CLUSTER}=${cluster}` });
+  const unseen = [...new Set(names)].filter(name => !items.some(item => item.metadata.name === name));
+  return [...items, ...(await getAll(kube, kind, { namespace, names: unseen }))];
+}
+
+/** Those of these names that are there. */
+export async function getAll(
+  kube: KubeClient,
+  kind: KindRef,
+  { namespace, names }: { readonly namespace: string; readonly names: readonly string[] },
+): Promise<KubeObject[]> {
+  const found = await Promise.all(names.map(name => kube.get({ ...kind, namespace, name })));
+  return found.filter(object => object !== undefined);
+}
+
+/** Those of these very pods (by uid) that are still there, whatever labels they carry by now. */
+export async function podsLeft(
+  kube: KubeClient,
+  of: Of,
+  pods: readonly { readonly name: string; readonly uid: string }[],
+): Promise<KubeObject[]> {
+  const found = await findObjects(kube, POD, { ...of, names: pods.map(({ name }) => name) });
+  return found.filter(({ metadata }) => pods.some(({ uid }) => uid === metadata.uid));
+}

@@ -1,0 +1,265 @@
+/** Gathers everything that one pass knows. Reads only. */
+import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import { domainOf } from '../../api/derived/domain.ts';
+import {
+  clientServiceName,
+  disruptionBudgetName,
+  FINALIZER,
+  memberName,
+  peerServiceName,
+  serialOf,
+} from '../../api/names.ts';
+import { inForce } from '../../api/defaults/in-force.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../../api/schemas/types.ts';
+import { compareVersions, minorOf } from '../../api/versions/compare.ts';
+import { initialClusterId } from '../../etcd/cluster-id.ts';
+import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
+import { disruptionBudget as buildDisruptionBudget } from '../../objects/budget.ts';
+import { specificationNoted } from '../../objects/made-from.ts';
+import {
+  clientService as buildClientService,
+  peerService as buildPeerService,
+} from '../../objects/services.ts';
+import { rebuiltIdentity } from '../../planner/model/identity.ts';
+import { seatsOf } from '../../planner/model/member-view.ts';
+import { hasEnded } from '../../planner/model/member-names.ts';
+import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
+import { currentHashes } from '../../planner/report/key-hashes.ts';
+import { keysExpected } from '../../planner/operations/restore/seed.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { backupsOfCluster } from './backups.ts';
+import { restoresOfCluster } from '../resource/etcd-restore.ts';
+import { observeTls } from './certificates.ts';
+import { findObjects, getAll } from './cluster-objects.ts';
+import { claimFacts } from './claim-facts.ts';
+import { objectFacts, podFacts } from './pod-facts.ts';
+import { withHosts } from './pod-hosts.ts';
+import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
+import { type ClusterRef, readCluster } from '../resource/etcd-cluster.ts';
+import { findDefaultStorageClass, withExpandable } from './storage-classes.ts';
+import { withHomes } from './volume-hosts.ts';
+
+export const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
+export const CLAIM: KindRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+export const SERVICE: KindRef = { apiVersion: 'v1', kind: 'Service' };
+export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+
+type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'>;
+type Seen = { cluster: EtcdCluster; observation: Observation };
+type Looked = Seen & { address: ClusterAddress };
+
+/** What is there now. Undefined when the resource is gone. */
+export async function observe(deps: Ports, ref: ClusterRef): Promise<Seen | undefined> {
+  const seen = await look(deps, ref, []);
+  if (seen === undefined) return undefined;
+  const more = await overlooked(deps.kube, seen.observation);
+  return withKeys(deps, (more.length === 0 ? seen : await look(deps, ref, more)) ?? seen);
+}
+
+/** Objects of these names are looked for besides those of members that are recorded. */
+async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Promise<Looked | undefined> {
+  const read = await readCluster(deps.kube, ref);
+  if (read === undefined) return undefined;
+  const known = clusterFacts(read);
+  const { incarnation } = known.status;
+  const undecided = incarnation === undefined && !known.deleting;
+  // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
+  const names =
+    undecided || incarnation?.rebuilt === true ? findNames(deps.kube, known) : Promise.resolve([]);
+  const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
+    names.then(found => ownedObjects(deps.kube, known, { names: [...found, ...more], now: deps.now() })),
+    known.deleting
+      ? undefined
+      : observeTls(deps.kube, read, { now: deps.now(), clockAheadMs: deps.clockAheadMs() }),
+    undecided ? findDefaultStorageClass(deps.kube) : undefined,
+    names,
+    backupsOfCluster(deps.kube, known),
+    restoresOfCluster(deps.kube, known),
+  ]);
+  const cluster = withoutSettings(read) ? inForce(read, specificationOf(owned)) : read;
+  const facts = cluster === read ? known : clusterFacts(cluster);
+  const { namespace, name } = ref;
+  const domain = facts.config.pod.ClusterDomain;
+  // A cluster that is being deleted has nothing left to say that would change what is done.
+  // The address of a pod that has ended is nobody's: whoever dials it waits.
+  const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned && !hasEnded(pod));
+  const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
+  const etcd = await probeMembers(deps.etcd, address, asked);
+  const observation: Observation = {
+    now: deps.now(),
+    cluster: facts,
+    ...owned,
+    defaultStorageClass,
+    namesSeen,
+    ...etcd,
+    tls: tls?.facts,
+    ...(backups.length > 0 && { backups }),
+    ...restores,
+  };
+  const expectedClusterId = expectedIdOf(observation);
+  return { cluster, observation: { ...observation, expectedClusterId }, address };
+}
+
+/** The id that the members' cluster must have, while none is recorded; of a lost status what the stamps tell is asked for. */
+function expectedIdOf(observation: Observation): string | undefined {
+  const { cluster, membership } = observation;
+  const { clusterID, incarnation } = cluster.status;
+  if (clusterID !== undefined) return undefined;
+  if (incarnation !== undefined)
+    return initialClusterId(
+      incarnation.token,
+      incarnation.members.map(({ peerURL }) => [peerURL]),
+    );
+  // Claims and pods of some may be gone, so that those are told by the list.
+  const token = rebuiltIdentity(observation)?.incarnation.token;
+  if (token === undefined || !membership.known) return undefined;
+  return initialClusterId(
+    token,
+    membership.members.map(({ peerUrls }) => peerUrls),
+  );
+}
+
+/** With what is known of the keys of the members, where it is needed. */
+async function withKeys(deps: Ports, { cluster, observation, address }: Looked): Promise<Seen> {
+  const expected = keysExpected(observation);
+  if (expected === undefined)
+    return { cluster, observation: { ...observation, hashes: currentHashes(observation) } };
+  const seedKeys = await countKeys(deps.etcd, address, { ...observation, revision: expected.revision });
+  return { cluster, observation: { ...observation, seedKeys } };
+}
+
+/** Nothing is recorded of what its fields were: a new cluster, one of another release, or one whose status was lost. */
+function withoutSettings({ status = {} }: EtcdCluster): boolean {
+  return status.settings === undefined;
+}
+
+/** The specification that the newest pod was made from, with the version and the number of members that there are; undefined without one. */
+function specificationOf(owned: Owned): EtcdClusterSpec | undefined {
+  const { pods, claims } = ofNewestIncarnation(owned);
+  const notes = pods.filter(({ owned, madeFrom }) => owned && madeFrom !== undefined);
+  const newest = notes.toSorted((a, b) => b.createdAt - a.createdAt)[0];
+  const spec = specificationNoted(newest?.madeFrom);
+  if (spec === undefined) return undefined;
+  const members = [
+    ...pods.filter(({ owned, deleting }) => owned && !deleting),
+    ...claims.filter(({ owned, deleting, keptUntil }) => owned && !deleting && keptUntil === undefined),
+  ];
+  const versions = pods.flatMap(({ owned, version = '' }) => (owned && minorOf(version) ? [version] : []));
+  const version = versions.toSorted(compareVersions).at(-1);
+  const size = new Set(members.map(({ name }) => name)).size;
+  // Members know each other by their URLs, and a domain that was written once and taken back may be noted.
+  const { ClusterDomain: _, ...pod } = spec.pod ?? {};
+  return { ...spec, pod, size, ...(version !== undefined && { version }) };
+}
+
+/** Without those that a restore put aside: nothing but their token tells them apart once the status is lost. */
+function ofNewestIncarnation({ pods, claims }: Owned): Pick<Owned, 'pods' | 'claims'> {
+  const number = ({ token = '' }: { readonly token: string | undefined }) => serialOf(token) ?? 0;
+  const newest = Math.max(0, ...[...pods, ...claims].filter(({ owned }) => owned).map(number));
+  return {
+    pods: pods.filter(pod => number(pod) === newest),
+    claims: claims.filter(claim => number(claim) === newest),
+  };
+}
+
+/** Only then it matters what the cluster has agreed on. */
+function isAboutToUpgrade({ config, status }: ClusterFacts): boolean {
+  return (status.targetVersion ?? '') !== '' || config.version !== status.currentVersion;
+}
+
+/** The custom resource as the planner sees it. */
+export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
+  const { metadata, status = {} } = cluster;
+  const config = withDefaults(cluster.spec, { version: status.targetVersion || status.currentVersion });
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation ?? 0,
+    deleting: metadata.deletionTimestamp !== undefined,
+    hasFinalizer: metadata.finalizers?.includes(FINALIZER) ?? false,
+    object: cluster,
+    config: { ...config, pod: { ...config.pod, ClusterDomain: domainOf(cluster) } },
+    status,
+  };
+}
+
+type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientService' | 'disruptionBudget'>;
+
+async function ownedObjects(
+  kube: KubeClient,
+  cluster: ClusterFacts,
+  { names, now }: { readonly names: readonly string[]; readonly now: number },
+): Promise<Owned> {
+  const { namespace, name, uid, status } = cluster;
+  // Until then there may be none; of a restore there is as soon as the backup was brought onto it.
+  const isMade = status.clusterID !== undefined || status.incarnation?.restore?.filled === true;
+  const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && isMade;
+  const [pods, claims, peer, client, budget] = await Promise.all([
+    findObjects(kube, POD, { namespace, name, names: [...recordedNames(cluster), ...names] }),
+    findObjects(kube, CLAIM, {
+      namespace,
+      name,
+      names: [...(hasClaims ? recordedNames(cluster) : []), ...names],
+    }),
+    kube.get({ ...SERVICE, namespace, name: peerServiceName(name) }),
+    kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
+    kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
+  ]);
+  const seenPods = await withHosts(
+    kube,
+    pods.map(pod => podFacts(pod, uid, name)),
+    now,
+  );
+  const seenClaims = claims.map(object => ({ object, facts: claimFacts(object, cluster) }));
+  const homes = await withHomes(kube, { claims: seenClaims, pods: seenPods, status });
+  return {
+    pods: seenPods,
+    claims: await withExpandable(kube, cluster, homes),
+    peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
+    clientService: objectFacts(client, uid, buildClientService(cluster.object)),
+    disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),
+  };
+}
+
+/**
+ * The members that are recorded: a pod or claim of theirs that is gone proves something, one whose labels somebody took off
+ * proves nothing. Right after a lost status was recorded again nobody has been observed yet.
+ */
+function recordedNames({ status }: ClusterFacts): string[] {
+  const observed = status.members?.details ?? [];
+  const known = observed.length > 0 ? observed : (status.incarnation?.members ?? []);
+  return known.map(({ name }) => name);
+}
+
+/**
+ * Names of members that a quorum lists and of which nothing was looked for by name, such as a learner that was just added, when
+ * pods or claims of these names are there all the same.
+ */
+async function overlooked(kube: KubeClient, observation: Observation): Promise<string[]> {
+  const { cluster, pods, claims } = observation;
+  const hasClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
+  const lacks = (objects: readonly { readonly name: string }[], member: string) =>
+    !objects.some(({ name }) => name === member);
+  const names = seatsOf(observation)
+    .filter(({ ours, name }) => ours && (lacks(pods, name) || (hasClaims && lacks(claims, name))))
+    .map(({ name }) => name)
+    .filter(name => !recordedNames(cluster).includes(name));
+  const found = await Promise.all(
+    [POD, CLAIM].map(kind => getAll(kube, kind, { namespace: cluster.namespace, names })),
+  );
+  const seen = (object: KubeObject) =>
+    (object.kind === POD.kind ? pods : claims).some(({ name }) => name === object.metadata.name);
+  return found.flat().flatMap(object => (seen(object) ? [] : [object.metadata.name]));
+}
+
+/** Names of the namespace's pods and claims that look like members of this cluster, whoever made them. */
+async function findNames(kube: KubeClient, { namespace, name }: ClusterFacts): Promise<string[]> {
+  const slim = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({ apiVersion, kind, metadata });
+  const lists = await Promise.all([POD, CLAIM].map(kind => kube.list(kind, { namespace, slim })));
+  const names = lists.flatMap(({ items }) => items.map(item => item.metadata.name));
+  return [...new Set(names)].filter(seen => {
+    const serial = serialOf(seen);
+    return serial !== undefined && memberName(name, serial) === seen;
+  });
+}

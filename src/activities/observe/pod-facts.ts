@@ -1,0 +1,147 @@
+/** Raw pods, Services and budgets → the facts that the planner knows. Pure translation. */
+import {
+  ANNOTATION_AUTHORITIES,
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_IMAGE_REPLACED,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_MADE_FROM,
+  ANNOTATION_RENDERED,
+  ANNOTATION_REPLACED_CONTAINER,
+  ANNOTATION_SETTLED,
+  ANNOTATION_VERSION,
+  CLIENTS_ADMITTED,
+  CLIENTS_WITHDRAWN,
+  isReservedKey,
+  LABEL_CLIENTS,
+  memberLabels,
+} from '../../api/names.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { KubeObject } from '../../kube/port.ts';
+import { firstEdit, type StoredObject } from '../../objects/edited.ts';
+import { firstStartOf } from '../../objects/first-start.ts';
+import type { ManifestObject } from '../../objects/manifest.ts';
+import { readAuthorities } from '../../objects/trusted.ts';
+import type { ObjectFacts, PodFacts } from '../../planner/model/observation.ts';
+import { type PodStatus, troubleOf } from './pod-trouble.ts';
+
+/**
+ * What the planner knows of a pod. `ownerUid` is the uid of the cluster that asks, `cluster` its name where it matters which of its
+ * labels the pod lacks.
+ */
+export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): PodFacts {
+  const status = (pod['status'] ?? {}) as PodStatus;
+  const { metadata } = pod;
+  const { args = [], image } = containerOf(pod);
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    owned: isControlledBy(pod, ownerUid),
+    ...notesOf(metadata.annotations),
+    phase: status.phase ?? 'Unknown',
+    ...readiness(status, metadata.annotations?.[ANNOTATION_REPLACED_CONTAINER]),
+    deleting: metadata.deletionTimestamp !== undefined,
+    goneBy: parseTimestamp(metadata.deletionTimestamp),
+    finalizers: metadata.finalizers,
+    ip: status.podIP || undefined,
+    node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
+    trouble: troubleOf(status, image),
+    clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
+    container: containerIdOf(pod),
+    ...timesOf(pod, status),
+    firstStart: firstStartOf({ annotations: metadata.annotations, args }),
+    ...(cluster !== undefined && labelsLacking(pod, cluster)),
+  };
+}
+
+/** What the operator wrote on the pod when it made it. */
+function notesOf(
+  annotations: Readonly<Record<string, string>> = {},
+): Pick<PodFacts, 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn' | 'authorities'> {
+  return {
+    token: annotations[ANNOTATION_INCARNATION],
+    clusterId: annotations[ANNOTATION_CLUSTER_ID],
+    version: annotations[ANNOTATION_VERSION],
+    stamp: annotations[ANNOTATION_RENDERED],
+    madeFrom: annotations[ANNOTATION_MADE_FROM],
+    settledIn: annotations[ANNOTATION_SETTLED],
+    authorities: readAuthorities(annotations[ANNOTATION_AUTHORITIES]),
+  };
+}
+
+/** The labels that everything is found by and that somebody took off or changed. */
+function labelsLacking({ metadata }: KubeObject, cluster: string): Pick<PodFacts, 'labelsLacking'> {
+  const lacking = Object.entries(memberLabels(cluster, metadata.name)).filter(
+    ([key, value]) => isReservedKey(key) && metadata.labels?.[key] !== value,
+  );
+  return lacking.length === 0 ? {} : { labelsLacking: Object.fromEntries(lacking) };
+}
+
+/**
+ * A kubelet tells of a container that it has started for a new image up to a second later, when the member has long answered: until
+ * then what it says is about the container before, and the new one is not ready yet.
+ */
+function readiness(
+  { conditions = [], containerStatuses: [container] = [] }: PodStatus,
+  replaced: string | undefined,
+): Pick<PodFacts, 'ready' | 'unheard'> {
+  const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  if (ready && replaced !== undefined && container?.containerID === replaced) return { ready: false };
+  return !ready && container?.ready === true ? { ready, unheard: true } : { ready };
+}
+
+/** The container that the pod runs, as its kubelet told last; undefined before it has any. */
+export function containerIdOf(pod: KubeObject): string | undefined {
+  const { containerStatuses: [container] = [] } = (pod['status'] ?? {}) as PodStatus;
+  return container?.containerID || undefined;
+}
+
+/** The image that the pod's container is to run. */
+export function imageOf(pod: KubeObject): string | undefined {
+  return containerOf(pod).image;
+}
+
+/** A value that nobody but people can have given counts as none. */
+function clientsOf(label: string | undefined): PodFacts['clients'] {
+  return label === CLIENTS_ADMITTED || label === CLIENTS_WITHDRAWN ? label : undefined;
+}
+
+/** Whether a Service or budget is there, whether it is ours, and what somebody changed in it. */
+export function objectFacts(
+  object: KubeObject | undefined,
+  ownerUid: string,
+  wanted: ManifestObject,
+): ObjectFacts {
+  if (object === undefined) return { exists: false, owned: false };
+  if (!isControlledBy(object, ownerUid)) return { exists: true, owned: false };
+  const difference = firstEdit(object as unknown as StoredObject, wanted);
+  return { exists: true, owned: true, ...(difference === undefined ? {} : { difference }) };
+}
+
+/** Whether the object's controlling owner has this uid. */
+export function isControlledBy(object: KubeObject, ownerUid: string): boolean {
+  return (
+    object.metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === ownerUid) ??
+    false
+  );
+}
+
+function timesOf(
+  { metadata }: KubeObject,
+  { conditions = [] }: PodStatus,
+): Pick<PodFacts, 'createdAt' | 'readyChangedAt' | 'imageReplacedAt'> {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const replaced = metadata.annotations?.[ANNOTATION_IMAGE_REPLACED];
+  return {
+    createdAt: parseTimestamp(metadata.creationTimestamp) ?? 0,
+    readyChangedAt: parseTimestamp(ready?.lastTransitionTime),
+    imageReplacedAt: parseTimestamp(replaced),
+  };
+}
+
+interface PodSpec {
+  readonly containers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
+}
+
+function containerOf(pod: KubeObject): NonNullable<PodSpec['containers']>[number] {
+  return (pod['spec'] as PodSpec | undefined)?.containers?.[0] ?? {};
+}

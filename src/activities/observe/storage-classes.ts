@@ -1,0 +1,36 @@
+/** What StorageClasses say: which one is the default, and which let volumes grow. */
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
+import { askedSize, isSmaller } from '../../planner/operations/volumes/growth.ts';
+import type { ClaimFacts, ClusterFacts } from '../../planner/model/observation.ts';
+
+const STORAGE_CLASS: KindRef = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
+/** Kubernetes goes by either of them (IsDefaultAnnotation in pkg/volume/util/storageclass.go). */
+const DEFAULT_CLASS = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+];
+
+/** Whether claims can grow, asked only when one of them is too small. */
+export async function withExpandable(
+  kube: KubeClient,
+  cluster: ClusterFacts,
+  claims: readonly ClaimFacts[],
+): Promise<readonly ClaimFacts[]> {
+  const asked = askedSize({ cluster });
+  if (!claims.some(claim => claim.owned && isSmaller(claim.requested, asked))) return claims;
+  const { items } = await kube.list(STORAGE_CLASS);
+  const growing = items.filter(item => item['allowVolumeExpansion'] === true).map(item => item.metadata.name);
+  return claims.map(claim => ({ ...claim, expandable: growing.includes(claim.storageClassName ?? '') }));
+}
+
+/** The name of the default class, of several the one that Kubernetes takes: the newest, or the first by name. */
+export async function findDefaultStorageClass(kube: KubeClient): Promise<string | undefined> {
+  const { items } = await kube.list(STORAGE_CLASS);
+  const madeAt = ({ metadata }: KubeObject): number =>
+    parseTimestamp(metadata.creationTimestamp ?? undefined) ?? 0;
+  return items
+    .filter(({ metadata }) => DEFAULT_CLASS.some(key => metadata.annotations?.[key] === 'true'))
+    .toSorted((a, b) => madeAt(b) - madeAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]?.metadata
+    .name;
+}

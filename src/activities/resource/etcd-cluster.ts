@@ -1,0 +1,93 @@
+/** Reading and writing the custom resource itself, always guarded by its uid and resource version. */
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
+  API_VERSION,
+} from '../../api/names.ts';
+import { inForce } from '../../api/defaults/in-force.ts';
+import { securityStamp } from '../../api/derived/tls.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
+import type { KubeClient, KubeObject, ObjectRef } from '../../kube/port.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { replaceStatus } from './status-writing.ts';
+
+/** Which EtcdCluster. The uid tells it from a later one of the same name. */
+export interface ClusterRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The EtcdCluster of this uid; undefined when it is gone, also when another one stands under its name. */
+export async function readCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster | undefined> {
+  const object = await kube.get(clusterRef(ref));
+  return object?.metadata.uid === ref.uid ? asCluster(object) : undefined;
+}
+
+/** As {@link readCluster}; fails with PreconditionChanged when it is gone or being deleted. */
+export async function readLivingCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster> {
+  const cluster = await readCluster(kube, ref);
+  if (cluster === undefined) throw preconditionChanged(`EtcdCluster ${ref.namespace}/${ref.name} is gone`);
+  if (cluster.metadata.deletionTimestamp !== undefined) {
+    throw preconditionChanged(`EtcdCluster ${ref.namespace}/${ref.name} is being deleted`);
+  }
+  return cluster;
+}
+
+/** Writes some fields of the status wholly, takes those away that are null, and leaves the others. Fails with a Conflict as {@link replaceStatus} does. */
+export async function recordStatus(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  fields: { readonly [Key in keyof EtcdClusterStatus]: EtcdClusterStatus[Key] | null },
+): Promise<EtcdCluster> {
+  const status = Object.entries({ ...cluster.status, ...fields }).filter(([, value]) => value !== null);
+  return asCluster(await replaceStatus(kube, cluster, Object.fromEntries(status)));
+}
+
+/** Writes the whole list of finalizers, or some annotations. Fails with a Conflict as {@link replaceStatus} does. */
+export async function writeMetadata(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  fields: {
+    readonly finalizers?: readonly string[];
+    readonly annotations?: Readonly<Record<string, string>>;
+  },
+): Promise<EtcdCluster> {
+  const { uid, resourceVersion } = cluster.metadata;
+  const patch = { metadata: { uid, resourceVersion, ...fields } };
+  return asCluster(await kube.patch(clusterRef(cluster.metadata), patch, { type: 'merge' }));
+}
+
+/**
+ * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, and how its
+ * traffic is secured, as far as the status tells it. Fails with a Conflict as {@link replaceStatus} does.
+ */
+export function stampIdentity(
+  kube: KubeClient,
+  cluster: EtcdCluster,
+  {
+    token,
+    clusterId,
+    lastSerial,
+  }: { readonly token: string; readonly clusterId: string; readonly lastSerial: number },
+): Promise<EtcdCluster> {
+  const annotations = {
+    [ANNOTATION_INCARNATION]: token,
+    [ANNOTATION_CLUSTER_ID]: clusterId,
+    [ANNOTATION_LAST_SERIAL]: String(lastSerial),
+    // A status that was lost says nothing of it: what was stamped before stays.
+    ...(cluster.status?.incarnation && { [ANNOTATION_SECURITY]: securityStamp(cluster) }),
+  };
+  return writeMetadata(kube, cluster, { annotations });
+}
+
+function clusterRef(of: Pick<ClusterRef, 'namespace' | 'name'>): ObjectRef {
+  return { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: of.namespace, name: of.name };
+}
+
+/** With the specification that is in force. The API server validated it against our own schema, so its shape is known. */
+export function asCluster(object: KubeObject): EtcdCluster {
+  return inForce(object as unknown as EtcdCluster);
+}

@@ -1,0 +1,67 @@
+/**
+ * How status is written, of all three kinds: as a whole, by an update of the status subresource under the resource
+ * version that it was read with (docs/decisions/0035-status-is-updated-as-a-whole.md).
+ */
+import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
+
+/** A resource as it was read. */
+export interface ReadResource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion?: string | undefined;
+  };
+  readonly status?: Reported | undefined;
+}
+
+/** A status, as far as it is read here. */
+interface Reported {
+  readonly conditions?: readonly Condition[];
+}
+
+/**
+ * Makes the status of a resource exactly `status`, whoever touched the resource before; only the conditions that the
+ * watcher writes stay as they were read. Fails with a Conflict when the resource changed since it was read: status is
+ * computed from the whole of it, so a stale one would undo what another pass recorded.
+ */
+export function replaceStatus<Status extends Reported>(
+  kube: KubeClient,
+  resource: ReadResource,
+  status: Status,
+): Promise<KubeObject> {
+  const { apiVersion, kind } = resource;
+  const { name, namespace, uid, resourceVersion = '' } = resource.metadata;
+  // Without one an update is unconditional.
+  if (resourceVersion === '')
+    throw new RangeError(`${kind} ${namespace}/${name} was not read from the apiserver`);
+  const conditions = [
+    ...(status.conditions ?? []).filter(condition => !isWatchers(condition)),
+    ...(resource.status?.conditions ?? []).filter(isWatchers),
+  ];
+  return kube.replace(
+    {
+      apiVersion,
+      kind,
+      metadata: { name, namespace, uid, resourceVersion },
+      status: {
+        ...status,
+        ...((status.conditions !== undefined || conditions.length > 0) && { conditions }),
+      },
+    },
+    { subresource: 'status' },
+  );
+}
+
+/** The status without what the watcher writes. */
+export function withoutWatchers<Status extends Reported>(status: Status): Status {
+  if (status.conditions === undefined) return status;
+  return { ...status, conditions: status.conditions.filter(condition => !isWatchers(condition)) };
+}
+
+function isWatchers({ type }: Condition): boolean {
+  return WATCHER_CONDITIONS.includes(type);
+}

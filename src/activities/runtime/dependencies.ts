@@ -1,0 +1,62 @@
+import type { EtcdPort } from '../../etcd/port.ts';
+import type { KubeClient } from '../../kube/port.ts';
+import type { ClaimStoreOwner, PodPlace } from '../../objects/claim-store.ts';
+import type { Store } from '../../store/port.ts';
+import type { ServedAddress } from '../../store/served/client.ts';
+import type { StoreOwner } from '../backup/open-store.ts';
+import type { BackupReport } from './backup-figures.ts';
+import type { PassReport } from './pass-report.ts';
+
+/** One event on a custom resource, as `kubectl describe` shows it. */
+export interface ResourceEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The custom resource that an event is about. */
+export interface EventTarget {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface ActivityLogger {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Everything that activities reach the world through. Made once, in main/. */
+export interface Dependencies {
+  readonly kube: KubeClient;
+  readonly etcd: EtcdPort;
+  /** Opens the store that a backup or restore names, with the credentials that its Secret holds. To be closed. */
+  readonly openStore: (owner: StoreOwner) => Promise<Store>;
+  /** Opens a claim as a store, through a pod beside it. To be closed, which ends the pod. */
+  readonly openVolume: (
+    owner: ClaimStoreOwner,
+    of: { readonly claim: string; readonly place: PodPlace },
+  ) => Promise<Store>;
+  /** Opens what a pod of ours serves. Sends nothing yet; to be closed. */
+  readonly openServed: (address: ServedAddress) => Store;
+  /** The image that holds this program. */
+  readonly ownImage: () => Promise<string>;
+  /** Records an event; never throws and never waits for the API server. */
+  readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
+  /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */
+  readonly endpointsAllowed?: readonly string[];
+  /** The one namespace that this operator looks after, and may read in; undefined: all. */
+  readonly watchNamespace?: string | undefined;
+  /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
+  readonly credentialHosts?: readonly string[];
+  readonly logger: ActivityLogger;
+  /** Takes note of one pass of a cluster: what was seen and what was decided. */
+  readonly onPass: (report: PassReport) => void;
+  /** Takes note of a run of an EtcdBackup that has ended. */
+  readonly onBackup: (ended: BackupReport) => void;
+  /** Milliseconds since the epoch, by the API server's clock. */
+  readonly now: () => number;
+  /** By how many milliseconds the clock of this machine is ahead of that; negative when it is behind. */
+  readonly clockAheadMs: () => number;
+}

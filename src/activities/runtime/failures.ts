@@ -1,0 +1,52 @@
+/** Failures of activities, with their retry intent. Translated here once, at the boundary to Temporal. */
+import { ApplicationFailure } from '@temporalio/activity';
+import { KubeError } from '../../kube/errors.ts';
+
+/** The type of a failure that leads to a new plan instead of a retry. */
+export const PRECONDITION_CHANGED = 'PreconditionChanged';
+
+/** The world is not as it was planned for: not retried, the planner looks again. */
+export function preconditionChanged(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, PRECONDITION_CHANGED);
+}
+
+/** HTTP codes by which the API server says that the same request will be refused again: schema, rights, quota. */
+const REFUSALS = [400, 403, 422];
+
+/** Whether the API server will refuse the same request again. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && REFUSALS.includes(error.code);
+}
+
+/**
+ * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to people instead of
+ * being hidden in retries, everything else is tried again.
+ */
+export function stepFailure(error: unknown): unknown {
+  if (!(error instanceof KubeError)) return error;
+  const { reason, message, code } = error;
+  // What was to be changed is another one by now (409), or gone (404).
+  if (code === 409 || code === 404) return preconditionChanged(message);
+  const nonRetryable = error.retry === 'never' || REFUSALS.includes(code);
+  return ApplicationFailure.create({ message, type: reason, nonRetryable });
+}
+
+/**
+ * What an error of a pass means to Temporal: always to be tried again. A pass that gave up would end the entity's
+ * workflow, and nobody would look after the cluster until the watcher's next look.
+ */
+export function passFailure(error: unknown): unknown {
+  const message = messageOf(error);
+  const type = error instanceof KubeError ? error.reason : 'PassFailed';
+  return ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: false,
+    ...(error instanceof Error && { cause: error }),
+  });
+}
+
+/** What an error says, or what was thrown instead of one. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

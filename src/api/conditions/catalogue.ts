@@ -1,0 +1,67 @@
+/**
+ * Every condition that a resource of this operator can carry, with every reason it can have. Pure data: status is written
+ * from it and reference documentation is generated from it. Types and reasons are stable: people write alerts on them.
+ */
+import type { ConditionStatus } from './rows.ts';
+import { RESTORE_CONDITIONS } from './of-restores.ts';
+import { SPEC_CONDITIONS } from './of-specifications.ts';
+import { STATE_CONDITIONS } from './of-state.ts';
+import { printable } from '../values/printable.ts';
+
+export type { ConditionStatus } from './rows.ts';
+
+/** metav1.Condition. `lastTransitionTime` is RFC 3339 in UTC and changes only with `status`. */
+export type Condition = {
+  readonly type: string;
+  readonly status: ConditionStatus;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+};
+
+/** Each row is one type with one reason; the order is that of the documentation. */
+export const CONDITIONS = [...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_CONDITIONS] as const;
+
+/** A row of {@link CONDITIONS}. */
+export type ConditionRow = (typeof CONDITIONS)[number];
+export type ConditionType = ConditionRow['type'];
+/** The reasons that a condition of type `T` can have. */
+export type ReasonOf<T extends ConditionType> = Extract<ConditionRow, { type: T }>['reason'];
+
+/** A condition as a decision of the planner: without the two fields that only status writing knows. */
+export type ConditionFinding = {
+  readonly type: ConditionType;
+  readonly status: ConditionStatus;
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** What the watcher writes by itself, under a field manager of its own; all others are the workflows'. */
+export const WATCHER_CONDITIONS: readonly string[] = [
+  'TemporalUnavailable',
+  'WorkflowStuck',
+  'PassFailing',
+] satisfies ConditionType[];
+
+/** The longest message that metav1.Condition allows. */
+const MAX_MESSAGE_LENGTH = 32768;
+
+/**
+ * A condition with the status that its reason always has. Without a message the row's meaning is said.
+ * Throws a RangeError for a pair that is not in {@link CONDITIONS}, which the type system already refuses.
+ */
+export function finding<T extends ConditionType>(
+  type: T,
+  reason: ReasonOf<T>,
+  message?: string,
+): ConditionFinding {
+  const found = CONDITIONS.find(candidate => candidate.type === type && candidate.reason === reason);
+  if (found === undefined) throw new RangeError(`no condition ${type} with reason ${reason} is declared`);
+  return {
+    type,
+    status: found.status,
+    reason,
+    message: printable(message ?? found.meaning).slice(0, MAX_MESSAGE_LENGTH),
+  };
+}

@@ -1,0 +1,208 @@
+/** EtcdBackup: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import {
+  conditions,
+  cel,
+  cronSchedule,
+  int32,
+  int64,
+  secretName,
+  statusValue,
+  text,
+  timeZone,
+} from './parts.schema.ts';
+import { blockRules, storeBlocks } from './stores.schema.ts';
+import { STORE_TYPES } from '../stores.ts';
+
+const notNegative = (schema: z.ZodInt, what: string) =>
+  cel(schema, { rule: 'self >= 0', message: `must not be negative: write 0 ${what}` });
+
+const count = (description: string) => int32(description).min(0).max(10_000).optional();
+
+const backupPolicy = cel(
+  z
+    .object({
+      timeoutInSecond: cel(
+        int64('Seconds that a whole backup may take, 86400 at most. Absent, 0 or less: 3600.'),
+        {
+          rule: 'self <= 86400',
+          message: 'must be at most 86400, a day: what takes longer needs a faster store or compression',
+        },
+      ).optional(),
+      backupIntervalInSecond: notNegative(
+        int64('Seconds between two backups; the first is taken at once. 0: one backup.'),
+        'for a single backup, or the seconds between two',
+      ).optional(),
+      maxBackups: notNegative(
+        int64('How many backups of this EtcdBackup are kept, the newest by time. 0: all.'),
+        'to keep all backups, or how many to keep',
+      ).optional(),
+      schedule: cronSchedule(
+        'When backups are taken, as a cron expression. After a time down exactly one missed backup is made up for.',
+      ).optional(),
+      timeZone: timeZone('The time zone of schedule. Absent: UTC.').optional(),
+      suspend: z.boolean().describe('true: no backup is begun; what is kept stays.').optional(),
+      retention: z
+        .object({
+          hourly: count('Hours of which the newest backup is kept.'),
+          daily: count('Days of which the newest backup is kept.'),
+          weekly: count('Weeks of which the newest backup is kept.'),
+          monthly: count('Months of which the newest backup is kept.'),
+        })
+        .describe(
+          'Which backups are kept, grandfather-father-son. The newest backup of each verify is never deleted.',
+        )
+        .optional(),
+    })
+    .describe('When backups are taken and which are kept. Absent: one backup, kept.'),
+  {
+    rule: '!has(self.schedule) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0',
+    message: 'schedule and backupIntervalInSecond exclude each other: keep one of them',
+  },
+  {
+    rule: '!has(self.timeZone) || has(self.schedule)',
+    message: 'timeZone belongs to schedule: set schedule too, or remove timeZone',
+  },
+  {
+    rule: '!has(self.retention) || !has(self.maxBackups) || self.maxBackups == 0',
+    message: 'retention and maxBackups exclude each other: keep one of them',
+  },
+);
+
+export const backupSpec = cel(
+  z
+    .object({
+      etcdEndpoints: z
+        .array(
+          cel(text(2048, 'The address of a member, such as https://example-client:2379.').min(1), {
+            rule: "!self.contains('://') || self.matches('^https?://')",
+            message:
+              'must be the address of a member such as https://example-client:2379, with https:// or http://',
+          }),
+        )
+        .max(64)
+        .describe('Addresses of any etcd. Exactly one of this and clusterRef.')
+        .optional(),
+      clusterRef: z
+        .object({ name: text(253, 'Name of the EtcdCluster.').min(1) })
+        .describe(
+          'An EtcdCluster of this namespace, whose members, credentials and TLS the operator finds itself.',
+        )
+        .optional(),
+      clientTLSSecret: secretName(
+        'Secret with etcd-client.crt, etcd-client.key, etcd-client-ca.crt (or tls.crt, tls.key, ca.crt), for etcdEndpoints that want TLS.',
+      ).optional(),
+      authSecret: secretName(
+        'Secret with username and password, of a user with the role root, for an etcd with authentication.',
+      ).optional(),
+      storageType: z
+        .enum(STORE_TYPES)
+        .describe('Where backups are kept; the block of the same name says the rest.'),
+      ...storeBlocks,
+      backupPolicy: backupPolicy.optional(),
+      verify: z
+        .enum(['Checksum', 'Structure', 'Restore'])
+        .describe(
+          'How a backup is verified. Structure: with etcdutl. Restore: by a restore on the side, compared with the cluster.',
+        )
+        .default('Checksum'),
+      compression: z.enum(['none', 'gzip', 'zstd']).describe('How the object is compressed.').default('none'),
+    })
+    .describe('What is backed up, when, and where to.'),
+  {
+    rule: '(has(self.etcdEndpoints) && size(self.etcdEndpoints) > 0) != has(self.clusterRef)',
+    message:
+      'exactly one of etcdEndpoints and clusterRef must be given: clusterRef.name for a cluster of this operator, etcdEndpoints for any other',
+  },
+  ...blockRules('storageType'),
+);
+
+const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
+
+const historyEntry = z.object({
+  time: time('When the snapshot was taken.'),
+  location: text(4096, 'Where the object lies.'),
+  endpoint: text(2048, 'The server of its store, where the specification tells it.').optional(),
+  region: text(64, 'The region of its bucket, where the specification names one.').optional(),
+  revision: int64('The revision it holds.').optional(),
+  keys: int64(
+    'How many keys it holds; absent: it was written to while the snapshot was taken, or nobody could count.',
+  ).optional(),
+  size: int64('Bytes of the object.').optional(),
+  sha256: text(64, 'Checksum of the object, in hexadecimal.').optional(),
+  etcdVersion: text(64, 'The version that wrote it.').optional(),
+  clusterID: text(32, "etcd's cluster id in hexadecimal.").optional(),
+  member: text(253, 'The member that it was taken from.').optional(),
+  verified: text(63, 'How it was verified; empty when it was not.').optional(),
+  duration: text(32, 'How long it took.').optional(),
+});
+
+const run = {
+  startedAt: time('When it was begun; the names of its objects hold this time.').optional(),
+  scheduledFor: time('The time of the schedule that it was begun for.').optional(),
+  requestedBy: text(256, 'Who asked for it, when it is none of the schedule.').optional(),
+};
+
+const backupStatus = z
+  .object({
+    succeeded: z.boolean().describe('Whether the last backup succeeded.').optional(),
+    Reason: text(4096, 'Why it did not.').optional(),
+    etcdVersion: text(64, 'The version of the etcd that was backed up.').optional(),
+    etcdRevision: int64('The revision of the last backup.').optional(),
+    // The Go client of old writes a time that is not set as null.
+    lastSuccessDate: time('When the last backup succeeded.').nullable().optional(),
+    lastVerifiedRestore: time(
+      'When a backup was last restored on the side and found to be what the cluster was.',
+    ).optional(),
+    phase: statusValue(
+      ['', 'Pending', 'Running', 'Scheduled', 'Suspended', 'Succeeded', 'Failed'],
+      'What the backup does.',
+    ).optional(),
+    conditions: conditions.optional(),
+    observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
+    workflowID: text(512, 'The Temporal workflow that looks after this backup.').optional(),
+    history: z
+      .array(historyEntry)
+      .max(256)
+      .describe('Backups that this EtcdBackup wrote and that still exist, newest first.')
+      .optional(),
+    progress: z
+      .object({
+        ...run,
+        bytes: int64('Bytes written.').optional(),
+        total: int64('Bytes expected.').optional(),
+        message: text(4096, 'Why it does not get on, when it is being tried again.').optional(),
+        written: z.boolean().describe('true: the object is in the store, and is being verified.').optional(),
+      })
+      .describe('How far the backup under way is.')
+      .optional(),
+    lastRun: z
+      .object({
+        ...run,
+        completedAt: time('When it ended.').optional(),
+        outcome: statusValue(['Succeeded', 'Failed', 'Aborted'], 'How it ended.').optional(),
+        message: text(4096, 'Why it did not succeed.').optional(),
+        generation: int64('The metadata.generation that it was made for.').optional(),
+      })
+      .describe('The last backup that was tried, and how it ended.')
+      .optional(),
+    schedule: z
+      .object({
+        rule: text(256, 'The schedule that is followed.').optional(),
+        since: time('Since when. Earlier times are not made up for.').optional(),
+        lastTime: time('The last time of the schedule that a backup was begun for.').optional(),
+        failures: int64('How many backups of the schedule failed in a row.').optional(),
+        retryAt: time('When the one that failed is tried again.').optional(),
+      })
+      .describe('What is known of the schedule, so that a missed backup is made up for once.')
+      .optional(),
+    nextRun: time('When the next backup is due, or the one that failed is tried again.').optional(),
+  })
+  .describe('What was done; written by the operator only.');
+
+export const etcdBackupSchema = z
+  .object({ spec: backupSpec, status: backupStatus.optional() })
+  .describe('A backup of an etcd, once or by schedule, into an object store.');
+
+export type BackupSpecInput = z.input<typeof backupSpec>;
+export type BackupStatusInput = z.input<typeof backupStatus>;

@@ -1,0 +1,135 @@
+/** EtcdCluster: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import { DEFAULT_REPOSITORY, DEFAULT_SIZE } from '../defaults/etcd-cluster.ts';
+import { etcdSettings, maintenance, recovery, repair, service, upgrade } from './etcd-settings.schema.ts';
+import { clusterStatus } from './etcd-cluster-status.schema.ts';
+import { type CelRule, cel, int32, kept, text } from './parts.schema.ts';
+import { podPolicy } from './pod.schema.ts';
+import { storage, storageTransitions } from './storage.schema.ts';
+import { tls, tlsTransition } from './tls.schema.ts';
+import { DEFAULT_VERSION, NEWEST_KNOWN } from '../versions/table.ts';
+
+const NUMBER = '(0|[1-9][0-9]{0,3})';
+
+const version = cel(
+  text(
+    64,
+    `Release of etcd, such as ${DEFAULT_VERSION}; a leading v is allowed. A change upgrades the cluster one member at a time. Supported: ${Object.keys(NEWEST_KNOWN).join(', ')}. Absent or empty: the version that runs; ${DEFAULT_VERSION} in a new cluster.`,
+  ),
+  {
+    rule: `self == '' || self.matches('^v?${NUMBER}[.]${NUMBER}[.]${NUMBER}$')`,
+    message: `must be a release of etcd of the form x.y.z, such as ${DEFAULT_VERSION}`,
+  },
+);
+
+const repository = cel(text(512, `The image is <repository>:v<version>.`), {
+  rule: "!self.matches('[@[:space:]]') && !self.matches(':[^/]*$')",
+  message: `must be an image name without tag or digest, such as ${DEFAULT_REPOSITORY}: the tag is v<version>`,
+});
+
+const size = cel(
+  int32('Members that the cluster shall have, 1 to 7. Even numbers tolerate no more failures than one less.'),
+  {
+    rule: 'self >= 1 && self <= 7',
+    message:
+      'must be from 1 to 7, best 3 or 5; to stop a cluster and keep its data set spec.hibernated to true',
+  },
+);
+
+const specFields = z.object({
+  size: kept(size, DEFAULT_SIZE),
+  version: version.optional(),
+  repository: kept(repository, DEFAULT_REPOSITORY),
+  paused: z.boolean().describe('true: no step is taken; status is still written. Absent: false.').optional(),
+  hibernated: kept(
+    z
+      .boolean()
+      .describe(
+        'true: pods are stopped; volumes, services and identity stay, and false brings the same members back.',
+      ),
+    false,
+  ),
+  pod: podPolicy.optional(),
+  TLS: tls.optional(),
+  storage: storage.optional(),
+  etcd: etcdSettings.optional(),
+  profile: kept(
+    z
+      .enum(['Default', 'Development', 'Kubernetes'])
+      .describe(
+        'A tested set of values for what is not said elsewhere. Development: small, members may share a node. Kubernetes: what a kube-apiserver needs (compaction off, 8Gi quota).',
+      ),
+    'Default',
+  ),
+  upgrade: upgrade.optional(),
+  repair: repair.optional(),
+  maintenance: maintenance.optional(),
+  recovery: recovery.optional(),
+  service: service.optional(),
+});
+
+const ONE_STORAGE: CelRule = {
+  rule: '!(has(self.pod) && has(self.pod.persistentVolumeClaimSpec) && has(self.storage) && (has(self.storage.volumeClaimTemplate) || has(self.storage.emptyDir)))',
+  message:
+    'pod.persistentVolumeClaimSpec and storage both say where members keep their data: keep storage.volumeClaimTemplate or storage.emptyDir, and remove pod.persistentVolumeClaimSpec',
+};
+
+/** The specification of a cluster. */
+export const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_STORAGE);
+
+/** The specification of a cluster that does not exist yet. */
+export const clusterTemplate = cel(
+  specFields.describe(
+    'An EtcdCluster spec: a new cluster of the name etcdCluster.name is made and the backup restored into it. An absent version is that of the backup.',
+  ),
+  ONE_STORAGE,
+);
+
+/**
+ * CEL over the old object: something may have been created. Only an operator that looked and recorded no incarnation
+ * proves the opposite; an object without status may be older than its status.
+ */
+const BEGUN =
+  '!(has(oldSelf.status) && has(oldSelf.status.observedGeneration) && !has(oldSelf.status.incarnation))';
+
+/** CEL: the domain that URLs of members end in; absent and empty are the same. */
+const domainOf = (object: string): string =>
+  `(has(${object}.spec.pod) && has(${object}.spec.pod.ClusterDomain) ? ${object}.spec.pod.ClusterDomain : '')`;
+
+const DOMAIN_STAYS: CelRule = {
+  rule: `!(${BEGUN}) || ${domainOf('self')} == ${domainOf('oldSelf')}`,
+  message:
+    'pod.ClusterDomain cannot be changed on a living cluster, whose members know each other by URLs that end in it: write the old domain; for another one make a new cluster and restore a backup into it',
+  fieldPath: '.spec',
+};
+
+/** The rules of the whole object: its name, and what may not change while it lives. */
+export const clusterRules: readonly CelRule[] = [
+  {
+    rule: 'size(self.metadata.name) <= 52',
+    message:
+      'metadata.name may have at most 52 characters, because members are named <name>-<number>: write a shorter one',
+  },
+  {
+    rule: "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+    message:
+      'metadata.name must name a Service: write lower-case letters, digits and dashes, a letter first, no dots',
+  },
+  ...storageTransitions(BEGUN),
+  tlsTransition(BEGUN),
+  DOMAIN_STAYS,
+];
+
+export const etcdClusterSchema = cel(
+  z
+    .object({
+      spec: clusterSpec.prefault({}),
+      status: clusterStatus.optional(),
+    })
+    .describe(
+      'A cluster of etcd members, which the operator creates, keeps alive, scales, upgrades and repairs.',
+    ),
+  ...clusterRules,
+);
+
+export type ClusterSpecInput = z.input<typeof clusterSpec>;

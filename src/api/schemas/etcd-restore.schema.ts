@@ -1,0 +1,152 @@
+/** EtcdRestore: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import { DEFAULT_REVISION_BUMP } from '../defaults/etcd-cluster.ts';
+import { clusterTemplate } from './etcd-cluster.schema.ts';
+import { cel, conditions, int64, intOrString, statusValue, text } from './parts.schema.ts';
+import { blockRules, storeBlocks } from './stores.schema.ts';
+import { STORE_TYPES } from '../stores.ts';
+
+const hasType = "(has(self.backupStorageType) && self.backupStorageType != '')";
+
+const at = cel(
+  intOrString(
+    64,
+    'Latest, a time such as 2026-11-21T12:00:00Z (the newest backup until then), or a revision (the newest backup up to it).',
+  ),
+  {
+    rule: "string(self) == 'Latest' || string(self).matches('^[0-9]+$') || string(self).matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$')",
+    message: 'must be Latest, a revision such as 4711, or a time such as 2026-11-21T12:00:00Z',
+  },
+);
+
+export const restoreSpec = cel(
+  z
+    .object({
+      etcdCluster: z
+        .object({
+          name: cel(text(253, 'Name of the EtcdCluster; with clusterTemplate, of the one to make.'), {
+            rule: "size(self) <= 52 && self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+            message:
+              'must name an EtcdCluster of this namespace: lower-case letters, digits and dashes, a letter first, at most 52 characters',
+          }),
+        })
+        .describe('The cluster that is restored.'),
+      backupStorageType: z
+        .enum(['', ...STORE_TYPES])
+        .describe('Where the backup lies; the block of the same name says the rest. Not with backupRef.')
+        .optional(),
+      ...storeBlocks,
+      backupRef: z
+        .object({
+          name: text(253, 'Name of an EtcdBackup of this namespace.').min(1),
+          at: at.default('Latest'),
+        })
+        .describe('A backup from the history of an EtcdBackup, instead of backupStorageType.')
+        .optional(),
+      clusterTemplate: clusterTemplate.optional(),
+      confirmClusterID: cel(
+        text(
+          32,
+          "etcd's cluster id, which confirms that its data may be overwritten; needed unless the data of every member is proved lost. etcdctl endpoint status -w json prints it; status.clusterID of the EtcdCluster too.",
+        ),
+        {
+          rule: "self == '' || self.matches('^(0x)?[0-9a-f]{1,16}$')",
+          message: 'must be the cluster id in hexadecimal, as status.clusterID of the EtcdCluster shows it',
+        },
+      ).optional(),
+      revisionBump: int64(
+        'By how much revisions are raised, so that watchers notice the restore. 0: not at all.',
+      )
+        .min(0)
+        .max(1_000_000_000_000)
+        .default(DEFAULT_REVISION_BUMP),
+    })
+    .describe('Which backup is put into which cluster.'),
+  {
+    rule: `${hasType} != has(self.backupRef)`,
+    message:
+      'exactly one of backupRef and backupStorageType must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
+  },
+  ...blockRules('backupStorageType'),
+);
+
+const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
+
+const source = z.object({
+  location: text(4096, 'Where the object is.'),
+  size: int64('Bytes of the object.'),
+  sha256: text(64, 'Of the object, in hexadecimal.'),
+  snapshotSize: int64('Bytes of the snapshot in it.'),
+  compression: statusValue(['none', 'gzip', 'zstd'], 'How the object is compressed.'),
+  revision: int64(
+    'The revision that the snapshot holds at least; absent: nobody has written it down.',
+  ).optional(),
+  keys: int64(
+    'How many keys the snapshot holds at that revision; absent: nobody has written it down, and they are not compared.',
+  ).optional(),
+  etcdVersion: text(64, 'The version of the etcd that it comes from, where that is known.').optional(),
+  storageVersion: text(
+    64,
+    'The format of the data in it, such as 3.6.0: no earlier minor of etcd reads it. Absent before 3.6.',
+  ).optional(),
+  authEnabled: z
+    .boolean()
+    .describe('That authentication is switched on in it. Not known of compressed objects.')
+    .optional(),
+  clusterID: text(32, 'The cluster that it comes from, in hexadecimal, where that is known.').optional(),
+  time: time('When it was taken, where that is known.').optional(),
+});
+
+const refusal = z.object({
+  generation: int64('The metadata.generation that is refused.'),
+  reason: text(64, 'As the reason of the condition Accepted.'),
+  message: text(4096, 'What is wrong, and what to do.'),
+  time: time('When it was first refused for this reason.').optional(),
+  lookAgain: text(256, 'The value of the annotation look-again when it was refused.').optional(),
+});
+
+const restoreStatus = z
+  .object({
+    succeeded: z
+      .boolean()
+      .describe('Whether the cluster has quorum, its size and its revision again, read through every member.')
+      .optional(),
+    reason: text(4096, 'Why it failed, or is refused.').optional(),
+    phase: statusValue(
+      ['', 'Pending', 'Validating', 'Fencing', 'Seeding', 'Growing', 'Succeeded', 'Failed', 'Refused'],
+      'How far the restore is.',
+    ).optional(),
+    conditions: conditions.optional(),
+    observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
+    workflowID: text(512, 'The Temporal workflow that performs the restore.').optional(),
+    step: text(1024, 'The step that is being performed.').optional(),
+    generation: int64('The metadata.generation that source was found for.').optional(),
+    refusal: refusal
+      .describe(
+        'Why it is refused. It holds for this generation, whatever becomes of the cluster: until spec changes, the annotation etcd.database.coreos.com/look-again gets another value, or the workflow is sent the signal resync.',
+      )
+      .optional(),
+    source: source.describe('The backup, as it was read from end to end and found good.').optional(),
+    clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),
+    revision: int64('The revision after the restore.').optional(),
+    previousIncarnation: z
+      .object({
+        claims: z
+          .array(text(253, 'A claim.'))
+          .max(64)
+          .describe('Claims of the members before the restore; their data is kept aside.')
+          .optional(),
+      })
+      .describe('What the cluster was before.')
+      .optional(),
+    startedAt: time('When it began.').optional(),
+    completedAt: time('When it ended.').optional(),
+  })
+  .describe('What was done; written by the operator only.');
+
+export const etcdRestoreSchema = z
+  .object({ spec: restoreSpec, status: restoreStatus.optional() })
+  .describe('Puts a backup into a cluster, in place or as a new one.');
+
+export type RestoreSpecInput = z.input<typeof restoreSpec>;
+export type RestoreStatusInput = z.input<typeof restoreStatus>;

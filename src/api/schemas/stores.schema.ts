@@ -1,0 +1,82 @@
+/** The blocks of the stores in the schemas of EtcdBackup and EtcdRestore, from their rows in stores.ts. */
+import * as z from 'zod';
+import { type CelRule, cel, secretName, text } from './parts.schema.ts';
+import { type BlockName, type ObjectStoreType, STORE_TYPES, STORES } from '../stores.ts';
+
+const objectPath = (container: string) =>
+  cel(
+    text(
+      1024,
+      `Where the object lies: ${container}/key. A periodic backup appends its revision and time to the key.`,
+    ),
+    {
+      rule: "self.matches('^[^/]+/.+$')",
+      message: `must be ${container}/key, such as backups/etcd/example`,
+    },
+    {
+      rule: "!('..' in self.split('/')) && !('.' in self.split('/'))",
+      message: 'must not have . or .. as a part: addresses of objects resolve these',
+    },
+  );
+
+const endpoint = (description: string) =>
+  cel(text(2048, description), {
+    rule: "self == '' || self.matches('^https?://[^/[:space:]]') || (!self.contains('://') && self.matches('^[^/[:space:]]'))",
+    message: 'must be an address such as https://objects.example.com, with https:// or http://',
+  });
+
+const AMBIENT =
+  "Empty: the identity that the operator's pod has in its cloud, if its IDENTITY_NAMESPACES names the namespace.";
+
+/** The block of a store that is reached over the network. `more`: the fields that others lack. */
+function objectStore<Type extends ObjectStoreType, More extends z.ZodRawShape>(type: Type, more: More) {
+  const { description, container, secret, endpoint: server } = STORES[type];
+  const said = `Secret with ${secret.keys}.${secret.orIdentity ? ` ${AMBIENT}` : ''}`;
+  const named = { [secret.field]: secretName(said).optional() };
+  return z
+    .object({
+      path: objectPath(container),
+      ...(named as Record<(typeof STORES)[Type]['secret']['field'], z.ZodOptional<z.ZodString>>),
+      endpoint: endpoint(server.description).optional(),
+      ...more,
+    })
+    .describe(description)
+    .optional();
+}
+
+/** The blocks of a source, one for each storage type. */
+export const storeBlocks = {
+  s3: objectStore('S3', {
+    forcePathStyle: z
+      .boolean()
+      .describe('true: the bucket is part of the path, not of the host name.')
+      .optional(),
+    region: text(64, 'The region of the bucket. Empty: as the Secret says.').optional(),
+  }),
+  abs: objectStore('ABS', {}),
+  gcs: objectStore('GCS', {}),
+  oss: objectStore('OSS', {}),
+  file: z
+    .object({
+      claim: text(253, 'A PersistentVolumeClaim of the same namespace.').min(1),
+      path: cel(text(1024, 'Path of the file in the volume, such as backups/example.'), {
+        rule: "size(self) > 0 && !self.startsWith('/') && !self.endsWith('/') && !('..' in self.split('/'))",
+        message:
+          'must be a path within the volume without leading slash and without .., such as backups/example',
+      }),
+    })
+    .describe(STORES.File.description)
+    .optional(),
+} satisfies Readonly<Record<BlockName, z.ZodType>>;
+
+/** For each storage type: the block of the same name must be there. `field` is the field that holds the type. */
+export function blockRules(field: string): readonly CelRule[] {
+  return STORE_TYPES.map(type => {
+    const { block, container } = STORES[type];
+    const what = container === 'claim' ? 'claim and path' : 'path';
+    return {
+      rule: `!has(self.${field}) || self.${field} != '${type}' || has(self.${block})`,
+      message: `${field} ${type} needs the block ${block} with ${what}`,
+    };
+  });
+}

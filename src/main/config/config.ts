@@ -1,0 +1,214 @@
+/** The operator's settings: everything that the environment says, parsed once. Nothing else reads it. */
+import { hostname } from 'node:os';
+import { isAllowedEntry } from '../../store/addresses.ts';
+import { LOG_LEVELS, type LogLevel } from '../../telemetry/logger.ts';
+import { type Environment, EnvironmentReader } from './environment.ts';
+import {
+  type IntegerVariable,
+  type OptionalVariable,
+  type TextVariable,
+  VARIABLES,
+  type VariableOf,
+} from './variables.ts';
+
+/** The files are read again whenever they have changed. */
+export interface TemporalTls {
+  readonly caFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Name in the server's certificate, when it is not the host of the address. */
+  readonly serverName: string | undefined;
+}
+
+export interface Config {
+  readonly temporal: {
+    /** host:port */
+    readonly address: string;
+    readonly namespace: string;
+    /** How long closed workflows stay readable; used when the namespace has to be registered. */
+    readonly retentionDays: number;
+    /** Undefined: plain text. */
+    readonly tls: TemporalTls | undefined;
+  };
+  readonly taskQueue: string;
+  readonly roles: { readonly worker: boolean; readonly watcher: boolean };
+  /** Undefined: all namespaces. */
+  readonly watchNamespace: string | undefined;
+  readonly pod: { readonly name: string; readonly namespace: string };
+  /** Of pods that help the operator; undefined: the image of its own pod. */
+  readonly image: string | undefined;
+  /** Whose backups may reach stores with the identity of the operator's pod; `*`: everybody's. */
+  readonly identityNamespaces: readonly string[];
+  /** Where EtcdBackups may name endpoints, stores be, and what Secrets hold be sent, besides what all may: hosts, addresses, blocks; `*`: anywhere. */
+  readonly allowed: Readonly<Record<'endpoints' | 'stores' | 'credentials', readonly string[]>>;
+  /** Without election every replica with the watcher role watches; only for one that runs alone. */
+  readonly leaderElection: boolean;
+  readonly leaseName: string;
+  /** A kubeconfig file; undefined: the pod's service account, or what kubectl would use outside of a pod. */
+  readonly kubeconfig: string | undefined;
+  /** Where a pod finds the apiserver; undefined: not in a pod. */
+  readonly inCluster: { readonly host: string; readonly port: string } | undefined;
+  readonly ports: { readonly health: number; readonly metrics: number; readonly temporalMetrics: number };
+  readonly logLevel: LogLevel;
+  /** Exact texts that never leave the process. */
+  readonly redact: readonly string[];
+  readonly worker: {
+    readonly maxCachedWorkflows: number;
+    readonly maxConcurrentActivities: number;
+    readonly maxConcurrentTransfers: number;
+    readonly maxConcurrentWorkflowTasks: number;
+  };
+}
+
+/** Reads by the table of variables. */
+class VariableReader {
+  readonly #env: EnvironmentReader;
+
+  constructor(environment: Environment) {
+    this.#env = new EnvironmentReader(environment);
+  }
+
+  text(name: VariableOf<'text'>): string {
+    const { default: fallback, rule }: TextVariable = VARIABLES[name];
+    return this.#env.text(name, fallback, rule);
+  }
+
+  optional(name: VariableOf<'optional'>): string | undefined {
+    const { rule }: OptionalVariable = VARIABLES[name];
+    return this.#env.optional(name, rule);
+  }
+
+  integer(name: VariableOf<'integer'>): number {
+    const variable: IntegerVariable = VARIABLES[name];
+    return this.#env.integer(name, variable.default, variable);
+  }
+
+  flag(name: VariableOf<'flag'>): boolean {
+    return this.#env.flag(name, VARIABLES[name].default);
+  }
+
+  derivedFlag(name: VariableOf<'derivedFlag'>, fallback: boolean): boolean {
+    return this.#env.flag(name, fallback);
+  }
+
+  logLevel(): LogLevel {
+    return this.#env.oneOf('LOG_LEVEL', LOG_LEVELS, VARIABLES.LOG_LEVEL.default);
+  }
+
+  list(name: VariableOf<'list'>): string[] {
+    return this.#env.list(name);
+  }
+
+  refuse(name: keyof typeof VARIABLES, hint: string): void {
+    this.#env.refuse(name, hint);
+  }
+
+  done(): void {
+    this.#env.done();
+  }
+}
+
+/**
+ * @param environment usually process.env
+ * @throws ConfigError that names every variable that cannot be used, its value, and what to write instead
+ */
+export function parseConfig(environment: Environment): Config {
+  const env = new VariableReader(environment);
+  const config: Config = {
+    temporal: {
+      address: env.text('TEMPORAL_ADDRESS'),
+      namespace: env.text('TEMPORAL_NAMESPACE'),
+      retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
+      tls: temporalTls(env),
+    },
+    taskQueue: env.text('TASK_QUEUE'),
+    roles: roles(env),
+    watchNamespace: env.optional('WATCH_NAMESPACE'),
+    pod: {
+      name: env.optional('POD_NAME') ?? hostname().toLowerCase(),
+      namespace: env.text('POD_NAMESPACE'),
+    },
+    image: env.optional('OPERATOR_IMAGE'),
+    identityNamespaces: env.list('IDENTITY_NAMESPACES'),
+    allowed: {
+      endpoints: addresses(env, 'BACKUP_ENDPOINTS_ALLOWED'),
+      stores: addresses(env, 'STORE_ADDRESSES_ALLOWED'),
+      credentials: addresses(env, 'CREDENTIAL_HOSTS_ALLOWED'),
+    },
+    leaderElection: env.flag('LEADER_ELECTION'),
+    leaseName: env.text('LEASE_NAME'),
+    kubeconfig: env.optional('KUBECONFIG'),
+    inCluster: inCluster(env),
+    ports: ports(env),
+    logLevel: env.logLevel(),
+    redact: env.list('REDACT'),
+    worker: {
+      maxCachedWorkflows: env.integer('MAX_CACHED_WORKFLOWS'),
+      maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
+      maxConcurrentTransfers: env.integer('MAX_CONCURRENT_TRANSFERS'),
+      maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS'),
+    },
+  };
+  env.done();
+  return config;
+}
+
+/** The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false. */
+function temporalTls(env: VariableReader): TemporalTls | undefined {
+  const tls: TemporalTls = {
+    caFile: env.optional('TEMPORAL_TLS_SERVER_CA_CERT_PATH'),
+    certFile: env.optional('TEMPORAL_TLS_CLIENT_CERT_PATH'),
+    keyFile: env.optional('TEMPORAL_TLS_CLIENT_KEY_PATH'),
+    serverName: env.optional('TEMPORAL_TLS_SERVER_NAME'),
+  };
+  if (tls.certFile !== undefined && tls.keyFile === undefined) {
+    env.refuse(
+      'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      'write the path of the key that belongs to TEMPORAL_TLS_CLIENT_CERT_PATH',
+    );
+  }
+  if (tls.keyFile !== undefined && tls.certFile === undefined) {
+    env.refuse(
+      'TEMPORAL_TLS_CLIENT_CERT_PATH',
+      'write the path of the certificate of TEMPORAL_TLS_CLIENT_KEY_PATH',
+    );
+  }
+  const given = Object.values(tls).some(value => value !== undefined);
+  return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
+}
+
+function addresses(env: VariableReader, name: VariableOf<'list'>): readonly string[] {
+  const entries = env.list(name);
+  const isWrong = !entries.every(isAllowedEntry);
+  if (isWrong)
+    env.refuse(name, 'write hosts, addresses or blocks, such as *.example.org, 10.1.2.3, 10.1.0.0/16');
+  return isWrong ? [] : entries;
+}
+
+function inCluster(env: VariableReader): Config['inCluster'] {
+  const host = env.optional('KUBERNETES_SERVICE_HOST');
+  const port = env.text('KUBERNETES_SERVICE_PORT');
+  return host === undefined ? undefined : { host, port };
+}
+
+function roles(env: VariableReader): Config['roles'] {
+  const wanted = env.list('ROLES');
+  const unknown = wanted.filter(role => role !== 'worker' && role !== 'watcher');
+  if (unknown.length > 0) env.refuse('ROLES', 'write worker, watcher, or both with a comma between');
+  if (wanted.length === 0) return { worker: true, watcher: true };
+  return { worker: wanted.includes('worker'), watcher: wanted.includes('watcher') };
+}
+
+function ports(env: VariableReader): Config['ports'] {
+  const chosen = {
+    health: env.integer('HEALTH_PORT'),
+    metrics: env.integer('METRICS_PORT'),
+    temporalMetrics: env.integer('TEMPORAL_METRICS_PORT'),
+  };
+  if (chosen.metrics === chosen.health)
+    env.refuse('METRICS_PORT', 'write another port than that of HEALTH_PORT');
+  if (chosen.temporalMetrics === chosen.health || chosen.temporalMetrics === chosen.metrics) {
+    env.refuse('TEMPORAL_METRICS_PORT', 'write another port than those of HEALTH_PORT and METRICS_PORT');
+  }
+  return chosen;
+}

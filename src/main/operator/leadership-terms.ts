@@ -1,0 +1,89 @@
+/** The watcher of this replica, from term to term of its leadership. */
+import type { Watcher } from '../../watcher/watcher.ts';
+
+export interface TermsDeps {
+  /** A watcher that has not begun yet. */
+  readonly make: () => Watcher;
+  readonly logger: { error(message: string, fields: Readonly<Record<string, unknown>>): void };
+  /** Told when this replica begins and ceases to watch. */
+  readonly onLeading: (isLeading: boolean) => void;
+  /** How long a watcher whose term has ended goes on following what it watches, in milliseconds. */
+  readonly keepMs: number;
+}
+
+/**
+ * A term that is lost and won again within `keepMs` goes on with the same watcher: nothing is listed anew, and only those
+ * are told that changed meanwhile. Otherwise each loss would bring all workflows to work at once, and that the next loss.
+ */
+export class Terms {
+  readonly #deps: TermsDeps;
+  #watcher: Watcher | undefined;
+  #isLeading = false;
+  #letGo: NodeJS.Timeout | undefined;
+  #ending: Promise<void> = Promise.resolve();
+  #final = false;
+
+  constructor(deps: TermsDeps) {
+    this.#deps = deps;
+  }
+
+  begin(): void {
+    if (this.#final || this.#isLeading) return;
+    this.#isLeading = true;
+    clearTimeout(this.#letGo);
+    if (this.#watcher === undefined) this.#start();
+    else this.#watcher.resume();
+    this.#deps.onLeading(true);
+  }
+
+  end(): void {
+    if (!this.#isLeading) return;
+    this.#isLeading = false;
+    this.#deps.onLeading(false);
+    this.#watcher?.pause();
+    this.#letGo = setTimeout(() => void this.#stop(), this.#deps.keepMs);
+    this.#letGo.unref();
+  }
+
+  /** A new watcher in place of the current one: it lists everything, and what it lists is told. */
+  renew(): void {
+    void this.#stop();
+    if (this.#isLeading) this.#start();
+  }
+
+  /** Lets no further watcher begin. Resolves when every one so far has ended. */
+  async close(): Promise<void> {
+    this.#final = true;
+    this.end();
+    await this.#stop();
+  }
+
+  synced(): boolean {
+    return this.#watcher?.synced() ?? false;
+  }
+
+  /** Resources that wait to be told. */
+  waiting(): number {
+    return this.#watcher?.stats().waiting ?? 0;
+  }
+
+  /** The EtcdBackups that exist; none on a replica that does not watch. */
+  backups(): ReturnType<Watcher['backups']> {
+    return this.#watcher?.backups() ?? [];
+  }
+
+  #start(): void {
+    this.#watcher = this.#deps.make();
+    this.#watcher
+      .start()
+      .catch((error: unknown) => this.#deps.logger.error('watcher did not start', { error }));
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#letGo);
+    const ending = this.#watcher;
+    this.#watcher = undefined;
+    if (ending !== undefined) this.#ending = Promise.all([this.#ending, ending.stop()]).then(() => undefined);
+    await this.#ending;
+  }
+}

@@ -1,0 +1,216 @@
+/** Composition: from the settings to a running operator, and back. */
+import { Runtime } from '@temporalio/worker';
+import { createEtcdPort } from '../../etcd/adapter.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Scrub } from '../../telemetry/scrub.ts';
+import { temporalLogger } from '../../telemetry/temporal-logger.ts';
+import type { Config } from '../config/config.ts';
+import {
+  healthPages,
+  metricsPages,
+  operatorChecks,
+  servePages,
+  temporalServing,
+} from '../listeners/health.ts';
+import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
+import { openClaim } from '../../activities/backup/claim-store.ts';
+import { storeOpener } from '../../activities/backup/open-store.ts';
+import { StoreMemory } from '../../store/memory.ts';
+import { openServedStore } from '../../store/served/client.ts';
+import { ownImage } from '../pods/own-image.ts';
+import { type NamespaceKeeper, keepNamespace } from '../temporal/namespace-keeper.ts';
+import { failure, retryUntilDone } from '../retry.ts';
+import { linkTemporal, type TemporalLink } from '../temporal/link.ts';
+import { sdkMetrics } from '../listeners/sdk-metrics.ts';
+import { startWatching, type Watching } from './watching.ts';
+import { createWorkers, type Workers } from '../temporal/worker.ts';
+import { workflowBundle } from '../temporal/workflow-bundle.ts';
+
+export interface Telemetry {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly scrub: Scrub;
+}
+
+export interface Operator {
+  /** Rejects when a part has failed in a way that only a restart cures; never resolves. */
+  readonly failed: Promise<never>;
+  /** Ends everything in order: no new work, the lease given back, activities finished or given up. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The watcher does not wait for Temporal for longer than this: it is what tells people that Temporal is away.
+ * Within this time a Temporal that serves has been prepared, and no signal fails for the lack of a namespace.
+ */
+const watchAfterMs = 5_000;
+
+/**
+ * Starts every part that the roles ask for. Resolves as soon as health is served; what has to wait for Temporal or
+ * the apiserver waits in the background.
+ * @throws when a port is taken, or the certificates for Temporal cannot be used
+ */
+export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
+  const { logger, metrics } = telemetry;
+  const ofSdk = await sdkMetrics();
+  installRuntime(ofSdk.bindAddress, logger);
+  const stopping = new AbortController();
+  const { failed, fail } = failure();
+  const kubernetes = connectKubernetes(config, telemetry);
+  const temporal = temporalOf(config, telemetry);
+  let watching: Watching | undefined;
+  const namespace = keepNamespace(() => temporal.connection(), {
+    spec: config.temporal,
+    logger,
+    signal: stopping.signal,
+    onReplaced: () => watching?.tellAll(),
+  });
+  void namespace.failed.catch(fail);
+  const worker = config.roles.worker
+    ? startWorker(config, { telemetry, kubernetes, temporal, namespace, signal: stopping.signal })
+    : undefined;
+  void worker?.failed.catch(fail);
+  const parts = () => ({
+    workerState: worker?.state(),
+    hasWorkerRole: config.roles.worker,
+    leading: watching?.leading() ?? false,
+    watcherSynced: watching?.synced() ?? false,
+    stopping: stopping.signal.aborted,
+  });
+  const onTrouble = (error: Error) => logger.warn('a listener has trouble with connections', { error });
+  const health = healthPages(
+    operatorChecks(
+      parts,
+      temporalServing(() => temporal.connection()),
+    ),
+  );
+  const servers = [
+    await servePages(config.ports.health, health, { onTrouble }),
+    await servePages(config.ports.metrics, metricsPages(metrics), { onTrouble }),
+    await servePages(config.ports.temporalMetrics, metricsPages(ofSdk), { onTrouble }),
+  ];
+  if (config.roles.watcher) {
+    void namespace.readyWithin(watchAfterMs).then(() => {
+      if (stopping.signal.aborted) return;
+      watching = startWatching(config, { kubernetes, client: () => temporal.client(), logger, metrics });
+    });
+  }
+  logger.info('operator started', { roles: config.roles, temporal: config.temporal.address });
+  return {
+    failed,
+    async stop() {
+      stopping.abort();
+      await Promise.all([watching?.stop(), worker?.stop()]);
+      await kubernetes.close();
+      await temporal.close();
+      await Promise.all(servers.map(server => server.close()));
+    },
+  };
+}
+
+function temporalOf({ temporal, pod }: Config, { logger, metrics }: Telemetry): TemporalLink {
+  const onOutdated = metrics.temporalCertificates;
+  return linkTemporal({ temporal, identity: pod.name, logger, onOutdated });
+}
+
+/** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
+function installRuntime(bindAddress: string, logger: Logger): void {
+  Runtime.install({
+    logger: temporalLogger(logger.child({ component: 'temporal' })),
+    shutdownSignals: [],
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      metrics: {
+        prometheus: { bindAddress, useSecondsForDurations: true },
+      },
+    },
+  });
+}
+
+interface RunningWorker {
+  state(): string | undefined;
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+interface WorkerContext {
+  readonly telemetry: Telemetry;
+  readonly kubernetes: Kubernetes;
+  readonly temporal: TemporalLink;
+  readonly namespace: NamespaceKeeper;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the workers once Temporal is ready for them, and runs them. */
+function startWorker(config: Config, context: WorkerContext): RunningWorker {
+  const { failed, fail } = failure();
+  let workers: Workers | undefined;
+  const running = (async () => {
+    workers = await makeWorkers(config, context);
+    // Told to stop while it was being made: a worker that never ran has nothing to end.
+    if (!context.signal.aborted) await workers.run();
+    if (!context.signal.aborted) throw new Error('the Temporal workers stopped by themselves');
+  })().catch((error: unknown) => {
+    if (!context.signal.aborted) fail(error);
+  });
+  return {
+    state: () => workers?.state(),
+    failed,
+    async stop() {
+      workers?.shutdown();
+      await running;
+    },
+  };
+}
+
+async function makeWorkers(
+  config: Config,
+  { telemetry, kubernetes, temporal, namespace, signal }: WorkerContext,
+): Promise<Workers> {
+  const { logger, metrics } = telemetry;
+  const bundle = await workflowBundle(Runtime.instance().logger);
+  const claims = {
+    kube: kubernetes.client,
+    now: kubernetes.clock.now,
+    image: ownImage(kubernetes.client, config),
+    memory: new StoreMemory(),
+  };
+  const activities = {
+    kube: kubernetes.client,
+    etcd: createEtcdPort(),
+    openStore: storeOpener({
+      ...claims,
+      identityNamespaces: config.identityNamespaces,
+      environment: process.env,
+      storesAllowed: config.allowed.stores,
+      credentialHosts: config.allowed.credentials,
+    }),
+    openVolume: (owner: Parameters<typeof openClaim>[1], of: Parameters<typeof openClaim>[2]) =>
+      openClaim(claims, owner, of),
+    openServed: openServedStore,
+    ownImage: claims.image,
+    recordEvent: eventSink(kubernetes.events),
+    endpointsAllowed: config.allowed.endpoints,
+    watchNamespace: config.watchNamespace,
+    credentialHosts: config.allowed.credentials,
+    logger: logger.child({ component: 'activities' }),
+    onPass: metrics.pass,
+    onBackup: metrics.backup,
+    now: kubernetes.clock.now,
+    clockAheadMs: kubernetes.clock.aheadMs,
+  };
+  await namespace.ready;
+  return retryUntilDone(
+    () =>
+      temporal.makeWorkers(connection =>
+        createWorkers(config, { ...telemetry, connection, workflowBundle: bundle, activities }),
+      ),
+    {
+      signal,
+      firstMs: 250,
+      maxMs: 5_000,
+      onFailure: (error, waitMs) => logger.warn('Temporal worker cannot start yet', { error, waitMs }),
+    },
+  );
+}

@@ -1,0 +1,197 @@
+/**
+ * The operator's connections to Temporal, which follow the certificates on disk: when these change, new connections are made and
+ * take the place of the old ones once they work. The workers go on as they are, with another connection.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, type Connection } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Config } from '../config/config.ts';
+import { readCertificates, type TemporalCertificates } from './certificates.ts';
+import { lazyConnection, workerConnection } from './connection.ts';
+import type { Workers } from './worker.ts';
+
+/** What goes on with another connection when it is told to. */
+type Reconnecting = Pick<Workers, 'reconnect'>;
+
+/** What is asked of a connection besides being there: ask for it anew for each call, as it is exchanged. */
+export interface TemporalLink {
+  connection(): Connection;
+  client(): Client;
+  /** Makes the workers; their connection is exchanged from then on, and closed with `close`. Can be tried again. */
+  makeWorkers<W extends Reconnecting>(create: (connection: NativeConnection) => Promise<W>): Promise<W>;
+  /** To be called when the workers have ended and no call is made any more. */
+  close(): Promise<void>;
+}
+
+export interface LinkOptions {
+  readonly temporal: Config['temporal'];
+  readonly identity: string;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Whether the files hold something else than what is in use. */
+  readonly onOutdated: (isOutdated: boolean) => void;
+  /** Milliseconds between two looks at the files. */
+  readonly everyMs?: number;
+  /** Milliseconds that replaced connections stay open for the calls that are under way: longer than any of them may take. */
+  readonly closeAfterMs?: number;
+}
+
+/** Milliseconds that a new connection of the workers may take to be made. */
+const CONNECT_MS = 10_000;
+
+/**
+ * Connects on the first call. Looks at the certificates every ten seconds.
+ * @throws when there are certificates that cannot be used: nothing can be done with them
+ */
+export function linkTemporal(options: LinkOptions): TemporalLink {
+  return new Link(options);
+}
+
+interface InUse<T> {
+  readonly connection: T;
+  readonly digest: string | undefined;
+}
+
+class Link implements TemporalLink {
+  readonly #options: LinkOptions;
+  readonly #stop = new AbortController();
+  readonly #looking: Promise<void>;
+  #ofClient: InUse<Connection>;
+  #client: Client;
+  #workers: Reconnecting | undefined;
+  #ofWorkers: InUse<NativeConnection> | undefined;
+  /** What was said last of certificates that are not in use. */
+  #said = '';
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    const certificates = this.#read();
+    const connection = lazyConnection(options.temporal, certificates);
+    this.#ofClient = { connection, digest: certificates?.digest };
+    this.#client = this.#clientOn(connection);
+    const { caFile, certFile } = options.temporal.tls ?? {};
+    const hasFiles = caFile !== undefined || certFile !== undefined;
+    this.#looking = hasFiles ? this.#look() : Promise.resolve();
+  }
+
+  connection(): Connection {
+    return this.#ofClient.connection;
+  }
+
+  client(): Client {
+    return this.#client;
+  }
+
+  async makeWorkers<W extends Reconnecting>(
+    create: (connection: NativeConnection) => Promise<W>,
+  ): Promise<W> {
+    const certificates = this.#read();
+    const connection = await workerConnection(this.#options.temporal, certificates);
+    try {
+      const workers = await create(connection);
+      this.#workers = workers;
+      this.#ofWorkers = { connection, digest: certificates?.digest };
+      return workers;
+    } catch (error) {
+      // Refused while a worker holds it, which then has been made and is not to be run.
+      await connection.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#looking;
+    await this.#ofClient.connection.close();
+    // Refused for a worker that was made and never run: the process ends with it.
+    await this.#ofWorkers?.connection.close().catch(() => {});
+  }
+
+  #read(): TemporalCertificates | undefined {
+    const { tls } = this.#options.temporal;
+    return tls === undefined ? undefined : readCertificates(tls);
+  }
+
+  #clientOn(connection: Connection): Client {
+    const { temporal, identity } = this.#options;
+    return new Client({ connection, namespace: temporal.namespace, identity });
+  }
+
+  async #look(): Promise<void> {
+    const { everyMs = 10_000 } = this.#options;
+    const { signal } = this.#stop;
+    while (await pause(everyMs, true, { signal, ref: false }).catch(() => false)) await this.#follow();
+  }
+
+  /** Brings what the files hold into use. What fails is tried again at the next look, with what they hold then. */
+  async #follow(): Promise<void> {
+    let digest = '';
+    try {
+      const certificates = this.#read();
+      if (certificates === undefined) return;
+      digest = certificates.digest;
+      await this.#exchangeOfClient(certificates);
+      await this.#exchangeOfWorkers(certificates);
+      this.#said = '';
+      this.#options.onOutdated(false);
+    } catch (error) {
+      this.#options.onOutdated(true);
+      const what = `${digest} ${error instanceof Error ? error.message : ''}`;
+      if (what !== this.#said) {
+        const message = 'the certificates for Temporal have changed and are not in use yet';
+        this.#options.logger.warn(message, { error });
+      }
+      this.#said = what;
+    }
+  }
+
+  async #exchangeOfClient(certificates: TemporalCertificates): Promise<void> {
+    if (this.#ofClient.digest === certificates.digest) return;
+    const connection = lazyConnection(this.#options.temporal, certificates);
+    try {
+      await connection.ensureConnected();
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    const replaced = this.#ofClient.connection;
+    this.#ofClient = { connection, digest: certificates.digest };
+    this.#client = this.#clientOn(connection);
+    this.#closeLater(replaced);
+    this.#options.logger.info('certificates for Temporal have changed, calls are made with the new ones');
+  }
+
+  async #exchangeOfWorkers(certificates: TemporalCertificates): Promise<void> {
+    const [workers, before] = [this.#workers, this.#ofWorkers];
+    if (workers === undefined || before === undefined || before.digest === certificates.digest) return;
+    const connection = await connectInTime(workerConnection(this.#options.temporal, certificates));
+    workers.reconnect(connection);
+    this.#ofWorkers = { connection, digest: certificates.digest };
+    this.#closeLater(before.connection);
+    this.#options.logger.info('certificates for Temporal have changed, the workers go on with the new ones');
+  }
+
+  /** Calls that are under way on it end as they would have. */
+  #closeLater(connection: { close(): Promise<void> }): void {
+    const { closeAfterMs = 120_000 } = this.#options;
+    void pause(closeAfterMs, undefined, { signal: this.#stop.signal, ref: false })
+      .catch(() => {})
+      .then(() => connection.close())
+      .catch(() => {});
+  }
+}
+
+/** A connection that comes too late is closed again. */
+async function connectInTime(connecting: Promise<NativeConnection>): Promise<NativeConnection> {
+  const late = new AbortController();
+  const expired = pause(CONNECT_MS, undefined, { signal: late.signal, ref: false }).then(() => {
+    connecting.then(connection => connection.close()).catch(() => {});
+    throw new Error(`Temporal has not answered within ${CONNECT_MS / 1000} s`);
+  });
+  try {
+    return await Promise.race([connecting, expired]);
+  } finally {
+    late.abort();
+    expired.catch(() => {});
+  }
+}

@@ -1,0 +1,178 @@
+/** The namespace and search attributes that the operator's workflows need: registered when they are missing. */
+import type { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { retryUntilDone } from '../retry.ts';
+import { grpcCode } from '../../watcher/temporal/client.ts';
+import { grpcStatus } from './connection.ts';
+
+/** temporal.api.enums.v1.IndexedValueType */
+const valueTypes = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 } as const;
+
+/**
+ * By name and type. Within the fixed pool that a namespace has on an SQL server (common/searchattribute/sadefs of
+ * the server: 10 Keyword, 3 each of Bool, Int, Datetime).
+ */
+export const searchAttributes: Readonly<Record<string, keyof typeof valueTypes>> = {
+  EtcdNamespace: 'Keyword',
+  EtcdName: 'Keyword',
+  EtcdPhase: 'Keyword',
+  EtcdOperation: 'Keyword',
+  EtcdVersion: 'Keyword',
+  EtcdHealthy: 'Bool',
+  EtcdPaused: 'Bool',
+  EtcdMembersReady: 'Int',
+  EtcdLastBackup: 'Datetime',
+};
+
+/** A person has to change something before trying again can help. */
+export class TemporalSetupError extends Error {
+  override readonly name = 'TemporalSetupError';
+}
+
+export interface NamespaceSpec {
+  readonly namespace: string;
+  readonly retentionDays: number;
+}
+
+export interface Registered {
+  /** The server's own id of the namespace: another one means another, empty, database. */
+  readonly id: string;
+  /** What was missing and is there now. */
+  readonly namespace: boolean;
+  readonly searchAttributes: readonly string[];
+}
+
+const deadlineMs = 5_000;
+const cacheMs = 90_000;
+const dayMs = 86_400_000;
+
+/**
+ * Makes sure that workflows can be started in the namespace: it exists, has the search attributes, and the
+ * server knows them. Can run at any time, on any number of replicas, again and again.
+ * @param signal ends the waiting
+ * @throws TemporalSetupError when a person must help; else the call's own error: try again
+ */
+export async function ensureNamespace(
+  connection: Connection,
+  spec: NamespaceSpec,
+  signal: AbortSignal,
+): Promise<Registered> {
+  const { namespace } = spec;
+  const call = <T>(run: () => Promise<T>): Promise<T> =>
+    connection.withDeadline(Date.now() + deadlineMs, run).catch((error: unknown) => {
+      throw explained(error, namespace);
+    });
+  const found = await call(() => namespaceId(connection, namespace));
+  if (found === undefined) await call(() => register(connection, spec));
+  const missing = await onceKnown(() => call(() => missingAttributes(connection, namespace)), signal);
+  if (missing.length > 0) await call(() => addAttributes(connection, namespace, missing));
+  await onceKnown(() => call(() => probe(connection, namespace)), signal);
+  const id = found ?? (await call(() => namespaceId(connection, namespace))) ?? '';
+  return { id, namespace: found === undefined, searchAttributes: missing };
+}
+
+/**
+ * The id of a namespace that exists, without registering anything.
+ * @throws the call's own error when the server cannot say
+ */
+export function currentNamespaceId(connection: Connection, namespace: string): Promise<string | undefined> {
+  return connection.withDeadline(Date.now() + deadlineMs, () => namespaceId(connection, namespace));
+}
+
+/**
+ * Tries again while the server does not know yet what was just registered: it keeps namespaces, also their
+ * absence, for some seconds and search attributes for up to a minute.
+ */
+function onceKnown<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const expires = performance.now() + cacheMs;
+  return retryUntilDone(run, {
+    signal,
+    firstMs: 100,
+    maxMs: 1_000,
+    onFailure(error) {
+      const code = grpcCode(error);
+      const unknown = code === grpcStatus.notFound || code === grpcStatus.invalidArgument;
+      if (!unknown || performance.now() > expires) throw error;
+    },
+  });
+}
+
+async function namespaceId(connection: Connection, namespace: string): Promise<string | undefined> {
+  try {
+    const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+    return namespaceInfo?.id ?? '';
+  } catch (error) {
+    if (grpcCode(error) === grpcStatus.notFound) return undefined;
+    throw error;
+  }
+}
+
+async function register(connection: Connection, { namespace, retentionDays }: NamespaceSpec): Promise<void> {
+  await ignoring(grpcStatus.alreadyExists, () =>
+    connection.workflowService.registerNamespace({
+      namespace,
+      description: 'Workflows of the etcd operator',
+      workflowExecutionRetentionPeriod: msToTs(retentionDays * dayMs),
+    }),
+  );
+}
+
+/** @throws TemporalSetupError when one exists with another type: it cannot be changed, only removed */
+async function missingAttributes(connection: Connection, namespace: string): Promise<string[]> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  return Object.entries(searchAttributes).flatMap(([name, type]) => {
+    const found = customAttributes?.[name];
+    if (found === undefined) return [name];
+    if (found === valueTypes[type]) return [];
+    throw new TemporalSetupError(
+      `search attribute ${name} of Temporal namespace ${namespace} is not a ${type}: remove it with ` +
+        `\`temporal operator search-attribute remove --namespace ${namespace} --name ${name}\`, or set ` +
+        'TEMPORAL_NAMESPACE to a namespace of its own',
+    );
+  });
+}
+
+async function addAttributes(
+  connection: Connection,
+  namespace: string,
+  names: readonly string[],
+): Promise<void> {
+  const wanted = Object.fromEntries(
+    Object.entries(searchAttributes)
+      .filter(([name]) => names.includes(name))
+      .map(([name, type]) => [name, valueTypes[type]]),
+  );
+  await ignoring(grpcStatus.alreadyExists, () =>
+    connection.operatorService.addSearchAttributes({ namespace, searchAttributes: wanted }),
+  );
+}
+
+/** A query over all of them fails until the server that answers knows the namespace and every attribute. */
+async function probe(connection: Connection, namespace: string): Promise<void> {
+  const query = Object.keys(searchAttributes)
+    .map(name => `${name} IS NULL`)
+    .join(' AND ');
+  await connection.workflowService.countWorkflowExecutions({ namespace, query });
+}
+
+async function ignoring(code: number, run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (grpcCode(error) !== code) throw error;
+  }
+}
+
+function explained(error: unknown, namespace: string): unknown {
+  const code = grpcCode(error);
+  const denied = code === grpcStatus.permissionDenied || code === grpcStatus.unauthenticated;
+  if (!denied && code !== grpcStatus.unimplemented) return error;
+  const why = denied ? 'does not let the operator look at or register' : 'cannot register';
+  return new TemporalSetupError(
+    `Temporal ${why} namespace ${namespace} or its search attributes: register the namespace and ` +
+      `${Object.entries(searchAttributes)
+        .map(([name, type]) => `${name}=${type}`)
+        .join(' ')} by hand, and let the operator read them`,
+    { cause: error },
+  );
+}

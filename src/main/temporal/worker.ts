@@ -1,0 +1,117 @@
+/** Temporal's workers: one runs the workflows with their passes and steps, and one the activities that move data. */
+import { availableParallelism } from 'node:os';
+import {
+  type NativeConnection,
+  Worker,
+  type WorkflowBundleOption,
+  type WorkerOptions,
+} from '@temporalio/worker';
+import { createActivities, type Dependencies } from '../../activities/index.ts';
+import { activityInterceptor } from '../../telemetry/activity-interceptor.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Scrub } from '../../telemetry/scrub.ts';
+import { transfersQueue } from '../../workflows/messages.ts';
+import type { Config } from '../config/config.ts';
+import { WorkflowTaskSlots } from './workflow-task-slots.ts';
+
+export interface WorkerParts {
+  readonly connection: NativeConnection;
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly activities: Dependencies;
+  readonly metrics: Metrics;
+  readonly scrub: Scrub;
+}
+
+/** Each takes some 30 MiB, and no operator has work for more. */
+const MOST_THREADS = 4;
+/** A cold replay takes up to 100 ms of a processor: with a fifth of one, so many end after two seconds of the ten they have. */
+const REPLAYS_A_THREAD = 4;
+
+/** How much a worker does at once, and where. */
+export function workerLimits({
+  maxCachedWorkflows,
+  maxConcurrentActivities,
+  maxConcurrentWorkflowTasks,
+}: Config['worker']) {
+  const threads = Math.min(availableParallelism(), MOST_THREADS);
+  const replaying = Math.min(threads * REPLAYS_A_THREAD, maxConcurrentWorkflowTasks);
+  // Neither local activities nor Nexus are used.
+  const one = { type: 'fixed-size', numSlots: 1 } as const;
+  return {
+    // The cache lives in the workflow threads' heaps and is bounded by count alone: about 150 kB an entity.
+    maxCachedWorkflows,
+    workflowThreadPoolSize: threads,
+    tuner: {
+      workflowTaskSlotSupplier: new WorkflowTaskSlots({ sticky: maxConcurrentWorkflowTasks, replaying }),
+      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: maxConcurrentActivities },
+      localActivityTaskSlotSupplier: one,
+      nexusTaskSlotSupplier: one,
+    },
+    // What a killed replica costs each workflow that it had cached, before another replica gets the task. A replica that is
+    // short of processors and takes longer to fetch a task replays the workflow for nothing.
+    stickyQueueScheduleToStartTimeout: '3s',
+  } as const satisfies Partial<WorkerOptions>;
+}
+
+/** Workers that begin and end together. */
+export interface Workers {
+  /** Once. Resolves when all have ended; rejects when one of them failed, after the others have ended as well. */
+  run(): Promise<void>;
+  /** `RUNNING` while all do; otherwise the state of one that does not. */
+  state(): string;
+  /** Has them go on with another connection. Calls that are under way end on the former one, which is to be closed later. */
+  reconnect(connection: NativeConnection): void;
+  /** Has them end. Does nothing to those that do not run. */
+  shutdown(): void;
+}
+
+/**
+ * Makes the workers.
+ * @throws when the namespace is not there, or the server went away again
+ */
+export async function createWorkers(config: Config, parts: WorkerParts): Promise<Workers> {
+  const shared = {
+    connection: parts.connection,
+    namespace: config.temporal.namespace,
+    identity: config.pod.name,
+    activities: createActivities(parts.activities),
+    interceptors: { activity: [activityInterceptor(parts)] },
+    // By itself the SDK sends one in four fifths of the timeout: a busy machine does not get it there in the last fifth, and
+    // the activity is begun anew beside the one that goes on.
+    maxHeartbeatThrottleInterval: '1s',
+    // Within the pod's terminationGracePeriodSeconds; see the Deployment.
+    shutdownGraceTime: '10s',
+    shutdownForceTime: '20s',
+  } satisfies Partial<WorkerOptions>;
+  return together([
+    await Worker.create({
+      ...shared,
+      ...workerLimits(config.worker),
+      taskQueue: config.taskQueue,
+      workflowBundle: parts.workflowBundle,
+    }),
+    // However slow a store is, and however many back up to it: whoever repairs a cluster has a place.
+    await Worker.create({
+      ...shared,
+      taskQueue: transfersQueue(config.taskQueue),
+      maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentTransfers,
+    }),
+  ]);
+}
+
+function together(workers: readonly Worker[]): Workers {
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    async run() {
+      const ended = await Promise.allSettled(workers.map(worker => worker.run().finally(shutdown)));
+      for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
+    },
+    reconnect(connection) {
+      for (const worker of workers) worker.connection = connection;
+    },
+    state: () => workers.map(worker => worker.getState()).find(state => state !== 'RUNNING') ?? 'RUNNING',
+    shutdown,
+  };
+}

@@ -1,0 +1,40 @@
+/** Whether a learner may become a voter. etcd asks only how much of the log it once had: it promoted one that was dead. */
+import type { Observation } from '../model/observation.ts';
+
+/** Entries of the log that a learner may lack however short the log is. */
+const NEARLY_NOTHING = 1_000n;
+
+/**
+ * Whether the learner itself answers, follows the very leader that is seen, and lacks next to nothing of its log. One that is
+ * cut off from the leader may have the whole log: as a voter it would count against a quorum that it cannot be part of.
+ */
+export function hasCaughtUp({ probes }: Pick<Observation, 'probes'>, member: string): boolean {
+  const learner = probes[member];
+  if (learner?.answered !== true || !learner.isLearner || learner.errors.length > 0) return false;
+  const leader = leaderAmong(probes);
+  if (leader === undefined || learner.leaderId !== leader.memberId) return false;
+  const head = BigInt(leader.raftIndex);
+  const allowed = head / 1_000n > NEARLY_NOTHING ? head / 1_000n : NEARLY_NOTHING;
+  return head - BigInt(learner.raftAppliedIndex) <= allowed;
+}
+
+/** How far the leader's log goes; undefined while nobody is seen to lead. */
+export function headOf({ probes }: Pick<Observation, 'probes'>): bigint | undefined {
+  const leader = leaderAmong(probes);
+  return leader && BigInt(leader.raftIndex);
+}
+
+/** Whether the member says that it has applied an entry that is newer than this index. */
+export function hasAppliedMoreThan(
+  { probes }: Pick<Observation, 'probes'>,
+  member: string,
+  index: bigint,
+): boolean {
+  const probe = probes[member];
+  return probe?.answered === true && BigInt(probe.raftAppliedIndex) > index;
+}
+
+function leaderAmong(probes: Observation['probes']) {
+  const answered = Object.values(probes).filter(probe => probe.answered);
+  return answered.find(probe => probe.leaderId === probe.memberId);
+}

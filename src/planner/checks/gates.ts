@@ -1,0 +1,237 @@
+/**
+ * The gates between two members of a rollout or an upgrade: nothing is done to the next member until the cluster is as good
+ * as new. The order is that of etcd's own advice for rolling changes (etcd documentation, "Upgrade etcd": every member healthy
+ * before the next one is touched), with what an operator can see besides: learners, alarms, lag, readiness, and whether
+ * the members hold the same keys.
+ */
+import { parseTimestamp } from '../../api/values/time.ts';
+import { isAtLeast } from '../../api/versions/compare.ts';
+import type { Obstacle } from './obstacles.ts';
+import { onlyOurs } from './preflight.ts';
+import { type Seat, seatsOf } from '../model/member-view.ts';
+import type { Observation, PodFacts } from '../model/observation.ts';
+import { certificatesAreGood } from '../operations/certificates/index.ts';
+
+/** Entries of the log that a member may lack, or have and not have applied, and still count as level with the others. */
+const MOST_LAG = 1_000;
+/** The same leader in the same term for so long; also how long etcd takes to count a member as connected. */
+const SAME_TERM_MS = 5_000;
+/** Every member has been ready for so long. Kubernetes tells when in whole seconds, hence one more. */
+const QUIET_MS = 11_000;
+/** Of the quota: beyond, a member that is restarted may find no room. */
+const FULLEST = 0.8;
+/** From this release on a compaction keeps what earlier ones dropped, so hashes across it may differ (etcd 18274). */
+const SAME_COMPACTION_SINCE = '3.5.16';
+
+export interface Gate {
+  /** Alarms that the change itself is the cure of. */
+  readonly tolerated?: RegExp | undefined;
+  /** Versions that members may run; without them all must run the same. */
+  readonly versions?: readonly string[];
+  /** How long every member must have been well, when that is more than usual. Milliseconds. */
+  readonly soakMs?: number;
+}
+
+/** What keeps the next member from being touched, or nothing. */
+export function nextMemberMayGo(observation: Observation, gate: Gate = {}): Obstacle | undefined {
+  const uncertified = certificatesAreGood(observation);
+  if (uncertified !== undefined) return uncertified;
+  const { membership } = observation;
+  if (!membership.known) return { reason: 'NoQuorum', message: `no quorum answers: ${membership.message}` };
+  const seats = seatsOf(observation);
+  const gates: readonly (() => Obstacle | undefined)[] = [
+    () => onlyOurs(seats),
+    () => unfinished(seats),
+    () => unwell(seats, gate.tolerated),
+    () => unsettled(observation, seats),
+    () => behind(seats),
+    () => unread(seats),
+    () => mixed(seats, gate.versions),
+    () => full(observation, seats, gate.tolerated),
+    () => unready(seats),
+    () => unquiet(observation, seats, gate.soakMs ?? 0),
+    () => different(observation, seats),
+  ];
+  for (const passes of gates) {
+    const obstacle = passes();
+    if (obstacle !== undefined) return obstacle;
+  }
+  return undefined;
+}
+
+/**
+ * What keeps an upgrade from having ended when every member runs the new version, or nothing: the last one is to stay ready, as
+ * those before it did, and all are to hold the same keys. A kubelet calls a container that it has started for another image
+ * ready, not ready a second later, and ready again (watched in 1.35).
+ */
+export function upgradeMayEnd(observation: Observation): Obstacle | undefined {
+  const all = seatsOf(observation);
+  return (
+    unwell(all, /NOSPACE/) ??
+    unread(all) ??
+    unready(all) ??
+    unquiet(observation, all, 0) ??
+    different(observation, all)
+  );
+}
+
+/** Since when the leader of now leads in the term of now, as far as was seen (ms since the epoch). */
+export function leaderSince(observation: Observation): number | undefined {
+  const { now, cluster, probes } = observation;
+  const leading = Object.entries(probes).find(
+    ([, probe]) => probe.answered && probe.leaderId === probe.memberId,
+  );
+  if (leading === undefined) return undefined;
+  const [leader, probe] = leading;
+  const { status } = cluster;
+  const same = probe.answered && status.raftTerm === probe.raftTerm && status.leader === leader;
+  const since = same ? parseTimestamp(status.leaderSince) : undefined;
+  // Noted by a replica of the operator whose clock is ahead: it has not led since the future.
+  return since === undefined || since > now ? now : since;
+}
+
+function unfinished(seats: readonly Seat[]): Obstacle | undefined {
+  const found = seats.filter(seat => seat.isLearner || !seat.started);
+  return obstacle('LearnerPresent', found, 'has not become a full member yet');
+}
+
+function unwell(seats: readonly Seat[], tolerated: RegExp | undefined): Obstacle | undefined {
+  const faults = seats.flatMap(({ name, probe }) => {
+    if (probe === undefined) return [`${name} does not answer`];
+    const errors = probe.errors.filter(error => tolerated?.test(error) !== true);
+    return errors.length > 0 ? [`${name}: ${errors.join(', ')}`] : [];
+  });
+  return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
+}
+
+function unsettled(observation: Observation, seats: readonly Seat[]): Obstacle | undefined {
+  const leaders = new Set(seats.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
+  if (leaders.size !== 1)
+    return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };
+  const waitMs = SAME_TERM_MS - (observation.now - (leaderSince(observation) ?? observation.now));
+  if (waitMs <= 0) return undefined;
+  return { reason: 'LeaderNew', message: 'the leader has led for less than 5 s', waitMs };
+}
+
+function behind(seats: readonly Seat[]): Obstacle | undefined {
+  const indexes = seats.map(({ probe }) => Number(probe?.raftIndex ?? 0));
+  const newest = Math.max(...indexes);
+  const lagging = seats.filter(({ probe }) => newest - Number(probe?.raftAppliedIndex ?? 0) >= MOST_LAG);
+  return obstacle('MembersBehind', lagging, `has not applied ${MOST_LAG} entries or more of the log`);
+}
+
+function unread(seats: readonly Seat[]): Obstacle | undefined {
+  const faults = seats.flatMap(({ name, probe }) =>
+    probe === undefined || probe.read.ok ? [] : [`${name}: ${probe.read.message}`],
+  );
+  return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
+}
+
+function mixed(seats: readonly Seat[], allowed: readonly string[] | undefined): Obstacle | undefined {
+  const versions = [...new Set(seats.map(({ probe }) => probe?.version ?? ''))];
+  const asPlanned =
+    allowed === undefined ? versions.length === 1 : versions.every(each => allowed.includes(each));
+  return asPlanned
+    ? undefined
+    : { reason: 'VersionsDiffer', message: `the members run different versions: ${versions.join(', ')}` };
+}
+
+function full(
+  { cluster }: Observation,
+  seats: readonly Seat[],
+  tolerated: RegExp | undefined,
+): Obstacle | undefined {
+  if (tolerated?.test('NOSPACE') === true) return undefined;
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
+  const found = seats.filter(({ probe }) => (probe?.dbSize ?? 0) >= FULLEST * quota);
+  return obstacle(
+    'DatabaseNearlyFull',
+    found,
+    `has a database of more than ${FULLEST * 100} % of the quota of ${quota} bytes; raise spec.etcd.quotaBackendBytes, or compact and defragment`,
+  );
+}
+
+function unready(seats: readonly Seat[]): Obstacle | undefined {
+  const found = seats.filter(({ pod }) => pod === undefined || !pod.ready || pod.deleting);
+  return obstacle('MembersNotReady', found, 'has no pod that is ready');
+}
+
+/** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */
+function different({ hashes }: Observation, seats: readonly Seat[]): Obstacle | undefined {
+  // One member holds what it holds.
+  if (seats.length < 2) return undefined;
+  if (hashes === undefined) {
+    const members = seats.map(({ name, pod }) => ({ name, uid: pod?.uid ?? '' }));
+    const message = 'whether the members hold the same keys has not been asked lately';
+    return { reason: 'DataNotCompared', message, first: { kind: 'compareKeys', members } };
+  }
+  const unknown = seats.flatMap(({ name }) => {
+    const fact = hashes[name];
+    return fact?.ok === true ? [] : [`${name}: ${fact?.message ?? 'was not asked'}`];
+  });
+  if (unknown.length > 0) {
+    const message = `whether the members hold the same keys is not known: ${unknown.join('; ')}`;
+    return { reason: 'DataNotCompared', message };
+  }
+  const groups = Map.groupBy(seats, ({ probe }) =>
+    isAtLeast(probe?.version ?? '', SAME_COMPACTION_SINCE) ? 'new' : 'old',
+  );
+  const found = [...groups.values()].flatMap(group => unequal(group, hashes));
+  if (found.length === 0) return undefined;
+  const message = `the members do not hold the same keys (HashKV): ${found.join(', ')}; find out which is right before anything is restarted (docs/operations/upgrade.md)`;
+  return { reason: 'DataDiffers', message };
+}
+
+/** What the members of a group say, when those that have compacted alike do not say the same. */
+function unequal(seats: readonly Seat[], hashes: NonNullable<Observation['hashes']>): string[] {
+  const said = seats.flatMap(({ name }) => {
+    const fact = hashes[name];
+    return fact?.ok === true ? [{ name, ...fact }] : [];
+  });
+  const comparable = Map.groupBy(said, ({ compactRevision }) => compactRevision);
+  return [...comparable.values()]
+    .filter(group => new Set(group.map(({ hash }) => hash)).size > 1)
+    .flatMap(group => group.map(({ name, hash }) => `${name} ${hash}`));
+}
+
+function unquiet(observation: Observation, seats: readonly Seat[], soakMs: number): Obstacle | undefined {
+  const { now } = observation;
+  const youngest = Math.max(
+    ...seats.map(({ pod }) => Math.max(readySince(observation, pod), pod?.imageReplacedAt ?? 0)),
+  );
+  const quietMs = Math.max(QUIET_MS, soakMs);
+  const waitMs = Math.min(quietMs, quietMs - (now - youngest));
+  if (waitMs <= 0) return undefined;
+  const message = `not every member has been ready for ${Math.max(10, soakMs / 1_000)} s`;
+  const ahead = seats.flatMap(({ pod }) => clockAhead(observation, pod));
+  return { reason: 'Soaking', message: [message, ...ahead].join('; '), waitMs };
+}
+
+/**
+ * Since when the pod is ready (ms since the epoch), as its kubelet says. What lies in the future says only that its clock is ahead of
+ * ours: then it counts since when we have seen every member healthy.
+ */
+function readySince({ now, cluster }: Observation, pod: PodFacts | undefined): number {
+  const said = pod?.readyChangedAt ?? pod?.createdAt ?? now;
+  if (said <= now) return said;
+  const healthy = cluster.status.conditions?.find(
+    ({ type, status }) => type === 'Healthy' && status === 'True',
+  );
+  return Math.max(parseTimestamp(healthy?.lastTransitionTime) ?? now, pod?.createdAt ?? 0);
+}
+
+/** Said, since people who compare the pod's conditions with their watch see something else. */
+function clockAhead({ now }: Observation, pod: PodFacts | undefined): string[] {
+  const aheadMs = (pod?.readyChangedAt ?? now) - now;
+  if (pod === undefined || aheadMs <= 0) return [];
+  const seconds = Math.ceil(aheadMs / 1_000);
+  return [
+    `the clock of node ${pod.node ?? ''} is ${seconds} s or more ahead of the operator's: set it right`,
+  ];
+}
+
+function obstacle(reason: string, found: readonly Seat[], fault: string): Obstacle | undefined {
+  return found.length === 0
+    ? undefined
+    : { reason, message: `${found.map(({ name }) => name).join(', ')} ${fault}` };
+}

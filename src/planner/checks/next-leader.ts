@@ -1,0 +1,26 @@
+/** Who leads next when the leader is about to go. */
+import { isHealthy, type Seat } from '../model/member-view.ts';
+
+/** Entries of the log that a member may lack and still be level with the others. */
+const LEVEL = 1_000;
+
+/** The seat that leads, as it says itself. */
+export function leaderOf(seats: readonly Seat[]): Seat | undefined {
+  return seats.find(({ id, probe }) => probe !== undefined && probe.leaderId === id);
+}
+
+/**
+ * The voter to hand over to: level with the most advanced one, not one of `waiting` (which are about to go themselves) where
+ * there is another, and then the first, so that the answer does not change with every entry that is written.
+ */
+export function successorOf(
+  seats: readonly Seat[],
+  leaving: string,
+  waiting: readonly string[] = [],
+): Seat | undefined {
+  const others = seats.filter(seat => !seat.isLearner && isHealthy(seat) && seat.name !== leaving);
+  const applied = ({ probe }: Seat): number => Number(probe?.raftAppliedIndex ?? 0);
+  const newest = Math.max(...others.map(applied));
+  const level = others.filter(seat => newest - applied(seat) < LEVEL);
+  return level.find(({ name }) => !waiting.includes(name)) ?? level[0];
+}

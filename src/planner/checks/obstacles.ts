@@ -1,0 +1,155 @@
+/**
+ * Checks: small named functions that look at what was observed and say what stands in the way, or nothing. Each
+ * operation runs its list in order and stops at the first finding.
+ */
+import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../../api/names.ts';
+import { validateCluster } from '../../api/validation/validate.ts';
+import type { Consent, Step } from '../model/decision.ts';
+import { seatsOf } from '../model/member-view.ts';
+import type { Observation } from '../model/observation.ts';
+
+/** The highest number that a member's name can hold (serialOf in api/names.ts). */
+const MAX_SERIAL = 999_999_999;
+
+/** What stands in the way: a stable reason for machines, a message for people. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+  /** A person who approves of this takes it out of the way. */
+  readonly consent?: Consent;
+  /** It goes by itself within so many milliseconds, and is nobody's fault. */
+  readonly waitMs?: number;
+  /** What finds out whether it is one: a step of the operation that it is in the way of. */
+  readonly first?: Step;
+}
+
+export type Check = (observation: Observation) => Obstacle | undefined;
+
+/** The first obstacle that the checks find, in their order. */
+export function firstObstacle(observation: Observation, checks: readonly Check[]): Obstacle | undefined {
+  for (const check of checks) {
+    const obstacle = check(observation);
+    if (obstacle !== undefined) return obstacle;
+  }
+  return undefined;
+}
+
+/** The specification can be carried out: version, TLS and settings. Otherwise nothing is created for it. */
+export const specificationIsUsable: Check = ({ cluster }) => {
+  const [fault] = validateCluster(cluster.object, cluster.status.currentVersion).blocking;
+  return (
+    fault && { reason: fault.type === 'SpecValid' ? 'SpecInvalid' : fault.reason, message: fault.message }
+  );
+};
+
+/** A cluster that is to sleep is not created first. */
+export const isAwake: Check = ({ cluster }) =>
+  cluster.config.hibernated
+    ? { reason: 'Hibernated', message: 'nothing is created while spec.hibernated is true; set it to false' }
+    : undefined;
+
+/** Nobody else's objects stand under the names that this cluster needs. */
+export const namesAreFree: Check = ({ cluster, peerService, clientService, disruptionBudget }) => {
+  const objects = [
+    { ...peerService, what: `Service ${peerServiceName(cluster.name)}` },
+    { ...clientService, what: `Service ${clientServiceName(cluster.name)}` },
+    { ...disruptionBudget, what: `PodDisruptionBudget ${disruptionBudgetName(cluster.name)}` },
+  ];
+  const foreign = objects.find(object => object.exists && !object.owned);
+  return foreign && takenName(cluster, foreign.what);
+};
+
+function takenName({ namespace }: Observation['cluster'], what: string): Obstacle {
+  return {
+    reason: 'NameTaken',
+    message: `${what} in namespace ${namespace} belongs to something else; remove it or give the cluster another name`,
+  };
+}
+
+/** A pod or claim with an absurd number under the cluster's name would leave no number above it for members. */
+export const serialsAreLeft: Check = ({ cluster, namesSeen, pods, claims }) => {
+  // On a living cluster only what bears its labels, or the name of a member, is looked for.
+  const names = [...namesSeen, ...[...pods, ...claims].map(({ name }) => name)];
+  const last = names.find(name => (serialOf(name) ?? 0) + cluster.config.size > MAX_SERIAL);
+  return last === undefined
+    ? undefined
+    : {
+        reason: 'SerialsExhausted',
+        message: `the pod or claim ${last} in namespace ${cluster.namespace} leaves no number for members, which are numbered above all names seen; remove it or give the cluster another name`,
+      };
+};
+
+/** The members find each other: nobody else's Service stands under the name by which they do. */
+export const peersAreFound: Check = ({ cluster, peerService }) =>
+  peerService.exists && !peerService.owned
+    ? takenName(cluster, `Service ${peerServiceName(cluster.name)}`)
+    : undefined;
+
+/**
+ * Every member that answers belongs to the cluster that is recorded, or that is about to form, and every voter that serves to
+ * the one that is listed.
+ */
+export const membersAreOurs: Check = observation => {
+  const { cluster, probes } = observation;
+  const recorded = cluster.status.clusterID;
+  if (recorded === undefined) return volumesWereNew(observation);
+  // One that never was a member is taken back (operations/membership/learner.ts), and keeps nobody else waiting.
+  const beginners = seatsOf(observation).filter(({ isLearner, started }) => isLearner && !started);
+  const members = Object.entries(probes).filter(
+    ([name, probe]) =>
+      probe.answered && (probe.clusterId === recorded || !beginners.some(seat => seat.name === name)),
+  );
+  const [foreign] = members.flatMap(([name, probe]) =>
+    probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],
+  );
+  if (foreign === undefined) return unlistedVoters({ ...observation, probes: Object.fromEntries(members) });
+  const { name, seen } = foreign;
+  return {
+    reason: 'ClusterIdMismatch',
+    message: `${name} says that it belongs to cluster ${seen}, but ${recorded} is recorded; nothing is changed until a person has looked`,
+  };
+};
+
+/**
+ * etcd goes by the log that it finds, whatever it is told: a volume that an earlier cluster of this name has left behind brings
+ * that one's members and data back. Both are told by the cluster's id.
+ */
+function volumesWereNew({
+  cluster,
+  membership,
+  probes,
+  expectedClusterId,
+}: Observation): Obstacle | undefined {
+  const { namespace, name, status } = cluster;
+  const { token = '' } = status.incarnation ?? {};
+  const answers = Object.entries(probes).flatMap(([member, probe]) =>
+    probe.answered ? [{ member, id: probe.clusterId }] : [],
+  );
+  if (membership.known) answers.push({ member: 'the quorum', id: membership.clusterId });
+  const others = answers.filter(({ id }) => id !== (expectedClusterId ?? id));
+  if (others.length === 0) return undefined;
+  const ids = [...new Set(others.map(({ id }) => id))].join(', ');
+  const who = others.map(({ member }) => member).join(', ');
+  return {
+    reason: 'ClusterIdMismatch',
+    message: `${who} of EtcdCluster ${namespace}/${name} came up as cluster ${ids}, while incarnation ${token} forms cluster ${expectedClusterId}: the volumes hold the data of another cluster, such as an earlier one of this name. Nothing is recorded, opened to clients or deleted. To have that data, delete this EtcdCluster with spec.storage.retain Retain and keep the volumes; to go on without it, empty the volumes and delete the pods`,
+  };
+}
+
+/**
+ * A voter through which a quorum has just read is a member: a list without it is that of another quorum, as of a member whose
+ * volume was put back to a time when it was alone. Which of them has what clients wrote is not for the operator to guess.
+ */
+function unlistedVoters({ cluster, membership, probes }: Observation): Obstacle | undefined {
+  if (!membership.known) return undefined;
+  const listed = membership.members.map(({ id }) => id);
+  const unlisted = Object.entries(probes).filter(
+    ([, probe]) => probe.answered && probe.read.ok && !probe.isLearner && !listed.includes(probe.memberId),
+  );
+  if (unlisted.length === 0) return undefined;
+  const names = unlisted.map(([name]) => name).join(', ');
+  return {
+    reason: 'ClusterIdMismatch',
+    message: `${names} has a quorum of cluster ${cluster.status.clusterID} behind it, and another quorum of the same cluster does not list it; nothing is changed until a person has looked (etcdctl member list, asked of each member)`,
+  };
+}

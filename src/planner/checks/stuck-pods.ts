@@ -1,0 +1,74 @@
+/**
+ * Pods that are being deleted and stay, because their node does not say that they have ended. Their containers may go on: nobody
+ * takes such a pod away without proof that its node is gone, or a person who says so. Pure.
+ */
+import { blocked, operate } from '../model/answers.ts';
+import { consentTo } from './consent.ts';
+import type { Decision, Operation, Step } from '../model/decision.ts';
+import { hangs } from '../model/member-names.ts';
+import type { Observation, PodFacts } from '../model/observation.ts';
+
+/** How often it is looked again: a pod that goes is told at once, a Node is not. */
+const LOOK_MS = 30_000;
+
+/** The owned pods, those that stay although they were to be gone long ago apart. */
+export function podsToEnd({ pods, now }: Pick<Observation, 'pods' | 'now'>): {
+  readonly ending: readonly PodFacts[];
+  readonly stuck: readonly PodFacts[];
+} {
+  const owned = pods.filter(pod => pod.owned);
+  return {
+    ending: owned.filter(pod => !hangs(pod, now)),
+    stuck: owned.filter(pod => hangs(pod, now)),
+  };
+}
+
+/**
+ * What becomes of stuck pods once nobody else is waited for; undefined when there are none. Those whose node is proved gone are
+ * taken away, the others when a person approves. `rest`: what follows.
+ */
+export function planStuckPods(
+  observation: Observation,
+  operation: Operation,
+  rest: readonly Step[],
+): Decision | undefined {
+  const { stuck } = podsToEnd(observation);
+  if (stuck.length === 0) return undefined;
+  const gone = stuck.filter(isProvedGone);
+  const step = (pods: readonly PodFacts[]): Step => ({
+    kind: 'forceDeletePods',
+    pods: pods.map(({ name, uid }) => ({ name, uid })),
+    because: pods.map(whyStuck).join('; '),
+  });
+  if (gone.length > 0) return operate(operation, [step(gone), ...rest]);
+  const message = `waiting for pods that are being deleted: ${stuck.map(pod => `${whyStuck(pod)}; ${cureOf(pod)}`).join('. ')}`;
+  const why = { reason: 'PodTerminating', message };
+  // Taking the object away does not take away what holds it.
+  if (stuck.some(({ finalizers = [] }) => finalizers.length > 0))
+    return blocked({ ...why, waitMs: LOOK_MS }, rest);
+  const answer = consentTo(observation, { operation, ids: stuck.map(({ uid }) => uid) }, why);
+  return 'obstacle' in answer
+    ? blocked({ ...answer.obstacle, waitMs: LOOK_MS }, [step(stuck), ...rest])
+    : operate(operation, [step(stuck), ...rest], answer.approval);
+}
+
+/** Its Node was deleted, or somebody marked it as out of service (Kubernetes, "Non-graceful node shutdown"). */
+function isProvedGone({ host, finalizers = [] }: PodFacts): boolean {
+  return finalizers.length === 0 && (host?.exists === false || host?.outOfService === true);
+}
+
+/** What is known of a pod that stays, for people. */
+export function whyStuck({ name, node, host, finalizers = [] }: PodFacts): string {
+  if (finalizers.length > 0) return `${name} is held by ${finalizers.join(', ')}`;
+  if (node === undefined || host === undefined) return `${name} has not ended`;
+  if (host.exists === false) return `${name} was on Node ${node}, which is gone`;
+  if (host.outOfService === true) return `${name} is on Node ${node}, which is marked as out of service`;
+  if (host.ready === 'True') return `${name} is on Node ${node}, which is ready and has not ended it`;
+  return `${name} is on Node ${node}, which does not answer`;
+}
+
+function cureOf({ name, node, host, finalizers = [] }: PodFacts): string {
+  if (finalizers.length > 0) return 'whoever put that there has to take it off';
+  if (host?.ready === 'True') return `read the events of pod ${name} and the kubelet's log`;
+  return `bring the Node back, or delete it when the machine is gone for good (kubectl delete node ${node ?? ''}), or mark it when it has no power (kubectl taint node ${node ?? ''} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute)`;
+}

@@ -1,0 +1,169 @@
+/**
+ * What makes a cluster this one and no other: its incarnation (token and initial members) and its cluster id. They
+ * are recorded in status and stamped on claims, pods and the resource itself, so that each of these can be lost.
+ */
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INCARNATION,
+  ANNOTATION_LAST_SERIAL,
+  LABEL_CLUSTER,
+  isNameOfMember,
+  memberName,
+  peerUrl,
+  serialOf,
+} from '../../api/names.ts';
+import { securityOf } from '../../api/derived/tls.ts';
+import type { Incarnation, StorageStatus } from '../../api/schemas/types.ts';
+import type { ClaimFacts, ClusterFacts, Observation } from './observation.ts';
+
+/** What every token of one cluster begins with: a resource made later under the same name has another uid. */
+export function tokenPrefix(cluster: { readonly name: string; readonly uid: string }): string {
+  return `${cluster.name}-${cluster.uid.slice(0, 8)}-`;
+}
+
+/**
+ * The first incarnation of a cluster. Serials begin above every name that was ever seen, so that a claim which was
+ * kept from an earlier cluster of this name is never taken for one of ours.
+ */
+export function firstIncarnation(observation: Observation): Incarnation {
+  const { cluster, namesSeen } = observation;
+  const serials = namesSeen.map(name => serialOf(name) ?? -1);
+  const first = Math.max(lastSerialOf(cluster), ...serials) + 1;
+  const names = Array.from({ length: cluster.config.size }, (_, index) =>
+    memberName(cluster.name, first + index),
+  );
+  return { token: `${tokenPrefix(cluster)}1`, members: names.map(name => memberOf(cluster, name)) };
+}
+
+/** What is stamped on the resource itself. A copy of it, which has another uid, has no part in that. */
+export function stampsOf(cluster: ClusterFacts): {
+  readonly token?: string | undefined;
+  readonly clusterId?: string | undefined;
+  readonly lastSerial?: number;
+} {
+  const annotations = cluster.object.metadata.annotations ?? {};
+  const token = annotations[ANNOTATION_INCARNATION];
+  if (token?.startsWith(tokenPrefix(cluster)) !== true) return {};
+  const lastSerial = Number(annotations[ANNOTATION_LAST_SERIAL] ?? Number.NaN);
+  const clusterId = annotations[ANNOTATION_CLUSTER_ID];
+  return { token, clusterId, ...(Number.isSafeInteger(lastSerial) && { lastSerial }) };
+}
+
+/** The highest serial that a member of this cluster is known to have had; -1 when none is. */
+export function lastSerialOf(cluster: ClusterFacts): number {
+  return Math.max(cluster.status.lastSerial ?? -1, stampsOf(cluster).lastSerial ?? -1);
+}
+
+/** An identity that was read back from stamps, after status was lost. */
+export interface RebuiltIdentity {
+  readonly incarnation: Incarnation;
+  readonly clusterId: string | undefined;
+}
+
+/**
+ * The identity that the stamps tell, or undefined when there are none. The cluster id comes from
+ * the stamps or, before it was stamped, from a quorum of members that answer; without either it stays unknown.
+ */
+export function rebuiltIdentity(observation: Observation): RebuiltIdentity | undefined {
+  const own = stampsOf(observation.cluster);
+  const stamped = [...observation.claims, ...observation.pods].filter(object => object.owned && object.token);
+  // Before it has a cluster id nothing lived: without claims and pods it may begin anew.
+  const tokens = [...stamped, ...(own.clusterId === undefined ? [] : [own])].map(({ token = '' }) => token);
+  const token = tokens.sort(byIncarnation).at(-1);
+  if (token === undefined) return undefined;
+  const ours = stamped.filter(object => object.token === token);
+  const names = [...new Set(ours.map(object => object.name))].sort(
+    (a, b) => (serialOf(a) ?? 0) - (serialOf(b) ?? 0),
+  );
+  const stampedId = [...ours, ...(own.token === token ? [own] : [])]
+    .map(object => object.clusterId)
+    .find(id => id !== undefined);
+  const { membership, expectedClusterId } = observation;
+  // A quorum that this token did not form has found the log of another cluster on its volumes.
+  const seenId =
+    membership.known && membership.clusterId === expectedClusterId ? expectedClusterId : undefined;
+  return {
+    incarnation: { token, members: names.map(name => memberOf(observation.cluster, name)) },
+    clusterId: stampedId ?? seenId,
+  };
+}
+
+/**
+ * The storage that the claims tell of, when status was lost: claims exist or they do not. One that lost its stamps counts
+ * too: taken for none, a member whose pod goes would be taken for lost.
+ */
+export function rebuiltStorage(
+  observation: Observation,
+  { token, members }: Pick<Incarnation, 'token' | 'members'>,
+): StorageStatus {
+  const hasClaims =
+    observation.claims.some(claim => claim.owned && claim.token === token) ||
+    unstampedClaims(observation).some(({ name }) => members.some(member => member.name === name));
+  return { kind: hasClaims ? 'PersistentVolumeClaim' : 'EmptyDir' };
+}
+
+/** Claims that bear a name such as members of this cluster have, and no stamp of any cluster: somebody may have taken it off. */
+export function unstampedClaims({ cluster, claims }: Pick<Observation, 'cluster' | 'claims'>): ClaimFacts[] {
+  return claims.filter(({ token, name }) => token === undefined && isNameOfMember(cluster.name, name));
+}
+
+/**
+ * Whether a claim says that it is of another incarnation, or of another etcd cluster, than the one that is recorded: somebody wrote
+ * that on it, or put another volume there. What is on it is nothing to start a member on, and no proof that its data is lost.
+ */
+export function isStampedOtherwise(
+  { cluster: { status } }: Pick<Observation, 'cluster'>,
+  { token, clusterId }: Pick<ClaimFacts, 'token' | 'clusterId'>,
+): boolean {
+  const isOther = clusterId !== undefined && status.clusterID !== undefined && clusterId !== status.clusterID;
+  return token !== status.incarnation?.token || isOther;
+}
+
+/** What a person is to do about claims of members with the stamps of another cluster. */
+export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFacts[]): string {
+  const { incarnation, clusterID } = status;
+  const which = claims.map(({ name, token, clusterId }) =>
+    token === incarnation?.token ? `${name} (cluster ${clusterId})` : `${name} (incarnation ${token})`,
+  );
+  const formed = clusterID === undefined ? '' : ` and ${ANNOTATION_CLUSTER_ID}=${clusterID}`;
+  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, annotate it with ${ANNOTATION_INCARNATION}=${incarnation?.token}${formed}; if not, delete it`;
+}
+
+/** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */
+export function stampThem({ name }: ClusterFacts, claims: readonly ClaimFacts[], token: string): string {
+  const which = claims.map(claim => claim.name).join(', ');
+  return `claim ${which} bears the name of a member and no stamp of this cluster: if it holds a member's data, put the label ${LABEL_CLUSTER}=${name} and the annotation ${ANNOTATION_INCARNATION}=${token} back on it; if not, delete it`;
+}
+
+/** A member of an incarnation, as it is recorded. */
+export function memberOf(cluster: ClusterFacts, name: string): { name: string; peerURL: string } {
+  const { ClusterDomain: domain } = cluster.config.pod;
+  const tls = securityOf(cluster.object)?.peer;
+  return {
+    name,
+    peerURL: peerUrl({ member: name, cluster: cluster.name, namespace: cluster.namespace, domain, tls }),
+  };
+}
+
+/** The token of the next incarnation: its number is above every one that was ever seen, so that no cluster id comes back. */
+export function nextToken({
+  cluster,
+  claims,
+  pods,
+}: Pick<Observation, 'cluster' | 'claims' | 'pods'>): string {
+  const { incarnation, previousIncarnation } = cluster.status;
+  const seen = [
+    incarnation?.token,
+    previousIncarnation?.incarnation?.token,
+    stampsOf(cluster).token,
+    ...[...claims, ...pods].map(({ token }) => token),
+  ];
+  const prefix = tokenPrefix(cluster);
+  const numbers = seen.map(token => (token?.startsWith(prefix) === true ? (serialOf(token) ?? 0) : 0));
+  return `${prefix}${Math.max(0, ...numbers) + 1}`;
+}
+
+/** Tokens end in the number of their incarnation. */
+function byIncarnation(a: string, b: string): number {
+  return (serialOf(a) ?? 0) - (serialOf(b) ?? 0);
+}

@@ -1,0 +1,101 @@
+/** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
+import { domainFault, domainIn } from '../../api/derived/domain.ts';
+import { isNameOfMember, memberName, peerUrl, serialOf } from '../../api/names.ts';
+import { securityOf } from '../../api/derived/tls.ts';
+import { lastSerialOf } from './identity.ts';
+import type { MemberProbe } from './member-probe.ts';
+import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
+
+export interface Seat {
+  readonly id: string;
+  /** etcd's name of it, or the one that its peer URL tells while it has not started. */
+  readonly name: string;
+  /** Its name and peer URL are such as this operator gives. Others were added by hand: reported, never touched. */
+  readonly ours: boolean;
+  /** Of one that is not ours only because its URL ends in another domain: what to do. */
+  readonly domainFault?: string | undefined;
+  readonly isLearner: boolean;
+  readonly started: boolean;
+  readonly pod: PodFacts | undefined;
+  readonly claim: ClaimFacts | undefined;
+  readonly probe: Extract<MemberProbe, { answered: true }> | undefined;
+}
+
+/** Every listed member, in the order of the serials; empty while no quorum tells. */
+export function seatsOf(observation: Observation): Seat[] {
+  const { membership, pods, claims, probes } = observation;
+  if (!membership.known) return [];
+  const seats = membership.members.map(member => {
+    const ownName = nameFromUrls(observation, member.peerUrls);
+    const name = member.name === '' ? (ownName ?? member.peerUrls.join()) : member.name;
+    const probe = probes[name];
+    return {
+      id: member.id,
+      name,
+      ours: ownName === name,
+      ...(ownName === name ? {} : otherDomain(observation, member.peerUrls)),
+      isLearner: member.isLearner,
+      started: member.started,
+      pod: pods.find(pod => pod.owned && pod.name === name),
+      claim: claims.find(claim => claim.owned && claim.name === name),
+      probe: probe?.answered === true && probe.memberId === member.id ? probe : undefined,
+    };
+  });
+  return seats.sort((a, b) => (serialOf(a.name) ?? 0) - (serialOf(b.name) ?? 0));
+}
+
+/** A member as it was last known, when no quorum lists the members now: what Kubernetes and the member itself say of it. */
+export function lastKnownSeat({ cluster, pods, claims, probes }: Observation, name: string): Seat {
+  const known = cluster.status.members?.details?.find(detail => detail.name === name);
+  const probe = probes[name];
+  return {
+    id: known?.id ?? '',
+    name,
+    ours: true,
+    isLearner: known?.role === 'Learner',
+    started: true,
+    pod: pods.find(pod => pod.owned && pod.name === name),
+    claim: claims.find(claim => claim.owned && claim.name === name),
+    probe: probe?.answered === true ? probe : undefined,
+  };
+}
+
+/** The peer URL that this operator gives a member of this name. */
+export function peerUrlOf({ cluster }: Pick<Observation, 'cluster'>, member: string): string {
+  const { ClusterDomain: domain } = cluster.config.pod;
+  const tls = securityOf(cluster.object)?.peer;
+  return peerUrl({ member, cluster: cluster.name, namespace: cluster.namespace, domain, tls });
+}
+
+/** The name for the next member: above every serial that was ever used. */
+export function nextMember(observation: Observation): string {
+  const { cluster, pods, claims } = observation;
+  const names = [...seatsOf(observation), ...pods, ...claims].map(({ name }) => name);
+  const serials = names.map(name => serialOf(name) ?? -1);
+  return memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
+}
+
+/** A voter that answers, has a leader and raises no alarm. */
+export function isHealthy(seat: Seat): boolean {
+  return seat.probe !== undefined && seat.probe.read.ok && seat.probe.errors.length === 0;
+}
+
+/** Its pod is there, and nobody is ending it. */
+export function isStaying({ pod }: Seat): boolean {
+  return pod !== undefined && !pod.deleting;
+}
+
+/** What is wrong when a member is called as ours are, in another domain: it was changed under a living cluster. */
+function otherDomain({ cluster }: Observation, peerUrls: readonly string[]): Pick<Seat, 'domainFault'> {
+  const { ClusterDomain: asked } = cluster.config.pod;
+  const host = `.${cluster.name}.${cluster.namespace}.svc`;
+  const [other] = peerUrls.filter(url => url.includes(host)).map(domainIn);
+  return other === undefined || other === asked ? {} : { domainFault: domainFault(asked, other) };
+}
+
+function nameFromUrls(observation: Observation, peerUrls: readonly string[]): string | undefined {
+  const candidates = peerUrls.map(url => /^https?:\/\/([^.]+)\./.exec(url)?.[1] ?? '');
+  return candidates.find(
+    name => isNameOfMember(observation.cluster.name, name) && peerUrls.includes(peerUrlOf(observation, name)),
+  );
+}

@@ -1,0 +1,351 @@
+/**
+ * What one pass saw. Gathered once, before anything is decided; every function of the planner takes this record
+ * and asks the world for nothing more. Plain JSON.
+ */
+import type { BackupOfCluster } from './backups-of-cluster.ts';
+import type { RestoreOfCluster } from './restore-of-cluster.ts';
+import type { ClusterConfig } from '../../api/defaults/etcd-cluster.ts';
+import type { CertificateSource } from '../../api/derived/tls.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
+import type { FirstStart } from '../../objects/first-start.ts';
+import type { TrustedAuthorities, TrustingRole } from '../../objects/trusted.ts';
+import type { MemberProbe } from './member-probe.ts';
+
+/** The custom resource as read. */
+export interface ClusterFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  /** Our finalizer is on it: nothing may be created before that, or a deletion could not be followed up. */
+  readonly hasFinalizer: boolean;
+  readonly object: EtcdCluster;
+  /** The specification with its defaults filled in. */
+  readonly config: ClusterConfig;
+  readonly status: EtcdClusterStatus;
+}
+
+/** Why a pod does not start, in the words of the kubelet or the scheduler. */
+export interface PodTrouble {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The node of a pod that stays although it is deleted. */
+export interface PodHost {
+  /** Whether Kubernetes has the Node; undefined: it may not be looked at. */
+  readonly exists: boolean | undefined;
+  /** Its condition Ready: True, False or Unknown. */
+  readonly ready?: string;
+  /** It is marked as one that does not run. */
+  readonly outOfService?: boolean;
+}
+
+export interface PodFacts {
+  readonly name: string;
+  readonly uid: string;
+  /** Controlled by this very cluster (by uid), not merely labelled like it. */
+  readonly owned: boolean;
+  /** The incarnation token that is stamped on it. */
+  readonly token: string | undefined;
+  readonly clusterId: string | undefined;
+  readonly phase: string;
+  readonly ready: boolean;
+  /**
+   * Not ready because its node is not heard of: Kubernetes says so of pods whose kubelet called them ready when it spoke last.
+   */
+  readonly unheard?: true | undefined;
+  readonly deleting: boolean;
+  /** Of one that is being deleted: when its grace ends, in milliseconds since the epoch. */
+  readonly goneBy?: number | undefined;
+  /** Of one that is being deleted: who has to agree before it goes. */
+  readonly finalizers?: readonly string[] | undefined;
+  /** Looked up only when it stays long after it was to be gone. */
+  readonly host?: PodHost | undefined;
+  readonly ip: string | undefined;
+  readonly node: string | undefined;
+  /** The version of its image, without leading `v`. */
+  readonly version: string | undefined;
+  readonly trouble: PodTrouble | undefined;
+  /** What the operator rendered into it (objects/rendered.ts); a pod that it was taken off has none. */
+  readonly stamp?: string | undefined;
+  /** The specification that it was made from (objects/made-from.ts). */
+  readonly madeFrom?: string | undefined;
+  /** The authorities that its Secrets held when it was made; undefined: not known, the note was taken off. */
+  readonly authorities?: TrustedAuthorities | undefined;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** What it would do on an empty volume. */
+  readonly firstStart: FirstStart;
+  /** When it last became ready, or ceased to be, in milliseconds since the epoch; absent before the first time. */
+  readonly readyChangedAt?: number | undefined;
+  /** Whether the client Service leads to it; undefined: made by a release that knew of no such label. */
+  readonly clients?: 'admitted' | 'withdrawn' | undefined;
+  /** The minor that the cluster had arrived in when the pod was made for that reason. */
+  readonly settledIn?: string | undefined;
+  /** Labels that it was made with and does not carry: Services and the budget do not find it without them. */
+  readonly labelsLacking?: Readonly<Record<string, string>> | undefined;
+  /** The container that it runs, as its kubelet told last: another one after every start. */
+  readonly container?: string | undefined;
+  /** When its image was replaced in place, in milliseconds since the epoch. */
+  readonly imageReplacedAt?: number | undefined;
+}
+
+/** The host that a volume is pinned to (planner/checks/node-affinity.ts). */
+export interface VolumeHome {
+  /** The Node, by name; where none is known what the volume's affinity asks for. */
+  readonly node: string;
+  /** Whether Kubernetes still has that Node. `false` is proof that the volume is gone; undefined: it cannot be told. */
+  readonly exists: boolean | undefined;
+  /** Why it cannot be told, for people. */
+  readonly why?: string;
+}
+
+export interface ClaimFacts {
+  readonly name: string;
+  readonly uid: string;
+  /** Made for this very cluster: its token begins with the cluster's own. */
+  readonly owned: boolean;
+  readonly token: string | undefined;
+  readonly clusterId: string | undefined;
+  /** The uid that is noted on it: its own, unless it is a copy of another one. Absent when it was taken off. */
+  readonly stampedUid?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly createdAt?: number | undefined;
+  /** The version of etcd that was last started on its data; absent on claims of a release that did not note it. */
+  readonly version?: string | undefined;
+  /** Pending, Bound or Lost. */
+  readonly phase: string;
+  readonly deleting: boolean;
+  /** A restore put it aside, also when it was brought back since: it holds data that nobody else has. */
+  readonly keptByRestore?: boolean;
+  /** Kept after its member was removed, until then (milliseconds since the epoch). */
+  readonly keptUntil: number | undefined;
+  /** The uid of the claim whose member the operator began to remove, nothing of it being lost; another uid than its own was copied. */
+  readonly removal?: string | undefined;
+  /** Where its volume lies. Looked up only while its member has no ready pod; absent for volumes that follow the pod. */
+  readonly home?: VolumeHome | undefined;
+  /** The size that it asks for, a quantity. */
+  readonly requested?: string | undefined;
+  /** The size that its volume has, once it is bound. */
+  readonly capacity?: string | undefined;
+  readonly storageClassName?: string | undefined;
+  /** Whether its class lets it grow; looked up only when it is smaller than the specification asks for. */
+  readonly expandable?: boolean;
+  /** As they are, with those that are not the template's. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** What is being done to enlarge it, or why that failed, in the words of Kubernetes. */
+  readonly resizing?: string | undefined;
+}
+
+/** A Service or budget of a name that this cluster needs. */
+export interface ObjectFacts {
+  readonly exists: boolean;
+  readonly owned: boolean;
+  /** The first field that is not as we apply it; absent when all are. */
+  readonly difference?: string | undefined;
+}
+
+/** The digest of a member's keys up to one revision that all were asked for, or why there is none. */
+export type HashFact =
+  | { readonly ok: true; readonly hash: string; readonly compactRevision: string }
+  | { readonly ok: false; readonly message: string };
+
+/** How many keys a member has at the revision that it was asked for, or why it does not tell. */
+export type KeysFact =
+  | { readonly ok: true; readonly keys: number }
+  | { readonly ok: false; readonly message: string };
+
+/** The member list as a quorum knows it (a linearizable list), or why it is not known. */
+export type Membership =
+  | {
+      readonly known: true;
+      readonly clusterId: string;
+      readonly members: readonly {
+        readonly id: string;
+        /** Empty while the member was added and has never started. */
+        readonly name: string;
+        readonly isLearner: boolean;
+        readonly peerUrls: readonly string[];
+        /** It has published its client URLs, which a member does when it first sees a leader. */
+        readonly started: boolean;
+      }[];
+    }
+  | { readonly known: false; readonly message: string };
+
+/** What is known of one certificate and the Secret that holds it. Names and dates, never contents. */
+export interface CertificateFacts extends CertificateSource {
+  readonly exists: boolean;
+  /** Made by the operator for this very cluster. */
+  readonly owned: boolean;
+  /** Keys that the Secret lacks. */
+  readonly missing: readonly string[];
+  /** What speaks against what it holds, by key of the Secret; `kind` is a reason of the condition TLSReady. */
+  readonly faults: readonly {
+    readonly key: string;
+    readonly kind:
+      | 'Malformed'
+      | 'KeyMismatch'
+      | 'NotTrusted'
+      | 'Expired'
+      | 'NotYetValid'
+      | 'WrongNames'
+      | 'WrongUsage'
+      | 'Unsupported';
+    readonly detail: string;
+  }[];
+  /** Fingerprints of the authorities that it holds (objects/trusted.ts); undefined when they cannot be read. */
+  readonly authorities?: readonly string[] | undefined;
+  /** Of a certificate that members verify: which of the authorities that the Secrets give them have signed it. */
+  readonly signers?: readonly string[] | undefined;
+  /** The DNS names that it is valid for. */
+  readonly dnsNames?: readonly string[] | undefined;
+  /** When it expires, RFC 3339; undefined when it cannot be read. */
+  readonly notAfter: string | undefined;
+  readonly expiresSoon: boolean;
+}
+
+/** A Secret of TLS.auto that is to be made, or made anew, and why. */
+export interface CertificateToIssue {
+  readonly secret: string;
+  readonly why: string;
+  /** What would sign it: its Secret, its fingerprint, and the role whose authorities members verify it with. */
+  readonly authority?: {
+    readonly secret: string;
+    readonly fingerprints: readonly string[];
+    readonly role: TrustingRole;
+  };
+}
+
+/** The certificates of a cluster that asks for TLS. */
+export interface TlsFacts {
+  readonly certificates: readonly CertificateFacts[];
+  readonly toIssue: readonly CertificateToIssue[];
+  /** Secrets, and Certificates, of names that are needed and belong to something else. */
+  readonly taken: readonly string[];
+  /** Secrets of authorities of a cluster that has formed, which are gone or cannot be used: nothing can be renewed. */
+  readonly authoritiesLost: readonly string[];
+  /** Secrets of authorities that have less than a year left, and when they end (RFC 3339). */
+  readonly authoritiesEnding?: readonly { readonly secret: string; readonly notAfter: string }[];
+  /**
+   * By how many milliseconds the operator's clock is ahead of the API server's (negative: behind), where something would be issued or
+   * renewed and they differ so much that neither can be trusted with that.
+   */
+  readonly clockAheadMs?: number;
+  /** With TLS.certManager: what is asked of it, and what has become of that. */
+  readonly requests?: CertificateRequests | undefined;
+}
+
+/** Certificates of cert-manager.io, by their names, which are those of their Secrets. */
+export type CertificateRequests =
+  /** The Kubernetes cluster does not have the kind. */
+  | { readonly served: false }
+  | {
+      readonly served: true;
+      /** To be created, or changed because the first field that is named differs. */
+      readonly toRequest: readonly {
+        readonly certificate: string;
+        readonly why: string;
+        /** It was asked of another issuer. */
+        readonly otherIssuer?: true;
+      }[];
+      /** What cert-manager says of those that are not ready, by name. */
+      readonly pending: Readonly<Record<string, string>>;
+    };
+
+export interface Observation {
+  /** When it was looked at, in milliseconds since the epoch. */
+  readonly now: number;
+  readonly cluster: ClusterFacts;
+  readonly pods: readonly PodFacts[];
+  readonly claims: readonly ClaimFacts[];
+  readonly peerService: ObjectFacts;
+  readonly clientService: ObjectFacts;
+  readonly disruptionBudget: ObjectFacts;
+  /** The name of the default StorageClass, when the Kubernetes cluster has one. */
+  readonly defaultStorageClass: string | undefined;
+  /**
+   * Names of all pods and claims of the namespace that look like members of this cluster, whoever made them.
+   * Looked up while no incarnation is recorded, for serials are chosen above all of them, and while the recorded one was
+   * read back from stamps, for there may be members that nobody remembers.
+   */
+  readonly namesSeen: readonly string[];
+  /** By pod name; only pods that have an address are asked. */
+  readonly probes: Readonly<Record<string, MemberProbe>>;
+  readonly membership: Membership;
+  /**
+   * While no cluster id is recorded: the one that etcd derives from the token and the URLs of the members that were told to
+   * bootstrap. Members with another one have found the log of another cluster on their volumes.
+   */
+  readonly expectedClusterId?: string | undefined;
+  /** By pod name: what step compareKeys recorded, while it is still about the members as they are (report/key-hashes.ts). */
+  readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
+  /** Of the first member of a restore, at the revision that it opened with; asked only when its backup tells how many there must be. */
+  readonly seedKeys?: KeysFact | undefined;
+  /** Absent: the specification asks for plain text. */
+  readonly tls?: TlsFacts | undefined;
+  /** The EtcdBackups that are about this cluster. */
+  readonly backups?: readonly BackupOfCluster[] | undefined;
+  /** The EtcdRestores of this cluster that have not ended. */
+  readonly restores?: readonly RestoreOfCluster[] | undefined;
+  /** Names of the EtcdRestores of this cluster that have ended, well or not. */
+  readonly restoresEnded?: readonly string[] | undefined;
+  /** What people said; put here by `plan`, so that every planner can ask. */
+  readonly actor?: Actor;
+}
+
+/** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
+export interface Approval {
+  /** Tells it from other approvals of the same; given by the workflow that received it. */
+  readonly id: number;
+  readonly operation: string;
+  /** What is consented to: member ids, versions, whatever the planner asks for. */
+  readonly ids: readonly string[];
+  readonly by: string;
+  readonly reason?: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Something that a person asked to have done. */
+export interface PersonRequest {
+  /** Tells it from other requests; given by the workflow that received it. */
+  readonly id: number;
+  readonly kind: 'replaceMember' | 'moveLeader' | 'restart';
+  /** Name or id of a member; empty: all of them. */
+  readonly target: string;
+  readonly by: string;
+  readonly reason?: string;
+  /** Exactly what it is about, from when it was accepted on: ids of members, for `restart` uids of pods. */
+  readonly ids?: readonly string[];
+}
+
+/** What people asked of the workflow, which the world does not say. */
+export interface Actor {
+  readonly paused?: { readonly by?: string; readonly reason?: string };
+  /** An operation that was aborted stays aborted until the specification changes or someone sends resync. */
+  readonly aborted?: {
+    readonly operation: string;
+    readonly generation: number;
+    /** What it was about, where that can be asked for again (an EtcdRestore, by uid): another one is not aborted. */
+    readonly subject?: string;
+    readonly by?: string;
+    readonly reason?: string;
+  };
+  /**
+   * An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). `step`: the kind of
+   * that step, where it is known.
+   */
+  readonly failed?: {
+    readonly operation: string;
+    readonly step?: string;
+    readonly message: string;
+    readonly retryAt: number;
+  };
+  /** Approvals that were not used yet. */
+  readonly approvals?: readonly Approval[];
+  /** Requests that are not done yet, in the order in which they came. */
+  readonly requests?: readonly PersonRequest[];
+}

@@ -1,0 +1,61 @@
+/** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
+import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
+import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import type { Refusal } from '../restore/judgement.ts';
+import { recordedRefusal } from '../restore/refusal.ts';
+
+/** The backup that a restore puts in place, proved to be whole. */
+export type RestoreSource = NonNullable<EtcdRestoreStatus['source']>;
+
+/** One EtcdRestore that names this cluster and has not ended. Plain JSON. */
+export interface RestoreOfCluster {
+  readonly name: string;
+  readonly uid: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** Absent: it was not yet read, or was read for another specification. */
+  readonly source?: RestoreSource;
+  /** Lower-case hexadecimal, as etcdctl prints it; empty: nothing is confirmed. */
+  readonly confirmClusterId: string;
+  readonly revisionBump: number;
+  /** It was refused as it is now, and stays so. */
+  readonly refusal?: Refusal;
+  /** What its own workflow says that it does or waits for. */
+  readonly step?: string;
+  /** Made by the operator because every volume was lost: it may begin only while that is so. */
+  readonly onlyAfterTotalLoss?: boolean;
+}
+
+/** By how much revisions are raised when nothing is said: the schema's default, for objects made without it. */
+const REVISION_BUMP = 1_000_000_000;
+
+/** What a restore is to the cluster of this name; undefined for one of another cluster, or one that has ended. */
+export function restoreOfCluster(restore: EtcdRestore, cluster: string): RestoreOfCluster | undefined {
+  const { metadata, spec, status = {} } = restore;
+  if (spec.etcdCluster.name !== cluster || metadata.deletionTimestamp !== undefined) return undefined;
+  if (hasEnded(status)) return undefined;
+  const source = status.generation === metadata.generation ? status.source : undefined;
+  const refusal = recordedRefusal(restore);
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    createdAt: metadata.creationTimestamp ?? '',
+    ...(source && { source }),
+    ...(refusal && { refusal }),
+    ...(status.step !== undefined && { step: status.step }),
+    confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
+    revisionBump: spec.revisionBump ?? REVISION_BUMP,
+    ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),
+  };
+}
+
+/** Whether a restore has ended, well or not. It is never begun again. */
+export function hasEnded({ phase }: EtcdRestoreStatus): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** The restore that the cluster's members come from, while clients are still kept out. */
+export function restoreUnderWay({ status }: Pick<EtcdCluster, 'status'>) {
+  const restore = status?.incarnation?.restore;
+  return restore?.completedAt === undefined ? restore : undefined;
+}

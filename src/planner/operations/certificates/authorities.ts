@@ -1,0 +1,108 @@
+/**
+ * The authorities of a living cluster: etcd reads them when it starts, and certificates at each handshake. So a new authority is first
+ * brought to every member, one after the other, and signs only then (docs/operations/tls.md, "Another authority"). Pure.
+ */
+import { secretKeys, securityOf } from '../../../api/derived/tls.ts';
+import { TRUSTING_ROLES, type TrustingRole, trustsOneOf } from '../../../objects/trusted.ts';
+import { hasEnded } from '../../model/member-names.ts';
+import type { CertificateFacts, CertificateToIssue, Observation, PodFacts } from '../../model/observation.ts';
+
+/** Certificates that members verify with the authorities of which role. Whom else they verify is not known here. */
+const VERIFIED = [
+  ['peer', 'peer'],
+  ['operator', 'server'],
+] as const;
+
+const WAKE =
+  'or set spec.hibernated to true and, when TLSReady has no other fault, to false again: all members start with what is there then';
+
+/** Certificates in use that members are known not to trust, each as a sentence. */
+export function untrustedByMembers(observation: Observation): string[] {
+  const { tls, cluster } = observation;
+  return VERIFIED.flatMap(([role, verifier]) => {
+    const shown = certificateOf(observation, role);
+    const { signers = [], secret } = shown ?? {};
+    const strangers = signers.length === 0 ? [] : thoseWithout(observation, verifier, signers);
+    if (strangers.length === 0) return [];
+    const undo =
+      securityOf(cluster.object)?.mode === 'static'
+        ? `put back certificate and key from before, with the former authorities and the new ones in ${bundleOf(observation, verifier)}, until all members have been restarted`
+        : 'have it issued by the former authority again';
+    return [
+      `the certificate in Secret ${secret} is signed by an authority that ${strangers.join(', ')} did not read when they started, and new connections to them fail: ${undo}; ${tls?.requests === undefined ? WAKE : `${WAKE} (cert-manager puts one authority at a time into ca.crt)`}`,
+    ];
+  });
+}
+
+/** Which authorities a member's pod is to read anew, each in words; none of a pod of which it is not known what it has read. */
+export function authorityChanges(observation: Observation, pod: PodFacts): string[] {
+  return TRUSTING_ROLES.flatMap(role => {
+    const now = certificateOf(observation, role)?.authorities;
+    const then = pod.authorities?.[role];
+    if (now === undefined || then === undefined) return [];
+    const where = bundleOf(observation, role);
+    const added = now.some(each => !then.includes(each)) ? [`authority added to ${where}`] : [];
+    return then.some(each => !now.includes(each)) ? [...added, `authority removed from ${where}`] : added;
+  });
+}
+
+/** What is told while authorities are brought to the members. */
+export function authoritiesToBring(observation: Observation): string[] {
+  const behind = running(observation).filter(pod => authorityChanges(observation, pod).length > 0);
+  const [first] = behind;
+  if (first === undefined) return [];
+  const names = behind.map(({ name }) => name).join(', ');
+  const [change] = authorityChanges(observation, first);
+  return [
+    `${change}: ${names} read it when they are restarted, one after the other; let no new authority sign, and take no former one away, before that`,
+  ];
+}
+
+/** Whether something may be signed with this authority: no member is known that would not trust it. */
+export function mayBeIssued(observation: Observation, { authority }: CertificateToIssue): boolean {
+  if (authority === undefined || authority.fingerprints.length === 0) return true;
+  return thoseWithout(observation, authority.role, authority.fingerprints).length === 0;
+}
+
+/** Authorities of TLS.auto that somebody put in the place of those that members trust. */
+export function exchangedAuthorities(observation: Observation): string[] {
+  const held = (observation.tls?.toIssue ?? []).filter(entry => !mayBeIssued(observation, entry));
+  const secrets = new Set(
+    held.flatMap(({ authority }) => (authority === undefined ? [] : [authority.secret])),
+  );
+  return [...secrets].map(
+    secret =>
+      `Secret ${secret} holds another authority than the one that the members trust, and nothing is signed with it: put the former one back from a backup, ${WAKE}`,
+  );
+}
+
+/** Whether a pod of the cluster runs, which has read its authorities. */
+export function membersRun(observation: Observation): boolean {
+  return running(observation).length > 0;
+}
+
+function running({ pods }: Observation): PodFacts[] {
+  return pods.filter(pod => pod.owned && !hasEnded(pod));
+}
+
+/** Names of running members that are known to trust none of these. */
+function thoseWithout(
+  observation: Observation,
+  role: TrustingRole,
+  authorities: readonly string[],
+): readonly string[] {
+  const unknowing = running(observation).filter(pod => {
+    const trusted = pod.authorities?.[role];
+    return trusted !== undefined && !trustsOneOf(trusted, authorities);
+  });
+  return unknowing.map(({ name }) => name);
+}
+
+function certificateOf({ tls }: Observation, role: CertificateFacts['role']): CertificateFacts | undefined {
+  return tls?.certificates.find(entry => entry.role === role);
+}
+
+function bundleOf(observation: Observation, role: TrustingRole): string {
+  const entry = certificateOf(observation, role);
+  return entry === undefined ? 'ca.crt' : `${secretKeys(role, entry.keys).ca} of Secret ${entry.secret}`;
+}

@@ -1,0 +1,256 @@
+/** What the certificates of a cluster allow to be done. Pure. */
+import { type ConditionFinding, finding, type ReasonOf } from '../../../api/conditions/catalogue.ts';
+import { securityOf, securitySwitch } from '../../../api/derived/tls.ts';
+import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
+import { blocked, operate } from '../../model/answers.ts';
+import {
+  authoritiesToBring,
+  exchangedAuthorities,
+  mayBeIssued,
+  membersRun,
+  untrustedByMembers,
+} from './authorities.ts';
+import { type Check, type Obstacle, specificationIsUsable } from '../../checks/obstacles.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import { nextIsCertified } from './next-names.ts';
+import type { CertificateFacts, Observation, TlsFacts } from '../../model/observation.ts';
+
+type Reason = ReasonOf<'TLSReady'>;
+
+/** A fault of one certificate, as the condition TLSReady tells it. */
+interface Complaint {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
+export const certificatesAreGood: Check = observation => {
+  const { tls, cluster } = observation;
+  const { namespace } = cluster;
+  const complaints = (tls?.certificates ?? []).flatMap(entry =>
+    complaintsAbout(entry, { namespace, requests: tls?.requests }),
+  );
+  const [first] = [...complaints, ...exchanged(observation)];
+  return first;
+};
+
+/** The members of a living cluster know each other by URLs; none is made that would not understand the others. */
+export const securityIsUnchanged: Check = ({ cluster }) => {
+  const message = securitySwitch(cluster.object);
+  return message === undefined ? undefined : { reason: 'ModeSwitched', message };
+};
+
+/** Certificates that are missing, faulty or due are made, or asked for, before anything else is. */
+export function planCertificates(observation: Observation): Decision | undefined {
+  const { tls, cluster } = observation;
+  if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
+  const isFormed = cluster.status.clusterID !== undefined;
+  const [doubt] = clocksDiffer(tls);
+  if (doubt !== undefined && !isFormed) return blocked(doubt);
+  const step = nextRequest(observation);
+  if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
+  const [complaint] = takenNames(observation);
+  if (complaint !== undefined) return isFormed ? undefined : blocked(complaint, [step]);
+  return operate(isFormed ? 'repairCluster' : 'createCluster', [step]);
+}
+
+/** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
+export function planHeldCertificates(observation: Observation): Decision | undefined {
+  const [doubt] = clocksDiffer(observation.tls);
+  if (doubt !== undefined) return blocked(doubt);
+  const step = nextRequest(observation);
+  const [taken] = step === undefined ? [] : takenNames(observation);
+  if (step !== undefined && taken !== undefined) return blocked(taken, [step]);
+  const [held] = [...exchanged(observation), ...otherIssuer(observation)];
+  return held && blocked(held);
+}
+
+function nextRequest(observation: Observation): Step | undefined {
+  const { toIssue = [], requests } = observation.tls ?? {};
+  const issued = toIssue.filter(entry => mayBeIssued(observation, entry));
+  if (issued.length > 0) return { kind: 'issueCertificates', secrets: issued.map(({ secret }) => secret) };
+  if (requests?.served !== true || requests.toRequest.length === 0) return undefined;
+  if (otherIssuer(observation).length > 0) return undefined;
+  return {
+    kind: 'requestCertificates',
+    certificates: requests.toRequest.map(({ certificate }) => certificate),
+  };
+}
+
+/** Nothing is done to a living cluster whose specification asks for another way of TLS than it has. */
+export function planSecurity(observation: Observation): Decision | undefined {
+  const obstacle: Obstacle | undefined = securityIsUnchanged(observation);
+  return obstacle && blocked(obstacle);
+}
+
+/** The condition TLSReady; none for a cluster in plain text. All complaints are told, the reason is the first one's. */
+export function tlsCondition(observation: Observation): ConditionFinding[] {
+  const { tls, cluster } = observation;
+  const switched = securitySwitch(cluster.object);
+  if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
+  if (tls === undefined) return [];
+  const lost = [
+    ...clocksDiffer(tls),
+    ...takenNames(observation),
+    ...lostAuthorities(observation),
+    ...lostCertManager(tls),
+  ];
+  const untrusted = exchanged(observation);
+  const issued = tls.toIssue.filter(entry => mayBeIssued(observation, entry));
+  const coming = issued.map(({ secret }) => secret);
+  const faulty = tls.certificates.flatMap(entry =>
+    complaintsAbout(entry, { namespace: cluster.namespace, requests: tls.requests }).map(complaint => ({
+      ...complaint,
+      secret: entry.secret,
+    })),
+  );
+  if (
+    lost.length + untrusted.length === 0 &&
+    faulty.length > 0 &&
+    faulty.every(({ secret }) => coming.includes(secret))
+  ) {
+    const each = issued.map(({ secret, why }) => `${secret} (${why})`);
+    return [finding('TLSReady', 'Issuing', `certificates are about to be issued: ${each.join(', ')}`)];
+  }
+  const complaints: readonly Complaint[] = [...lost, ...faulty, ...untrusted];
+  const [first] = complaints;
+  if (first !== undefined) {
+    return [finding('TLSReady', first.reason, complaints.map(({ message }) => message).join('; '))];
+  }
+  const [other] = otherIssuer(observation);
+  if (other !== undefined) return [finding('TLSReady', other.reason, other.message)];
+  const [bringing] = authoritiesToBring(observation);
+  if (bringing !== undefined) return [finding('TLSReady', 'AuthorityRollingOut', bringing)];
+  const near = endings(tls);
+  if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
+  const next = cluster.status.clusterID === undefined ? undefined : nextIsCertified(observation);
+  const nobodyElse = next && `no member can take the place of another: ${next.message}`;
+  if (nobodyElse !== undefined) return [finding('TLSReady', 'NextNamesMissing', nobodyElse)];
+  const shared = sharedIssuer(observation);
+  if (shared !== undefined)
+    return [finding('TLSReady', 'SharedIssuer', `${shared}; ${expiries(tls.certificates)}`)];
+  return [finding('TLSReady', 'Ready', expiries(tls.certificates))];
+}
+
+/** etcd trusts whatever its authority signs, and takes the common name for the name of a user (etcd's guide to RBAC). */
+function sharedIssuer({ cluster }: Observation): string | undefined {
+  const issuer = cluster.object.spec.TLS?.certManager?.issuerRef;
+  if (issuer?.kind !== 'ClusterIssuer') return undefined;
+  return `ClusterIssuer ${issuer.name} signs for other namespaces, too: any certificate of it opens this etcd, and with authentication one that says root is its superuser; use an Issuer for this cluster alone`;
+}
+
+function endings({ certificates, authoritiesEnding = [] }: TlsFacts): string[] {
+  const near = certificates.filter(entry => entry.expiresSoon);
+  return [
+    ...near.map(({ secret, notAfter }) => `the certificate in Secret ${secret} expires on ${notAfter}`),
+    ...authoritiesEnding.map(
+      ({ secret, notAfter }) =>
+        `the authority in Secret ${secret} expires on ${notAfter}, and members take up no new one: make a new cluster and restore a backup into it before`,
+    ),
+  ];
+}
+
+/** `status.tls`: the way that was decided once, with the certificates as they are now. */
+export function tlsStatus({ cluster, tls }: Observation): EtcdClusterStatus['tls'] {
+  const { status } = cluster;
+  const decided = status.incarnation === undefined ? securityOf(cluster.object) : status.tls;
+  if (decided === undefined) return undefined;
+  const { mode, peer, client } = decided;
+  // While nothing is known of them the last known ones stay: their keys are what the pods mount.
+  if (tls === undefined) return status.tls;
+  const certificates = tls.certificates.map(({ role, secret, keys, notAfter }) => ({
+    role,
+    secret,
+    keys,
+    ...(notAfter === undefined ? {} : { notAfter }),
+  }));
+  return { mode, peer, client, certificates };
+}
+
+function takenNames({ tls, cluster }: Observation): Complaint[] {
+  return (tls?.taken ?? []).map(secret => ({
+    reason: 'NameTaken',
+    message: `${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
+  }));
+}
+
+/** Which of the two clocks is right, nobody can tell from here. */
+function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
+  const { clockAheadMs } = tls ?? {};
+  if (clockAheadMs === undefined) return [];
+  const minutes = Math.round(Math.abs(clockAheadMs) / 60_000);
+  const way = clockAheadMs > 0 ? 'ahead of' : 'behind';
+  const message = `certificates are due, and the clock of the machine on which the operator runs is ${minutes} minutes ${way} the API server's: nothing is issued or renewed before they agree; set the clock that is wrong`;
+  return [{ reason: 'ClocksDiffer', message }];
+}
+
+function lostAuthorities({ tls }: Observation): Complaint[] {
+  return (tls?.authoritiesLost ?? []).map(secret => ({
+    reason: 'AuthorityLost',
+    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used: nothing can be renewed with it; put it back from a backup`,
+  }));
+}
+
+/** What members do not trust, or would not. */
+function exchanged(observation: Observation): Complaint[] {
+  const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
+  return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
+}
+
+/** Another issuer is another authority, unless somebody says otherwise, and cert-manager exchanges it at once. */
+function otherIssuer(observation: Observation): Complaint[] {
+  const requests = observation.tls?.requests;
+  const changed = requests?.served === true ? requests.toRequest.filter(each => each.otherIssuer) : [];
+  if (changed.length === 0 || !membersRun(observation)) return [];
+  const names = changed.map(({ certificate }) => certificate).join(', ');
+  const message = `spec.TLS.certManager.issuerRef names another issuer, which is not asked while members run, since they would not trust its authority: set spec.hibernated to true, and to false again when TLSReady is True; or, if its authority is the same, write it into spec.issuerRef of the Certificates ${names} yourself; or name the former issuer again`;
+  return [{ reason: 'IssuerChanged', message }];
+}
+
+function lostCertManager({ requests }: TlsFacts): Complaint[] {
+  if (requests?.served !== false) return [];
+  const message =
+    'spec.TLS.certManager needs cert-manager, and this Kubernetes cluster does not serve cert-manager.io/v1: install it; no certificate is issued or renewed until then';
+  return [{ reason: 'CertManagerMissing', message }];
+}
+
+function complaintsAbout(
+  entry: CertificateFacts,
+  { namespace, requests }: { readonly namespace: string; readonly requests: TlsFacts['requests'] },
+): Complaint[] {
+  const { role, secret, exists, missing, faults } = entry;
+  const where = `Secret ${secret}`;
+  if (requests !== undefined && (!exists || missing.length > 0)) {
+    const said = requests.served ? requests.pending[secret] : 'it is not installed';
+    // Issuers that do not know their authority (ACME, Venafi) leave ca.crt out.
+    if (exists && requests.served && said === undefined) {
+      const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: name an issuer in spec.TLS.certManager that tells its authority, such as one of the kind CA or Vault`;
+      return [{ reason: 'KeyMissing', message }];
+    }
+    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it has not said why'}`;
+    return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
+  }
+  if (!exists) {
+    const message = `${where} in namespace ${namespace}, which holds the ${ROLES[role]}, does not exist: create it`;
+    return [{ reason: 'SecretMissing', message }];
+  }
+  if (missing.length > 0) {
+    const message = `${where} lacks ${missing.join(', ')}: add ${missing.length === 1 ? 'this key' : 'these keys'} for the ${ROLES[role]}`;
+    return [{ reason: 'KeyMissing', message }];
+  }
+  return faults.map(({ key, kind, detail }) => ({
+    reason: kind,
+    message: `${key} of ${where} (${ROLES[role]}): ${detail}`,
+  }));
+}
+
+const ROLES = {
+  peer: 'certificate of the members among themselves',
+  server: 'certificate that clients see',
+  operator: 'certificate of the operator as a client',
+} as const;
+
+function expiries(certificates: readonly CertificateFacts[]): string {
+  const each = certificates.map(({ role, secret, notAfter }) => `${role} (${secret}) until ${notAfter}`);
+  return `certificates are good: ${each.join(', ')}`;
+}

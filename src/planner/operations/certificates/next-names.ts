@@ -1,0 +1,50 @@
+/**
+ * Certificates that list members by name know the members of now. Whoever takes the place of one has the next number, and its name is
+ * demanded before anything is taken away. Pure.
+ */
+import { memberName, serialOf } from '../../../api/names.ts';
+import {
+  bearerNames,
+  coversHost,
+  memberNameInCertificate,
+  secretKeys,
+  securityOf,
+} from '../../../api/derived/tls.ts';
+import type { Obstacle } from '../../checks/obstacles.ts';
+import { nextMember } from '../../model/member-view.ts';
+import type { CertificateFacts, Observation } from '../../model/observation.ts';
+
+/** What keeps the member with the next number from being made, or nothing. */
+export function nextIsCertified(observation: Observation): Obstacle | undefined {
+  return areCertified(observation, [nextMember(observation)]);
+}
+
+/** The same, of as many members as are asked for, which begin with this one. */
+export function successorsAreCertified(observation: Observation, first: string): Obstacle | undefined {
+  const { name, config } = observation.cluster;
+  const serial = serialOf(first) ?? 0;
+  const members = Array.from({ length: config.size }, (_, index) => memberName(name, serial + index));
+  return areCertified(observation, members);
+}
+
+function areCertified({ tls, cluster }: Observation, members: readonly string[]): Obstacle | undefined {
+  const { name, namespace, config, object } = cluster;
+  const names = { name, namespace, domain: config.pod.ClusterDomain };
+  const hosts = members.map(member => memberNameInCertificate(names, member));
+  const looksUp = securityOf(object)?.mode !== 'auto';
+  const holds = ({ role, dnsNames = [] }: CertificateFacts, host: string): boolean => {
+    const isFound = [...bearerNames(names), host].some(each => dnsNames.includes(each));
+    return coversHost(dnsNames, host) && (role !== 'peer' || !looksUp || isFound);
+  };
+  const said = (tls?.certificates ?? []).flatMap(certificate => {
+    const { role, secret, keys, dnsNames } = certificate;
+    const isKnown = role !== 'operator' && dnsNames !== undefined;
+    const lacking = isKnown ? hosts.filter(host => !holds(certificate, host)) : [];
+    return lacking.length === 0
+      ? []
+      : [`${secretKeys(role, keys).cert} of Secret ${secret} is not valid for ${lacking.join(', ')}`];
+  });
+  if (said.length === 0) return undefined;
+  const message = `${said.join('; ')}: the next member has that name, and nothing is taken away before; issue the certificate with it, or with *.${name}.${namespace}.svc and ${bearerNames(names)[0]}`;
+  return { reason: 'WrongNames', message };
+}

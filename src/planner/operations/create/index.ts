@@ -1,0 +1,267 @@
+/**
+ * Creation. The incarnation is recorded before anything is made, all members bootstrap at once, the cluster id is
+ * recorded, and only then the client Service opens: no client can write into a cluster that could still be
+ * bootstrapped again (docs/concepts.md, "How a cluster is born").
+ */
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../../../api/names.ts';
+import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
+import {
+  type Check,
+  firstObstacle,
+  isAwake,
+  membersAreOurs,
+  namesAreFree,
+  type Obstacle,
+  serialsAreLeft,
+  specificationIsUsable,
+} from '../../checks/obstacles.ts';
+import { operate, blocked } from '../../model/answers.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import {
+  firstIncarnation,
+  rebuiltIdentity,
+  rebuiltStorage,
+  stampThem,
+  unstampedClaims,
+} from '../../model/identity.ts';
+import { lossOf } from '../../checks/evidence.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import { hasEnded } from '../../model/member-names.ts';
+import type { Observation } from '../../model/observation.ts';
+import { membersWithoutPod } from '../repair/index.ts';
+import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { unsealed } from '../stamps/seal.ts';
+import { storageFor } from './storage.ts';
+import { certificatesAreGood, securityIsUnchanged } from '../certificates/index.ts';
+import { bornSettled } from '../upgrade/settling.ts';
+
+const BEFORE_RECORDING: readonly Check[] = [
+  specificationIsUsable,
+  isAwake,
+  namesAreFree,
+  serialsAreLeft,
+  certificatesAreGood,
+];
+const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, membersAreOurs];
+
+/** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */
+export function planCreation(observation: Observation): Decision | undefined {
+  const { status } = observation.cluster;
+  if (isBorn(observation)) return undefined;
+  const incarnation = status.incarnation;
+  if (incarnation === undefined) return planIdentity(observation);
+  // From the recorded cluster id on a missing pod is a member to be started again, and one whose volume was found empty is
+  // one to be replaced: not to be waited for. A cluster that a restore was taken back from may have grown since it began:
+  // waiting for those with which it began, without the others, would last for ever.
+  const isFormed = status.clusterID !== undefined;
+  const isComplete = everyPodMade(observation, incarnation) && membersWithoutPod(observation).length === 0;
+  if (isFormed && (!isComplete || isMemberLost(observation))) return undefined;
+  const obstacle = firstObstacle(observation, WHILE_CREATING);
+  const steps = remainingSteps(observation, incarnation);
+  if (obstacle !== undefined) return blocked(obstacle, steps);
+  if (steps.length === 0) return undefined;
+  const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(observation, incarnation) : undefined;
+  return trouble === undefined ? operate('createCluster', steps) : blocked(trouble, steps);
+}
+
+/** It was available once, or comes from a backup: nobody is bootstrapped then. */
+function isBorn({ cluster }: Observation): boolean {
+  const { phase, incarnation, clusterID } = cluster.status;
+  if (restoreUnderWay(cluster) !== undefined) return true;
+  return phase === 'Running' && incarnation !== undefined && clusterID !== undefined;
+}
+
+/** No identity is recorded: a new cluster, or one whose status was lost. */
+function planIdentity(observation: Observation): Decision {
+  const rebuilt = rebuiltIdentity(observation);
+  if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
+  const nameless = observation.pods.filter(({ owned }) => owned);
+  if (nameless.length > 0) return blocked(nothingTells(nameless.map(({ name }) => name)));
+  const restoredBy = observation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
+  if (restoredBy !== undefined) return blocked(awaitsRestore(restoredBy));
+  const incarnation = firstIncarnation(observation);
+  const steps = creationSteps(observation, incarnation);
+  const obstacle = firstObstacle(observation, BEFORE_RECORDING);
+  return obstacle === undefined ? operate('createCluster', steps) : blocked(obstacle, steps);
+}
+
+/**
+ * Status was lost, claims and pods are there. With the cluster id known from stamps or a quorum the identity is
+ * recorded again. Without it nothing is done: an empty member started under an old name could outvote the old data.
+ */
+function planRebuild(
+  observation: Observation,
+  incarnation: Incarnation,
+  clusterId: string | undefined,
+): Decision {
+  const storage = rebuiltStorage(observation, incarnation);
+  if (incarnation.members.length === 0) return blocked(nothingStamped(observation, incarnation, clusterId));
+  const switched = securityIsUnchanged(observation);
+  if (switched !== undefined) return blocked(switched, []);
+  if (clusterId !== undefined) {
+    const rebuilt = { ...incarnation, rebuilt: true };
+    return operate('repairCluster', [
+      { kind: 'recordIncarnation', incarnation: rebuilt, storage, clusterId },
+    ]);
+  }
+  return blocked(nobodyTells(observation, incarnation), []);
+}
+
+/** Claims or pods are there, and nothing proves which cluster their members are. */
+function nobodyTells({ membership }: Observation, { token }: Incarnation): Obstacle {
+  const reason = 'IdentityUnknown';
+  const exist = `claims or pods of incarnation ${token} exist`;
+  if (!membership.known) {
+    const message = `${exist}, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`;
+    return { reason, message };
+  }
+  const { clusterId } = membership;
+  const message = `${exist}, neither status nor their stamps tell the cluster id, and the quorum says ${clusterId}, which is not what these members form with that token: either members were replaced since, or the volumes hold the data of another cluster. If its data is that of this cluster, write the annotation ${ANNOTATION_CLUSTER_ID}=${clusterId} on one of the claims; if not, empty the volumes and delete the pods`;
+  return { reason, message };
+}
+
+/** Nothing is left of it, or what is left does not say that it belongs to it. */
+function nothingStamped(
+  observation: Observation,
+  { token }: Incarnation,
+  clusterId: string | undefined,
+): Obstacle {
+  const unstamped = unstampedClaims(observation);
+  return unstamped.length === 0
+    ? everythingLost(observation, clusterId)
+    : { reason: 'IdentityUnknown', message: stampThem(observation.cluster, unstamped, token) };
+}
+
+/** Its own pods have lost what was written on them, and so has everything else. */
+function nothingTells(pods: readonly string[]): Obstacle {
+  return {
+    reason: 'IdentityUnknown',
+    message: `pod ${pods.join(', ')} belongs to this EtcdCluster, and nothing tells any more which cluster its members are: put the annotation ${ANNOTATION_INCARNATION} back on it, as its claim or a backup of the objects has it, or delete it when the cluster never held data`,
+  };
+}
+
+/** An empty cluster is never made in place of one that lived: its clients would take it for the old one, emptied. */
+function everythingLost({ cluster }: Observation, clusterId: string | undefined): Obstacle {
+  return {
+    reason: 'EverythingLost',
+    message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has neither claims nor pods nor status any more: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
+  };
+}
+
+/** A cluster that was made to be restored into is never made empty. */
+function awaitsRestore(name: string): Obstacle {
+  return {
+    reason: 'AwaitingRestore',
+    message: `EtcdRestore ${name} made this cluster and is to fill it; should it be gone, delete this EtcdCluster`,
+  };
+}
+
+function creationSteps(observation: Observation, incarnation: Incarnation): Step[] {
+  const storage: StorageStatus = storageFor(observation);
+  return [{ kind: 'recordIncarnation', incarnation, storage }, ...remainingSteps(observation, incarnation)];
+}
+
+/** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
+function remainingSteps(observation: Observation, incarnation: Incarnation): Step[] {
+  const members = incarnation.members.map(member => member.name);
+  return [
+    ...bootstrapSteps(observation, incarnation),
+    ...sealingSteps(observation, incarnation),
+    ...(observation.clientService.exists
+      ? []
+      : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
+    ...(everyPodReady(observation, members) ? [] : [{ kind: 'awaitMembers' as const, members }]),
+  ];
+}
+
+/** The steps up to the recorded cluster id; none once it is recorded. */
+function bootstrapSteps(observation: Observation, incarnation: Incarnation): Step[] {
+  const { cluster, membership } = observation;
+  if (cluster.status.clusterID !== undefined) return [];
+  const { token } = incarnation;
+  const members = incarnation.members.map(member => member.name);
+  if (membership.known) {
+    const identities = membership.members.map(({ name, id }) => ({ name, id }));
+    const unborn = unbornMembers(membership.members, observation);
+    return [
+      ...(unborn.length === 0 ? [] : [{ kind: 'bootstrapMembers' as const, token, members: unborn }]),
+      { kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities },
+    ];
+  }
+  const bootstrap: Step = { kind: 'bootstrapMembers', token, members, ...bornIn(observation) };
+  const afterwards: Step[] = [
+    { kind: 'awaitQuorum', token, members },
+    { kind: 'recordClusterId', token, clusterId: 'as elected', members: [] },
+  ];
+  return everythingMade(observation, members) ? afterwards : [bootstrap, ...afterwards];
+}
+
+/**
+ * A cluster of which all members begin in one minor has nothing of an older one in its log, and can leave the minor without
+ * one more start. Said only before any pod is there: who was made before may be of another minor.
+ */
+function bornIn({ cluster, pods }: Observation): { readonly settledIn?: string } {
+  const minor = bornSettled(cluster.config.version);
+  return minor === undefined || pods.length > 0 ? {} : { settledIn: minor };
+}
+
+/**
+ * Every member that has started is sealed before clients can write. A member that has not is told how to begin for as long
+ * as it takes, and sealed when it is seen started.
+ */
+function sealingSteps(observation: Observation, { token, members }: Incarnation): Step[] {
+  const { cluster, membership, clientService } = observation;
+  const started = seatsOf(observation).filter(seat => seat.started);
+  const open = unsealed(started);
+  if (open.length > 0) return [{ kind: 'sealMembers', members: open }];
+  if (cluster.status.clusterID === undefined || membership.known || clientService.exists) return [];
+  return [{ kind: 'awaitQuorum', token, members: members.map(({ name }) => name) }];
+}
+
+/**
+ * Members that were never given a pod, though a quorum of the others bootstrapped without them: whoever created the
+ * pods was killed half-way. Their first start is still to come, and only now can it be a bootstrap: once the cluster
+ * id is recorded they could not be told from members that lost their data. A member that has ever started, which the
+ * quorum knows, is never among them.
+ */
+function unbornMembers(
+  members: readonly { readonly name: string; readonly started: boolean }[],
+  { pods }: Observation,
+): string[] {
+  const unstarted = members.filter(member => !member.started).map(member => member.name);
+  return unstarted.filter(name => name !== '' && !pods.some(pod => pod.name === name));
+}
+
+function everythingMade(observation: Observation, members: readonly string[]): boolean {
+  const { cluster, pods, claims, peerService, disruptionBudget } = observation;
+  const needsClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
+  return (
+    peerService.exists &&
+    disruptionBudget.exists &&
+    members.every(name => pods.some(pod => pod.owned && pod.name === name && !hasEnded(pod))) &&
+    (!needsClaims || members.every(name => claims.some(claim => claim.owned && claim.name === name)))
+  );
+}
+
+function everyPodMade({ pods }: Observation, incarnation: Incarnation): boolean {
+  return incarnation.members.every(({ name }) => pods.some(pod => pod.name === name));
+}
+
+function isMemberLost(observation: Observation): boolean {
+  return seatsOf(observation).some(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
+}
+
+function everyPodReady(observation: Observation, members: readonly string[]): boolean {
+  return members.every(name =>
+    observation.pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting),
+  );
+}
+
+/** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */
+function troubleOf(observation: Observation, incarnation: Incarnation): Obstacle | undefined {
+  const names = incarnation.members.map(member => member.name);
+  const troubled = observation.pods.filter(pod => names.includes(pod.name) && pod.trouble !== undefined);
+  if (troubled.length === 0) return undefined;
+  const each = troubled.map(pod => `${pod.name}: ${pod.trouble?.reason} (${pod.trouble?.message})`);
+  return { reason: 'MembersNotStarting', message: each.join('; ') };
+}

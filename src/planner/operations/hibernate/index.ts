@@ -1,0 +1,124 @@
+/**
+ * Hibernation: pods go, one after the other and the leader last; claims, Services and identity stay. Waking starts the same
+ * members on the same volumes.
+ */
+import { blocked, idle, operate } from '../../model/answers.ts';
+import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import { memberNames } from '../../model/member-names.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import {
+  lastVersion,
+  membersWithoutPod,
+  sharedObjectSteps,
+  usableClaim,
+  versionsAreKnown,
+} from '../repair/index.ts';
+
+/** For this long waking waits for a member; later it is a member that needs repair. */
+const PATIENCE_MS = 300_000;
+
+/** What hibernation or waking does next; undefined when neither is asked for. It goes before repair, which would undo it. */
+export function planHibernation(observation: Observation): Decision | undefined {
+  const { config, status } = observation.cluster;
+  if (!config.hibernated) return planWake(observation);
+  if (status.clusterID === undefined || status.storage?.kind !== 'PersistentVolumeClaim') return undefined;
+  const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs]);
+  const steps = stops(observation);
+  if (obstacle !== undefined) return blocked(obstacle, steps);
+  if (steps.length === 0) return asleep(observation);
+  const trouble = inTheWay(observation);
+  return trouble === undefined ? operate('hibernateCluster', steps) : blocked(trouble, steps);
+}
+
+/** A cluster that keeps its data in its pods cannot sleep. Said when nothing else is to be done. */
+export function planRefusedHibernation({ cluster }: Observation): Decision | undefined {
+  if (!cluster.config.hibernated || cluster.status.storage?.kind !== 'EmptyDir') return undefined;
+  return blocked({
+    reason: 'HibernationRefused',
+    message:
+      'the members keep their data in their pods, which hibernation would delete: the cluster stays awake; set spec.hibernated to false, or make a cluster with volumes',
+  });
+}
+
+/** Whether the cluster sleeps or is being put to sleep: what stops then is meant to stop. */
+export function goesToSleep({ cluster }: Observation): boolean {
+  const { config, status } = cluster;
+  return config.hibernated && status.clusterID !== undefined && status.storage?.kind !== 'EmptyDir';
+}
+
+/** Whether the cluster sleeps: it is asked to, and no pod of it is left. */
+export function isAsleep({ cluster, pods }: Observation): boolean {
+  const { config, status } = cluster;
+  return config.hibernated && status.storage?.kind !== 'EmptyDir' && !pods.some(pod => pod.owned);
+}
+
+/** Services and budget are kept as they should be, so that a woken cluster is found where it was. */
+function asleep(observation: Observation): Decision {
+  const steps = sharedObjectSteps(observation);
+  return steps.length === 0 ? idle() : operate('repairCluster', steps);
+}
+
+function stops(observation: Observation): Step[] {
+  const leads = ({ name }: PodFacts): number => {
+    const probe = observation.probes[name];
+    return probe?.answered === true && probe.leaderId === probe.memberId ? 1 : 0;
+  };
+  const pods = observation.pods.filter(pod => pod.owned).sort((a, b) => leads(a) - leads(b));
+  return pods.map(({ name, uid }) => ({
+    kind: 'stopMember',
+    member: name,
+    uid,
+    claimUid: usableClaim(observation, name)?.uid ?? '',
+    purpose: 'hibernation',
+    because: 'spec.hibernated is true',
+  }));
+}
+
+function inTheWay(observation: Observation): { reason: string; message: string } | undefined {
+  const pods = observation.pods.filter(pod => pod.owned);
+  const lost = pods.filter(({ name }) => usableClaim(observation, name) === undefined);
+  if (lost.length > 0) {
+    const names = lost.map(pod => pod.name).join(', ');
+    return {
+      reason: 'ClaimMissing',
+      message: `${names} has no volume that would keep its data; the cluster is not hibernated while that is so`,
+    };
+  }
+  const ending = pods.filter(pod => pod.deleting).map(pod => pod.name);
+  if (ending.length === 0) return undefined;
+  return { reason: 'PodTerminating', message: `waiting for ${ending.join(', ')} to be gone` };
+}
+
+function planWake(observation: Observation): Decision | undefined {
+  const { status } = observation.cluster;
+  const token = status.incarnation?.token;
+  const slept = status.conditions?.some(
+    ({ type, reason }) => type === 'Available' && reason === 'Hibernated',
+  );
+  if (token === undefined || (!slept && status.operation?.type !== 'wakeCluster')) return undefined;
+  const unsafe = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
+  if (unsafe !== undefined) return undefined;
+  const starts = membersWithoutPod(observation).flatMap((member): Step[] => {
+    const claim = usableClaim(observation, member);
+    return claim === undefined
+      ? []
+      : [{ kind: 'restartMember', token, member, claimUid: claim.uid, ...lastVersion(observation, member) }];
+  });
+  const members = memberNames(observation);
+  const wait: Step = { kind: 'awaitMembers', members };
+  if (starts.length > 0) return operate('wakeCluster', [...starts, wait]);
+  return members.every(name => isComing(observation, name)) &&
+    !members.every(name => isReady(observation, name))
+    ? operate('wakeCluster', [wait])
+    : undefined;
+}
+
+function isReady({ pods }: Observation, name: string): boolean {
+  return pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting);
+}
+
+function isComing({ pods, now }: Observation, name: string): boolean {
+  const pod = pods.find(candidate => candidate.owned && candidate.name === name);
+  return pod !== undefined && !pod.deleting && pod.trouble === undefined && now - pod.createdAt < PATIENCE_MS;
+}

@@ -1,0 +1,62 @@
+/**
+ * Membership of a living cluster. Nothing is changed unless a quorum lists the members; the order is: remove members
+ * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink. Claims
+ * that a removal left are cleared away after those that follow it: nobody waits for them.
+ */
+import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
+import type { Decision } from '../../model/decision.ts';
+import { hasFailed, isPassedOver } from '../../checks/failed-steps.ts';
+import type { Observation } from '../../model/observation.ts';
+import { planLearner } from './learner.ts';
+import { planLeftovers } from './removed-members.ts';
+import { planReplacement } from './replace.ts';
+import { planScale } from './scale.ts';
+import { isStaying, type Seat, seatsOf } from '../../model/member-view.ts';
+
+/** What the membership needs next; undefined when it is as asked for, or not known. */
+export function planMembership(observation: Observation): Decision | undefined {
+  const seats = seatsOf(observation);
+  if (seats.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
+  let passedOver: Decision | undefined;
+  for (const planner of [planReplacement, planLearner, planNextRemoval, planLeftovers, planScale]) {
+    const decision = planner(observation, seats);
+    if (decision === undefined) continue;
+    if (decision.kind !== 'operate' || !isPassedOver(observation.actor, decision)) return decision;
+    passedOver ??= decision;
+  }
+  return passedOver;
+}
+
+/** The removal after one that left nothing but claims, when it can be done at once. */
+function planNextRemoval(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const left = planLeftovers(observation, seats);
+  if (left?.kind !== 'operate' || left.step.kind !== 'retireMember' || left.step.pods.length > 0)
+    return undefined;
+  const next = planScale(observation, seats);
+  if (next?.kind !== 'operate' || next.step.kind === 'addLearner') return undefined;
+  return isHeldUp(observation, next) ? undefined : next;
+}
+
+/**
+ * Removes a voter that was stopped for it (stop-first.ts); undefined when there is none. Before repair, which would start it again
+ * only for it to be stopped once more. When the removal is not wanted any more, is in the way of something, was aborted or
+ * failed, repair does just that.
+ */
+export function continueRemoval(observation: Observation): Decision | undefined {
+  if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
+  const decision = planMembership(observation);
+  if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
+  const { id, dead } = decision.step;
+  const leaving = seatsOf(observation).find(seat => seat.id === id);
+  if (dead || leaving === undefined || leaving.isLearner || isStaying(leaving)) return undefined;
+  return isHeldUp(observation, decision) ? undefined : decision;
+}
+
+function isHeldUp(
+  { actor, cluster }: Observation,
+  { operation, step }: Extract<Decision, { kind: 'operate' }>,
+): boolean {
+  const { aborted } = actor ?? {};
+  if (hasFailed(actor, { operation, step })) return true;
+  return aborted?.operation === operation && aborted.generation === cluster.generation;
+}

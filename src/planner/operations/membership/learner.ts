@@ -1,0 +1,190 @@
+/** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
+import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
+import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
+import { blocked, operate, undoing } from '../../model/answers.ts';
+import type { Decision, Operation, Step } from '../../model/decision.ts';
+import { isStampedOtherwise } from '../../model/identity.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import { podChanges } from '../rollout/rendering.ts';
+import { unsealed } from '../stamps/seal.ts';
+import { isPodGone, saysEmpty } from '../../checks/evidence.ts';
+import { askedIds } from '../../checks/human-requests.ts';
+import { said } from '../../model/attribution.ts';
+import { departing, sizeForNow } from './asked.ts';
+import { awaitsSuccessor } from './replacements.ts';
+import { everyVoterHealthy, onlyOurs } from '../../checks/preflight.ts';
+import { type Seat, seatsOf } from '../../model/member-view.ts';
+
+/** A learner that has not caught up after this long is given up. */
+const PATIENCE_MS = 600_000;
+/** One whose container cannot even be started is given up sooner: it has nothing to catch up with yet. */
+const STUCK_MS = 120_000;
+/** What time may mend: a node that is still to come. */
+const PENDING = 'Unschedulable';
+
+/** The steps that finish the one learner there is; undefined when there is none. */
+export function planLearner(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const learner = seats.find(seat => seat.isLearner);
+  if (learner === undefined) return undefined;
+  const obstacle = onlyOurs(seats);
+  if (obstacle !== undefined) return blocked(obstacle);
+  const operation = operationOf(observation);
+  const undo = undoOf(observation, operation);
+  const fate = undo ?? fateOf(observation, seats, learner);
+  if (fate === undefined) return finish(observation, learner, operation);
+  const { name: member, id } = learner;
+  const expected = seats.map(seat => seat.id);
+  const removal: Step = { kind: 'removeMember', member, id, expected, dead: false, ...fate };
+  return undo === undefined ? operate(operation, [removal]) : undoing(operate(operation, [removal]));
+}
+
+/** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
+export function operationOf(observation: Observation): Operation {
+  if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
+  const seats = seatsOf(observation);
+  if (departing(observation, seats) !== undefined) return 'replaceMember';
+  const learner = seats.find(seat => seat.isLearner)?.name;
+  const open = (observation.cluster.status.replacements ?? []).some(
+    replacement =>
+      awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
+  );
+  return open ? 'replaceMember' : 'scaleCluster';
+}
+
+/** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
+function undoOf({ actor, cluster }: Observation, operation: Operation): Fate | undefined {
+  const aborted = actor?.aborted;
+  if (aborted?.operation !== operation || aborted.generation !== cluster.generation) return undefined;
+  return { reason: `${operation} was aborted by ${said(aborted)}` };
+}
+
+function finish(observation: Observation, learner: Seat, operation: Operation): Decision {
+  const { name: member, id, pod } = learner;
+  const token = observation.cluster.status.incarnation?.token ?? '';
+  const ahead: Step[] = [{ kind: 'promoteLearner', member, id }];
+  if (pod === undefined) {
+    const members = [{ name: member, id, uid: 'as created' }];
+    const create: Step = { kind: 'createMember', token, member, id };
+    return operate(operation, [create, { kind: 'sealMembers', members }, ...ahead]);
+  }
+  if (pod.deleting)
+    return blocked({ reason: 'PodTerminating', message: `waiting for ${member} to be gone` }, ahead);
+  if (pod.trouble !== undefined) {
+    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is given up after ${patienceWith(learner) / 60_000} minutes`;
+    return blocked({ reason: 'MembersNotStarting', message }, ahead);
+  }
+  // A voter is always sealed: what it acknowledges counts.
+  const members = unsealed([learner]);
+  if (members.length > 0) return operate(operation, [{ kind: 'sealMembers', members }, ...ahead]);
+  const unwell = everyVoterHealthy(seatsOf(observation));
+  return unwell === undefined ? operate(operation, ahead) : blocked(unwell, ahead);
+}
+
+/** Why the learner is removed again. `givenUp`: the next one would fare no better, so it is not tried at once. */
+interface Fate {
+  readonly reason: string;
+  readonly givenUp?: true;
+}
+
+/** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
+function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
+  if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
+  const { pod, started } = learner;
+  const lost = volumeLossOf(learner);
+  if (pod === undefined && lost !== undefined) return { reason: lost };
+  if (pod === undefined && isClaimOfAnother(observation, learner))
+    return { reason: 'the claim under its name is of another cluster' };
+  if (pod === undefined && !started && isNameTaken(observation, learner))
+    return { reason: 'a pod or claim of its name belongs to something else' };
+  // What a started learner had is on its volume; without it it would come back empty under an old id.
+  if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
+    return { reason: 'it lost its data before it caught up' };
+  return pod === undefined ? undefined : delayOf(observation, learner, pod);
+}
+
+/** Why a learner that has a pod takes too long; undefined while it has time. */
+function delayOf(observation: Observation, learner: Seat, pod: PodFacts): Fate | undefined {
+  const { now } = observation;
+  const { trouble } = pod;
+  const other = otherClusterOf(observation, learner);
+  if (other !== undefined)
+    return { reason: `its volume holds the data of another cluster, ${other}`, givenUp: true };
+  if (trouble !== undefined && !learner.started && podChanges(observation, pod).asked.length > 0)
+    return { reason: 'it could not start, and the specification has changed since' };
+  const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
+  if (!isHopeless && now - firstPodAt(observation, learner, pod) <= PATIENCE_MS) return undefined;
+  if (trouble === undefined) return { reason: 'it did not catch up within ten minutes', givenUp: true };
+  return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
+}
+
+/**
+ * It may have begun to fill the volume, which nobody sees before it is listed as started. No pod can be placed on a volume whose node
+ * is gone, and a learner never counted: nobody waits for the node to be registered anew.
+ */
+function volumeLossOf({ claim }: Seat): string | undefined {
+  if (claim?.deleting === true || claim?.phase === 'Lost') return 'its volume is lost';
+  return claim?.home?.exists === false
+    ? `its volume is on node ${claim.home.node}, which is gone`
+    : undefined;
+}
+
+/** Nothing is to be started on it, and nothing can be made beside it; the next learner has another name. */
+function isClaimOfAnother(observation: Observation, { name }: Seat): boolean {
+  return observation.claims.some(
+    claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(observation, claim),
+  );
+}
+
+/** The cluster as a member of which it came up, by the log that it found, before it was one of ours. */
+export function otherClusterOf(
+  { cluster, probes }: Pick<Observation, 'cluster' | 'probes'>,
+  { name, started }: Pick<Seat, 'name' | 'started'>,
+): string | undefined {
+  const probe = probes[name];
+  if (started || probe?.answered !== true || probe.clusterId === cluster.status.clusterID) return undefined;
+  return probe.clusterId;
+}
+
+/** It can never be given what it needs; the next learner has another name. */
+function isNameTaken({ pods, claims }: Observation, { name }: Seat): boolean {
+  return [...pods, ...claims].some(object => object.name === name && !object.owned);
+}
+
+function hasLostData(observation: Observation, seat: Seat): boolean {
+  if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim')
+    return isPodGone(observation, seat);
+  return seat.claim === undefined || volumeLossOf(seat) !== undefined;
+}
+
+function patienceWith(learner: Seat): number {
+  return isStuck(learner) ? STUCK_MS : PATIENCE_MS;
+}
+
+/** Its container cannot be started, and nothing but a change would help. */
+function isStuck({ pod, started }: Seat): boolean {
+  return !started && pod?.trouble !== undefined && pod.trouble.reason !== PENDING;
+}
+
+/**
+ * When the first pod of this learner was made, in milliseconds since the epoch: one that is evicted or deleted again and again
+ * has no more time than another. A time that is still to come counts from now.
+ */
+function firstPodAt(
+  { cluster, now }: Observation,
+  { id }: Pick<Seat, 'id'>,
+  { createdAt }: PodFacts,
+): number {
+  const { learner } = cluster.status;
+  const noted = learner?.id === id ? parseTimestamp(learner.since) : undefined;
+  return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
+}
+
+/** What is remembered of the learner after this pass; while no quorum lists the members, what was remembered before. */
+export function learnerSeen(observation: Observation): EtcdClusterStatus['learner'] {
+  const { cluster, membership } = observation;
+  if (!membership.known) return cluster.status.learner;
+  const { id, pod } = seatsOf(observation).find(({ isLearner }) => isLearner) ?? {};
+  if (id === undefined) return undefined;
+  if (pod === undefined) return cluster.status.learner?.id === id ? cluster.status.learner : undefined;
+  return { id, since: timestamp(firstPodAt(observation, { id }, pod)) };
+}

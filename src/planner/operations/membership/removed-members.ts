@@ -1,0 +1,121 @@
+/**
+ * Pods and claims of members that are no longer members: what a removal leaves, also one that was cut short. Who was removed by
+ * somebody else, or is not listed because a volume was put back to a time before it was added, may hold what clients wrote last:
+ * its pod is left to start for a while, and its claim is kept for longer.
+ */
+import { blocked, operate, undoing } from '../../model/answers.ts';
+import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
+import { operationOf } from './learner.ts';
+import { onlyOurs } from '../../checks/preflight.ts';
+import type { Seat } from '../../model/member-view.ts';
+
+/** What is left of one that is no member any more. */
+interface Left {
+  readonly member: string;
+  readonly pods: readonly PodFacts[];
+  readonly claims: readonly ClaimFacts[];
+}
+
+/** Clears away one removed member; undefined when nothing is left of any, or what is left is waited for. */
+export function planLeftovers(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const left = leftOf(observation, seats);
+  const waiting = left.filter(each => waitMs(observation, each) > 0);
+  const due = left.filter(each => !waiting.includes(each));
+  const [first] = due;
+  // Who waits may be the quorum, and who is listed one of the past.
+  const unexplained = waiting.length < seats.length ? undefined : unexplainedLoss(observation, waiting);
+  if (first === undefined) return unexplained && blocked(unexplained);
+  const of = (objects: readonly { name: string; uid: string }[]) =>
+    objects.map(({ name, uid }) => ({ name, uid }));
+  const { member, pods, claims } = first;
+  const fate = fateOf(observation, first);
+  const step: Step = { kind: 'retireMember', member, pods: of(pods), claims: of(claims), fate };
+  // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
+  const obstacle = onlyOurs(seats) ?? unexplained;
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
+  // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
+  return undoing(operate(operationOf(observation), [step]));
+}
+
+function leftOf(observation: Observation, seats: readonly Seat[]): Left[] {
+  const token = observation.cluster.status.incarnation?.token;
+  const isLeft = (object: { name: string; owned: boolean; token: string | undefined; deleting: boolean }) =>
+    object.owned &&
+    object.token === token &&
+    !object.deleting &&
+    !seats.some(seat => seat.name === object.name);
+  const pods = observation.pods.filter(isLeft);
+  // What a restore put aside is never deleted, also when it was brought back since.
+  const claims = observation.claims.filter(
+    claim =>
+      isLeft(claim) && isDue(claim.keptUntil, observation) && claim.keptByRestore !== true && !isCopy(claim),
+  );
+  const names = [...new Set([...pods, ...claims].map(({ name }) => name))];
+  return names.map(member => ({
+    member,
+    pods: pods.filter(({ name }) => name === member),
+    claims: claims.filter(({ name }) => name === member),
+  }));
+}
+
+/** Somebody made it of another claim, with all that was noted on that one: no member of ours ever ran on it. */
+function isCopy({ stampedUid, uid }: ClaimFacts): boolean {
+  return stampedUid !== undefined && stampedUid !== uid;
+}
+
+/** A claim that is kept is left alone until its time has come; with `Retain` it never comes. */
+function isDue(keptUntil: number | undefined, { cluster, now }: Observation): boolean {
+  if (keptUntil === undefined) return true;
+  return cluster.config.storage.retain === 'Delete' && now >= keptUntil;
+}
+
+/**
+ * Milliseconds for which the pod may still start and find its quorum; 0 for what the operator removed itself. Nobody waits for one
+ * that has been away for as long as a lost member is waited for.
+ */
+function waitMs({ cluster, now }: Observation, left: Left): number {
+  if (left.pods.length === 0 || isByOperator(cluster.status.replacements, left)) return 0;
+  const since = Math.max(
+    ...left.pods.map(({ ready, readyChangedAt, createdAt }) => (ready ? now : (readyChangedAt ?? createdAt))),
+  );
+  return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
+}
+
+/** The operator removed it: it noted that on the claim or, of one that was lost, in the status. */
+function isByOperator(
+  replacements: Observation['cluster']['status']['replacements'] = [],
+  { member, claims }: Left,
+): boolean {
+  return claims.some(wasNotNeeded) || replacements.some(replacement => replacement.member === member);
+}
+
+/** A note that was copied from another claim says nothing of this one. */
+function wasNotNeeded({ removal, uid }: ClaimFacts): boolean {
+  return removal === uid;
+}
+
+function unexplainedLoss(observation: Observation, waiting: readonly Left[]): Obstacle | undefined {
+  if (waiting.length === 0) return undefined;
+  const ms = Math.max(...waiting.map(left => waitMs(observation, left)));
+  const names = waiting.map(({ member }) => member).join(', ');
+  return {
+    reason: 'WaitingForMember',
+    message: `${names} is not listed as a member any more, and this operator has not removed it: the volume of those that are listed may have been put back to an earlier time. Nothing is changed for ${Math.ceil(ms / 1_000)} s (spec.repair.replaceAfterSeconds), in which it may start and be asked; whoever removed it with etcdctl deletes its pod to go on at once`,
+    waitMs: ms,
+  };
+}
+
+/** Only a claim of whose member the operator knows that nothing is lost with it is deleted at once; others are kept for a while. */
+function fateOf(
+  { cluster, now }: Observation,
+  { member, claims }: Left,
+): Extract<Step, { kind: 'retireMember' }>['fate'] {
+  const { retain, retainDeadMemberSeconds } = cluster.config.storage;
+  if (retain === 'Retain') return 'Retain';
+  if (claims.some(({ keptUntil }) => keptUntil !== undefined)) return 'Delete';
+  const wasDead = cluster.status.replacements?.some(replacement => replacement.member === member) ?? false;
+  if (claims.every(wasNotNeeded) && !wasDead) return 'Delete';
+  return { keepUntil: now + retainDeadMemberSeconds * 1_000 };
+}

@@ -1,0 +1,112 @@
+/**
+ * Replacement of members whose data is proved lost: remove, then add. Removing first is what etcd allows (it refuses
+ * to add while a voter of three is down) and what is safe: a dead voter counts against quorum until it is removed.
+ */
+import { blocked, operate } from '../../model/answers.ts';
+import type { Obstacle } from '../../checks/obstacles.ts';
+import { consentTo } from '../../checks/consent.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import type { Observation } from '../../model/observation.ts';
+import { nextIsCertified } from '../certificates/next-names.ts';
+import { requestUnderWay } from '../../checks/human-requests.ts';
+import { said } from '../../model/attribution.ts';
+import { askedSeat } from './asked.ts';
+import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
+import { exchangeOf, vouchFor } from '../../checks/exchanged-claims.ts';
+import { onlyOurs, restHasQuorum } from '../../checks/preflight.ts';
+import { replacedLately } from './replacements.ts';
+import { isHealthy, type Seat, seatsOf } from '../../model/member-view.ts';
+
+/** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
+export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const dead = seats.filter(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
+  const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
+  if (first === undefined) return planUnproved(observation, seats);
+  const step = removal(observation, seats, first);
+  // Who asks for this very member to be replaced waits for nothing and has looked at the others.
+  const isAsked = askedSeat(observation, seats)?.id === first.id;
+  const obstacle =
+    onlyOurs(seats) ??
+    (isAsked ? undefined : graceOver(observation, first)) ??
+    restHasQuorum(seats, first) ??
+    successorMayCome(observation, seats);
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
+  const exceeded = isAsked ? undefined : budgetExceeded(observation, first);
+  return exceeded === undefined
+    ? operate('replaceMember', [step])
+    : withConsent(observation, { step, member: first, why: exceeded });
+}
+
+/** Whether a lost voter can be removed now: nothing that takes its time goes before that. */
+export function replacementIsDue(observation: Observation): boolean {
+  return planReplacement(observation, seatsOf(observation))?.kind === 'operate';
+}
+
+/**
+ * Somebody asked to have a member replaced that is not well, and that nothing proves to be lost. Adding its successor first is
+ * what etcd refuses while it is away; removing it first takes a person who says that it may go.
+ */
+function planUnproved(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const asked = askedSeat(observation, seats);
+  if (asked === undefined || isHealthy(asked) || seats.length > observation.cluster.config.size)
+    return undefined;
+  const request = requestUnderWay(observation);
+  const reason = `${said(request ?? {})} asked to have it replaced, though nothing proves that its data is lost`;
+  const expected = seats.map(({ id }) => id);
+  const { name: member, id } = asked;
+  const step: Step = { kind: 'removeMember', member, id, expected, reason, dead: true };
+  const obstacle = onlyOurs(seats) ?? restHasQuorum(seats, asked) ?? successorMayCome(observation, seats);
+  if (obstacle !== undefined) return blocked(obstacle, [step]);
+  const message = `${member} is not seen healthy, and nothing proves that its data is lost: it would be removed before its successor is added, and its volume kept`;
+  return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
+}
+
+/** Nobody takes the place of one who is one too many. */
+function successorMayCome(observation: Observation, seats: readonly Seat[]): Obstacle | undefined {
+  return seats.length > observation.cluster.config.size ? undefined : nextIsCertified(observation);
+}
+
+function withConsent(
+  observation: Observation,
+  { step, member, why }: { readonly step: Step; readonly member: Seat; readonly why: Obstacle },
+): Decision {
+  const answer = consentTo(observation, { operation: 'replaceMember', ids: [member.id] }, why);
+  return 'obstacle' in answer
+    ? blocked(answer.obstacle, [step])
+    : operate('replaceMember', [step], answer.approval);
+}
+
+function removal(observation: Observation, seats: readonly Seat[], { name, id }: Seat): Step {
+  const seat = seats.find(candidate => candidate.id === id);
+  const reason = (seat && lossOf(observation, seat)) ?? 'its data is lost';
+  const expected = seats.map(candidate => candidate.id);
+  return { kind: 'removeMember', member: name, id, expected, reason, dead: true };
+}
+
+function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
+  const left = graceLeftMs(observation, seat);
+  if (left === 0) return undefined;
+  const { claim } = seat;
+  const isExchanged = claim !== undefined && exchangeOf(observation, claim) !== undefined;
+  const lost = `${seat.name} is lost: ${lossOf(observation, seat)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
+  return isExchanged
+    ? {
+        reason: 'ClaimExchanged',
+        message: `${lost} (spec.repair.replaceAfterSeconds); ${vouchFor(observation, claim)}`,
+      }
+    : {
+        reason: 'WaitingForMember',
+        message: `${lost} unless the node comes back (spec.repair.replaceAfterSeconds)`,
+      };
+}
+
+/** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
+function budgetExceeded({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
+  const { maxReplacementsPerHour } = cluster.config.repair;
+  const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== seat.name);
+  if (lately.length < maxReplacementsPerHour) return undefined;
+  return {
+    reason: 'ReplacementBudget',
+    message: `${seat.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then approve of this one or raise it`,
+  };
+}

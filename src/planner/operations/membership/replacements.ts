@@ -1,0 +1,54 @@
+/** What is remembered of members that were lost: who took their place, and how many there were lately. */
+import { ANNOTATION_REPLACED } from '../../../api/names.ts';
+import { parseTimestamp } from '../../../api/values/time.ts';
+import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
+import { stampsOf } from '../../model/identity.ts';
+import type { ClusterFacts, Observation } from '../../model/observation.ts';
+import { seatsOf } from '../../model/member-view.ts';
+
+type Replacement = NonNullable<EtcdClusterStatus['replacements']>[number];
+
+const HOUR_MS = 3_600_000;
+
+/** Whether a member is still to be added for the one that was lost. */
+export function awaitsSuccessor({ replacedBy, notNeeded }: Replacement): boolean {
+  return replacedBy === undefined && notNeeded !== true;
+}
+
+/**
+ * As they are remembered after this pass: who is gone, while there are as many members as are asked for, has no successor to come.
+ * A member that is added later is added because more are asked for.
+ */
+export function replacementsAfter(observation: Observation): EtcdClusterStatus['replacements'] {
+  const { replacements } = observation.cluster.status;
+  const seats = seatsOf(observation);
+  const isWhole = seats.length > 0 && seats.length >= observation.cluster.config.size;
+  return replacements?.map(replacement =>
+    isWhole && awaitsSuccessor(replacement) && !seats.some(({ name }) => name === replacement.member)
+      ? { ...replacement, notNeeded: true }
+      : replacement,
+  );
+}
+
+/** The members that were replaced within the hour before `now`, as status and resource remember it: a status can be lost. */
+export function replacedLately(cluster: ClusterFacts, now: number): ReadonlyMap<string, string> {
+  const stamped = stampsOf(cluster).token === undefined ? '' : (annotationOf(cluster) ?? '');
+  const noted = stamped.split(' ').flatMap((note): [string, string][] => {
+    const [member = '', time = ''] = note.split('=');
+    return member === '' ? [] : [[member, time]];
+  });
+  const recorded = (cluster.status.replacements ?? []).map(({ member, time }): [string, string] => [
+    member,
+    time,
+  ]);
+  return new Map([...noted, ...recorded].filter(([, time]) => now - (parseTimestamp(time) ?? 0) < HOUR_MS));
+}
+
+/** The annotation of the resource that says so. */
+export function replacedNote(lately: ReadonlyMap<string, string>): string {
+  return [...lately].map(([member, time]) => `${member}=${time}`).join(' ');
+}
+
+function annotationOf({ object }: ClusterFacts): string | undefined {
+  return object.metadata.annotations?.[ANNOTATION_REPLACED];
+}

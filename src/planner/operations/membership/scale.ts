@@ -1,0 +1,122 @@
+/** As many voters as are asked for: one more or one less at a time, always as a learner first. */
+import { serialOf } from '../../../api/names.ts';
+import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
+import { blocked, operate } from '../../model/answers.ts';
+import { type Obstacle, serialsAreLeft, specificationIsUsable } from '../../checks/obstacles.ts';
+import type { Decision, Operation, Step } from '../../model/decision.ts';
+import type { Observation } from '../../model/observation.ts';
+import { nextIsCertified } from '../certificates/next-names.ts';
+import { certificatesAreGood } from '../certificates/index.ts';
+import { departing, sizeForNow } from './asked.ts';
+import { operationOf } from './learner.ts';
+import { everyVoterHealthy, nobodyEnds, onlyOurs } from '../../checks/preflight.ts';
+import { isHealthy, isStaying, nextMember, peerUrlOf, type Seat } from '../../model/member-view.ts';
+import { farewell } from './stop-first.ts';
+import { leaderOf, successorOf } from '../../checks/next-leader.ts';
+
+interface Removal {
+  readonly seat: Seat;
+  /** Who goes after it, when that is known. */
+  readonly after: Seat | undefined;
+  readonly operation: Operation;
+  readonly reason: string;
+}
+
+/** How long after a learner was given up the next one is tried with the same specification. */
+const RETRY_MS = 600_000;
+
+/** The next change of size; undefined when the size is as asked for. */
+export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+  const { config, status } = observation.cluster;
+  const wanted = config.size;
+  // What cannot be carried out changes nothing, as is said of it; a lost member is replaced all the same.
+  const isByPlan = departing(observation, seats) === undefined && operationOf(observation) === 'scaleCluster';
+  if (isByPlan && specificationIsUsable(observation) !== undefined) return undefined;
+  // Members of two versions are one thing at a time; a lost member is replaced all the same.
+  if ((status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster') return undefined;
+  if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);
+  if (seats.length <= wanted) return undefined;
+  const departs = departing(observation, seats);
+  const [leaving, after] = leavingSeats(observation, seats);
+  if (leaving === undefined) return undefined;
+  const reason = departs?.reason ?? 'fewer members are asked for';
+  const operation = departs ? 'replaceMember' : 'scaleCluster';
+  return planRemove(observation, seats, { seat: leaving, after, operation, reason });
+}
+
+/** The voters that go, the next one first; none while there are not more than are asked for. */
+export function leavingSeats(observation: Observation, seats: readonly Seat[]): Seat[] {
+  const surplus = seats.length - observation.cluster.config.size;
+  if (surplus <= 0) return [];
+  const departs = departing(observation, seats);
+  return departs === undefined ? leastNeeded(seats).slice(0, surplus) : [departs.seat];
+}
+
+function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
+  const member = nextMember(observation);
+  const expected = seats.map(seat => seat.id);
+  const token = observation.cluster.status.incarnation?.token ?? '';
+  const steps: Step[] = [
+    { kind: 'addLearner', member, peerUrl: peerUrlOf(observation, member), expected },
+    { kind: 'createMember', token, member, id: 'as added' },
+    { kind: 'sealMembers', members: [{ name: member, id: 'as added', uid: 'as created' }] },
+    { kind: 'promoteLearner', member, id: 'as added' },
+  ];
+  const obstacle =
+    onlyOurs(seats) ??
+    serialsAreLeft(observation) ??
+    triedLately(observation) ??
+    everyVoterHealthy(seats) ??
+    certificatesAreGood(observation) ??
+    nextIsCertified(observation);
+  return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
+}
+
+/** A learner of this very specification was given up a while ago: the next one would fare no better. */
+function triedLately({ cluster, now }: Observation): Obstacle | undefined {
+  const { givenUp } = cluster.status;
+  if (givenUp === undefined || givenUp.generation !== cluster.generation) return undefined;
+  const since = parseTimestamp(givenUp.time) ?? 0;
+  // Of a clock that was ahead: nothing is waited for that is still to come.
+  if (since > now) return undefined;
+  const again = since + RETRY_MS;
+  if (now >= again) return undefined;
+  return {
+    reason: 'LearnerGivenUp',
+    message: `${givenUp.member} was given up: ${givenUp.reason}; another member is tried when the specification changes, or at ${timestamp(again)}`,
+  };
+}
+
+/** A leader hands over before it goes: clients would wait two seconds for an election otherwise. */
+function planRemove(
+  observation: Observation,
+  seats: readonly Seat[],
+  { seat: leaving, after, operation, reason }: Removal,
+): Decision {
+  const expected = seats.map(seat => seat.id);
+  const { name: member, id } = leaving;
+  const to = leaderOf(seats) === leaving ? successorOf(seats, member) : undefined;
+  const steps: Step[] = [
+    ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
+    ...farewell(observation, seats, { seat: leaving, after, reason }),
+    { kind: 'removeMember', member, id, expected, reason, dead: false },
+  ];
+  // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
+  // themselves, and nobody left has no leader to agree on.
+  const rest = seats.filter(seat => seat.id !== id);
+  const obstacle =
+    onlyOurs(seats) ?? everyVoterHealthy(isHealthy(leaving) ? seats : rest) ?? nobodyEnds(rest);
+  return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
+}
+
+/** Never the leader; who was stopped for it already, then unhealthy before healthy, then the newest first. */
+function leastNeeded(seats: readonly Seat[]): Seat[] {
+  const leader = leaderOf(seats);
+  const others = seats.filter(seat => seat !== leader);
+  return others.sort(
+    (a, b) =>
+      Number(isStaying(a)) - Number(isStaying(b)) ||
+      Number(isHealthy(a)) - Number(isHealthy(b)) ||
+      (serialOf(b.name) ?? 0) - (serialOf(a.name) ?? 0),
+  );
+}

@@ -1,0 +1,55 @@
+/**
+ * How a healthy member goes (docs/decisions, "A healthy member is stopped before it is removed"): its etcd is stopped first,
+ * which sends its clients elsewhere when their calls are answered, and then it is removed. One that is removed while it runs
+ * breaks off what its clients asked of it.
+ */
+import type { Step } from '../../model/decision.ts';
+import { hangs } from '../../model/member-names.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
+import { exchangeOf } from '../../checks/exchanged-claims.ts';
+import { isHealthy, type Seat } from '../../model/member-view.ts';
+
+/** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
+const FEWEST_VOTERS = 3;
+
+/**
+ * The stop that precedes the removal of a healthy member; nothing for one that is to be removed as it is. Its volume must be
+ * there: if the removal cannot follow, it is started again. Who is to be stopped after it is named, so that its clients are led
+ * away in the same time.
+ */
+export function farewell(
+  observation: Observation,
+  seats: readonly Seat[],
+  { seat, after, reason }: { readonly seat: Seat; readonly after: Seat | undefined; readonly reason: string },
+): Step[] {
+  const { cluster, now } = observation;
+  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return [];
+  const voters = seats.length;
+  const there = stoppable(observation, voters, seat);
+  if (there === undefined || hangs(there.pod, now)) return [];
+  const next = after && stoppable(observation, voters - 1, after)?.pod;
+  return [
+    {
+      kind: 'stopMember',
+      member: seat.name,
+      uid: there.pod.uid,
+      claimUid: there.claim.uid,
+      purpose: 'removal',
+      ...(next && { alongside: [{ name: next.name, uid: next.uid }] }),
+      because: reason,
+    },
+  ];
+}
+
+/** What must be there of a member that can be stopped and, if need be, started again. */
+function stoppable(
+  observation: Observation,
+  voters: number,
+  seat: Seat,
+): { readonly pod: PodFacts; readonly claim: ClaimFacts } | undefined {
+  const { pod, claim } = seat;
+  if (voters < FEWEST_VOTERS || !isHealthy(seat)) return undefined;
+  if (pod === undefined || claim === undefined) return undefined;
+  const isItsOwn = exchangeOf(observation, claim) === undefined;
+  return claim.deleting || claim.phase === 'Lost' || !isItsOwn ? undefined : { pod, claim };
+}

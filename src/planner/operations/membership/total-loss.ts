@@ -1,0 +1,87 @@
+/**
+ * The end of a cluster: every volume is proved lost. Told, and nothing is done: an empty cluster under the old name would
+ * be taken for the old one by its clients.
+ */
+import type { Obstacle } from '../../checks/obstacles.ts';
+import { unstampedClaims } from '../../model/identity.ts';
+import { memberNames } from '../../model/member-names.ts';
+import type { Observation } from '../../model/observation.ts';
+import { graceLeftMs, lossOf, mountLeftMs } from '../../checks/evidence.ts';
+import { lastKnownSeat } from '../../model/member-view.ts';
+
+/**
+ * Whether the cluster had formed, no quorum answers, and of every member it is proved that its data is gone, for as long as a
+ * single member would be waited for (`spec.repair.replaceAfterSeconds`): nodes are sometimes registered anew, all at once.
+ */
+export function isTotalLoss(observation: Observation): boolean {
+  return graceOfLossMs(observation) === 0;
+}
+
+/** Milliseconds until the loss of every volume counts as proved; undefined while not every one looks lost. */
+function graceOfLossMs(observation: Observation): number | undefined {
+  const { cluster, membership } = observation;
+  if (cluster.status.clusterID === undefined || membership.known) return undefined;
+  // Machines may be off because it sleeps.
+  if (cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir') return undefined;
+  // After a lost status it may be that of a member that nobody remembers.
+  if (unstampedClaims(observation).length > 0) return undefined;
+  const seats = memberNames(observation).map(name => lastKnownSeat(observation, name));
+  if (seats.length === 0 || seats.some(seat => lossOf(observation, seat) === undefined)) return undefined;
+  if (isAnybodyForgotten(observation)) return undefined;
+  const graceMs = Math.max(...seats.map(seat => graceLeftMs(observation, seat)));
+  return Math.max(graceMs, ...seats.map(seat => mountLeftMs(observation, seat)));
+}
+
+/** Whether the status tells of nobody who was observed, and claims are there of others than those with which it began. */
+function isAnybodyForgotten(observation: Observation): boolean {
+  const { cluster, claims } = observation;
+  const { members, incarnation } = cluster.status;
+  if ((members?.details ?? []).length > 0) return false;
+  const known = memberNames(observation);
+  return claims.some(
+    ({ owned, token, name, keptUntil }) =>
+      owned && token === incarnation?.token && keptUntil === undefined && !known.includes(name),
+  );
+}
+
+/** Whether it is proved that this member's data is gone, and was waited for long enough. */
+export function isProvedLost(observation: Observation, member: string): boolean {
+  const seat = lastKnownSeat(observation, member);
+  if (lossOf(observation, seat) === undefined) return false;
+  return graceLeftMs(observation, seat) === 0 && mountLeftMs(observation, seat) === 0;
+}
+
+/** What people are told while every volume looks lost, and what they can do; undefined when one does not. */
+export function lossOfAll(observation: Observation): Obstacle | undefined {
+  const graceMs = graceOfLossMs(observation);
+  if (graceMs === undefined) return undefined;
+  return graceMs === 0 ? totalLoss(observation) : waitingForVolumes(observation, graceMs);
+}
+
+/** What people are told of a total loss, and what they can do. */
+export function totalLoss(observation: Observation): Obstacle {
+  const { totalLoss: wish } = observation.cluster.config.recovery;
+  // As long as one waits the operator asks for none of its own.
+  const [asked] = (observation.restores ?? []).filter(({ refusal }) => refusal === undefined);
+  const itself =
+    asked === undefined ? 'no backup was restored by itself' : `EtcdRestore ${asked.name} is to restore it`;
+  const untouched = wish === 'Report' ? 'spec.recovery.totalLoss is Report' : itself;
+  return {
+    reason: 'AllVolumesLost',
+    message: `every volume is proved lost (${lossesOf(observation)}); nothing is started under this name, ${untouched}: bring back a node or a volume, restore a backup, or delete this EtcdCluster and make a new one`,
+  };
+}
+
+function waitingForVolumes(observation: Observation, graceMs: number): Obstacle {
+  return {
+    reason: 'WaitingForMember',
+    message: `no volume can be reached (${lossesOf(observation)}); they count as lost in ${Math.ceil(graceMs / 1_000)} s unless a node or a disk comes back (spec.repair.replaceAfterSeconds)`,
+  };
+}
+
+function lossesOf(observation: Observation): string {
+  const each = memberNames(observation).map(
+    name => `${name}: ${lossOf(observation, lastKnownSeat(observation, name))}`,
+  );
+  return each.join('; ');
+}

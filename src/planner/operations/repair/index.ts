@@ -1,0 +1,222 @@
+/**
+ * Repair of a cluster that was available before: shared objects that someone deleted, pods whose volumes are there.
+ * A member whose volume is gone is not started again on an empty one: it could outvote the members that hold the data
+ * (etcd would take it for the old member). It is reported.
+ */
+import { ANNOTATION_DATA_VERSION } from '../../../api/names.ts';
+import { blocked, operate } from '../../model/answers.ts';
+import {
+  firstObstacle,
+  membersAreOurs,
+  namesAreFree,
+  type Obstacle,
+  peersAreFound,
+} from '../../checks/obstacles.ts';
+import type { Decision, SharedObject, Step } from '../../model/decision.ts';
+import { hasFailed } from '../../checks/failed-steps.ts';
+import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from '../../model/identity.ts';
+import { claimsAreTheirOwn, exchangeOf } from '../../checks/exchanged-claims.ts';
+import { onlyOurs } from '../../checks/preflight.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import { lossOfAll } from '../membership/total-loss.ts';
+import { hangs, hasEnded, memberNames } from '../../model/member-names.ts';
+import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import type { ClaimFacts, Observation } from '../../model/observation.ts';
+import { whyStuck } from '../../checks/stuck-pods.ts';
+
+/** What repair does next; undefined when nothing is missing. */
+export function planRepair(observation: Observation): Decision | undefined {
+  const shared = sharedObjectSteps(observation);
+  const pods = missingPods(observation);
+  const [first] = shared;
+  const isFailing =
+    first !== undefined && hasFailed(observation.actor, { operation: 'repairCluster', step: first });
+  const steps = isFailing ? [...pods, ...shared] : [...shared, ...pods];
+  const obstacle = firstObstacle(observation, [peersAreFound, membersAreOurs, versionsAreKnown]);
+  if (obstacle !== undefined) return blocked(obstacle, steps);
+  return steps.length > 0 ? operate('repairCluster', steps) : undefined;
+}
+
+/** Members are started and replaced under whatever stands where clients look for them; nothing else is done meanwhile. */
+export function planStrangers(observation: Observation): Decision | undefined {
+  const taken = namesAreFree(observation);
+  return taken && blocked(taken);
+}
+
+/** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
+export function planWaiting(observation: Observation): Decision | undefined {
+  const lost = firstObstacle(observation, [
+    podsAreNotEnding,
+    podNamesAreFree,
+    claimsAreNotExchanged,
+    membersHaveTheirData,
+  ]);
+  return lost && blocked(lost);
+}
+
+/** Shared objects that are missing or were edited. */
+export function sharedObjectSteps(observation: Observation): Step[] {
+  return [...missingObjects(observation), ...editedObjects(observation)];
+}
+
+function editedObjects({ peerService, clientService, disruptionBudget }: Observation): Step[] {
+  const found = { peerService, clientService, disruptionBudget };
+  const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).flatMap(object => {
+    const { difference } = found[object];
+    return difference === undefined ? [] : [{ object, because: difference }];
+  });
+  return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects }];
+}
+
+function missingObjects(observation: Observation): Step[] {
+  const { cluster, peerService, clientService, disruptionBudget, membership, pods } = observation;
+  // Clients come when every member that has started is sealed, and only a quorum tells who has started.
+  const isUnsure = !membership.known && pods.some(pod => pod.owned && pod.firstStart === 'open');
+  const found: Record<SharedObject, boolean> = {
+    peerService: peerService.exists,
+    clientService: clientService.exists || isUnsure || restoreUnderWay(cluster) !== undefined,
+    disruptionBudget: disruptionBudget.exists,
+  };
+  const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).filter(
+    name => !found[name],
+  );
+  return objects.length === 0 ? [] : [{ kind: 'ensureObjects', objects }];
+}
+
+/** Members without a pod whose volume is there: all of them, in no order, also when quorum is lost. */
+function missingPods(observation: Observation): Step[] {
+  const token = observation.cluster.status.incarnation?.token;
+  if (token === undefined) return [];
+  return membersWithoutPod(observation).flatMap(member => {
+    const claim = usableClaim(observation, member);
+    return claim === undefined
+      ? []
+      : [
+          {
+            kind: 'restartMember' as const,
+            token,
+            member,
+            claimUid: claim.uid,
+            ...lastVersion(observation, member),
+          },
+        ];
+  });
+}
+
+/**
+ * A repair never upgrades: in the middle of an upgrade, or when the status was lost, a member comes back in the version that it
+ * ran last.
+ */
+export function lastVersion({ cluster, claims }: Observation, member: string): { readonly version?: string } {
+  const { currentVersion, members } = cluster.status;
+  const said = members?.details?.find(({ name }) => name === member)?.version;
+  const version = said ?? claims.find(claim => claim.owned && claim.name === member)?.version;
+  return version === undefined || version === currentVersion ? {} : { version };
+}
+
+/**
+ * Nothing is started on data of an unknown version: what the specification asks for may be minors away, and etcd itself keeps
+ * nobody from skipping one.
+ */
+export function versionsAreKnown(observation: Observation): Obstacle | undefined {
+  if ((observation.cluster.status.currentVersion ?? '') !== '') return undefined;
+  const unknown = membersWithoutPod(observation).filter(
+    name =>
+      usableClaim(observation, name) !== undefined && lastVersion(observation, name).version === undefined,
+  );
+  if (unknown.length === 0) return undefined;
+  return {
+    reason: 'VersionUnknown',
+    message: `neither status nor the claim tells which version of etcd ${unknown.join(', ')} ran, and spec.version may be another: put it on the claim as the annotation ${ANNOTATION_DATA_VERSION}, such as 3.5.35`,
+  };
+}
+
+/**
+ * Members that have no pod at all, not even one that is being deleted; one of ours that has ended counts for none: no kubelet
+ * starts it again, e.g. after it was evicted (Kubernetes, "Node-pressure Eviction").
+ */
+export function membersWithoutPod(observation: Observation): string[] {
+  const there = observation.pods.filter(pod => pod.deleting || !pod.owned || !hasEnded(pod));
+  return memberNames(observation).filter(name => !there.some(pod => pod.name === name));
+}
+
+/** The claim that a member can be started again on. */
+export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
+  const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
+  if (claim === undefined || !isThere(claim)) return undefined;
+  if (exchangeOf(observation, claim) !== undefined || isStampedOtherwise(observation, claim))
+    return undefined;
+  // A pod for a volume on a node that is gone could never be placed.
+  return claim.home?.exists === false ? undefined : claim;
+}
+
+function isThere({ deleting, phase }: ClaimFacts): boolean {
+  return !deleting && phase !== 'Lost';
+}
+
+/** A pod that is being deleted keeps its name until its node says that it is gone. */
+function podsAreNotEnding(observation: Observation): Obstacle | undefined {
+  const members = memberNames(observation);
+  const pods = observation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
+  const ending = pods.map(pod => pod.name);
+  if (ending.length === 0) return undefined;
+  const stuck = pods.filter(pod => hangs(pod, observation.now)).map(whyStuck);
+  return {
+    reason: 'PodTerminating',
+    message: [`waiting for ${ending.join(', ')} to be gone before it is started again`, ...stuck].join('; '),
+  };
+}
+
+/** A member has no pod where something else, or a pod whose owner somebody took away, bears its name. */
+function podNamesAreFree(observation: Observation): Obstacle | undefined {
+  const members = memberNames(observation);
+  const taken = observation.pods.filter(pod => !pod.owned && members.includes(pod.name));
+  if (taken.length === 0) return undefined;
+  const names = taken.map(({ name }) => name).join(', ');
+  const { name, namespace, uid, status } = observation.cluster;
+  const keep =
+    status.storage?.kind === 'EmptyDir'
+      ? `if it runs the member, its data is in it: give it back its controlling owner, EtcdCluster ${name} (uid ${uid}); if not, delete it`
+      : 'delete it, or make EtcdCluster its controlling owner again';
+  return {
+    reason: 'NameTaken',
+    message: `pod ${names} in namespace ${namespace} bears the name of a member and is not owned by this EtcdCluster, so the member is not looked after: ${keep}`,
+  };
+}
+
+function claimsAreNotExchanged(observation: Observation): Obstacle | undefined {
+  return claimsAreTheirOwn(observation, membersWithoutPod(observation));
+}
+
+/** Claims without stamps that may be what a quorum waits for: of members that lack one, or of nobody knows whom. */
+function claimsInQuestion(observation: Observation, lost: readonly string[]): ClaimFacts[] {
+  const { membership, namesSeen } = observation;
+  return unstampedClaims(observation).filter(
+    ({ name }) => lost.includes(name) || (!membership.known && namesSeen.includes(name)),
+  );
+}
+
+function membersHaveTheirData(observation: Observation): Obstacle | undefined {
+  const lost = membersWithoutPod(observation).filter(name => usableClaim(observation, name) === undefined);
+  const unstamped = claimsInQuestion(observation, lost);
+  if (unstamped.length > 0) {
+    const { cluster } = observation;
+    const token = cluster.status.incarnation?.token ?? '';
+    return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
+  }
+  const stray = observation.claims.filter(
+    claim =>
+      claim.owned && lost.includes(claim.name) && isThere(claim) && isStampedOtherwise(observation, claim),
+  );
+  if (stray.length > 0)
+    return { reason: 'ClaimsUnstamped', message: stampThemAnew(observation.cluster, stray) };
+  const all = lossOfAll(observation);
+  if (all !== undefined || lost.length === 0) return all;
+  // A quorum lists who is lost, and whoever is not known by its URL is not replaced.
+  const strangers = onlyOurs(seatsOf(observation));
+  if (strangers !== undefined) return strangers;
+  return {
+    reason: 'MemberLost',
+    message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
+  };
+}

@@ -1,0 +1,259 @@
+/**
+ * Restore in place, up to the recorded cluster id; from then on the members that are missing are added as for any cluster,
+ * and at last clients are let in. A restore is a new cluster under the old name (etcd docs, "Disaster recovery"): the old
+ * members are fenced first, their claims are kept, and names and tokens are new.
+ */
+import type { Incarnation } from '../../../api/schemas/types.ts';
+import { about, blocked, operate, undoing } from '../../model/answers.ts';
+import { membersAreOurs, specificationIsUsable } from '../../checks/obstacles.ts';
+import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../../model/decision.ts';
+import { memberOf, nextToken } from '../../model/identity.ts';
+import { memberNames } from '../../model/member-names.ts';
+import { saysEmpty } from '../../checks/evidence.ts';
+import { isHealthy, lastKnownSeat, seatsOf } from '../../model/member-view.ts';
+import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import { said } from '../../model/attribution.ts';
+import { storageFor } from '../create/storage.ts';
+import { admission, candidates } from '../../restore/preflight.ts';
+import { firstRestored } from '../../restore/first-restored.ts';
+import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { bumpFor } from '../../restore/revisions.ts';
+import { hasRevision, lackOfSeed, lackOfVolume } from './seed.ts';
+import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
+
+/** What a restore does next; undefined when there is none, or when its first member has been opened. */
+export function planRestore(observation: Observation): Decision | undefined {
+  const { cluster, restores = [] } = observation;
+  const under = restoreUnderWay(cluster);
+  if (under !== undefined) {
+    const isFormed = cluster.status.clusterID !== undefined;
+    // Nothing of it is left, and no client was let in: as if it had not formed.
+    const isLost = isFormed && isTotalLoss(observation);
+    if (isFormed && !isLost) return undefined;
+    const restore = restores.find(({ uid }) => uid === under.uid);
+    if (restore === undefined) return undo(observation, under);
+    const goingOn = () => (isLost ? lostAgain(observation, restore) : seeding(observation, restore));
+    return abandoning(observation, restore) ?? about(restore.uid, goingOn());
+  }
+  const [next] = candidates(observation);
+  if (next?.source === undefined || admission(observation, next) !== undefined) return undefined;
+  return abandoning(observation, next) ?? about(next.uid, beginning(observation, next));
+}
+
+/** All that was restored is lost before clients were let in. Only a person knows whether what was before is still wanted. */
+function lostAgain(observation: Observation, { name }: RestoreOfCluster): Decision {
+  const { reason, message } = totalLoss(observation);
+  return blocked({
+    reason,
+    message: `${message}. To have back what was before the restore, delete EtcdRestore ${name}, or abort it`,
+  });
+}
+
+/** What ends a restore: clients are let in when every member is there, serves, and has the revision. */
+export function planOpening(observation: Observation): Decision | undefined {
+  const { cluster, clientService } = observation;
+  const under = restoreUnderWay(cluster);
+  if (under === undefined || cluster.status.clusterID === undefined) return undefined;
+  const seats = seatsOf(observation);
+  const members = memberNames(observation);
+  const ready = seats.filter(({ pod }) => pod?.ready === true && !pod.deleting);
+  const serving = seats.filter(seat => !seat.isLearner && isHealthy(seat) && hasRevision(seat.probe, under));
+  const isWhole = seats.length === cluster.config.size;
+  const steps: Step[] = [
+    ...(isWhole && ready.length === seats.length ? [] : [{ kind: 'awaitMembers' as const, members }]),
+    ...(clientService.exists
+      ? []
+      : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
+    { kind: 'concludeRestore', restore: { name: under.name, uid: under.uid } },
+  ];
+  // What cannot be carried out adds nobody (operations/membership/scale.ts).
+  const unusable = isWhole ? undefined : specificationIsUsable(observation);
+  if (unusable !== undefined && ready.length === seats.length) return blocked(unusable, steps);
+  if (isWhole && ready.length === seats.length && serving.length < seats.length) {
+    const silent = seats.filter(seat => !serving.includes(seat)).map(({ name }) => name);
+    const message = `${silent.join(', ')} cannot be read from at revision ${under.revision ?? '?'} yet`;
+    return blocked({ reason: 'NotReadable', message, waitMs: 2_000 }, steps);
+  }
+  return operate('restoreCluster', steps);
+}
+
+/** The old members are stopped, and the new incarnation is recorded. */
+function beginning(observation: Observation, restore: RestoreOfCluster): Decision {
+  const { cluster } = observation;
+  const { name, uid } = restore;
+  const incarnation = nextIncarnation(observation, restore);
+  const from = cluster.status.incarnation?.token;
+  const keep = observation.claims.filter(claim => claim.owned).map(({ name, uid }) => ({ name, uid }));
+  const change: Step = {
+    kind: 'switchIncarnation',
+    restore: { name, uid },
+    ...(from !== undefined && { from }),
+    incarnation,
+    storage: cluster.status.storage ?? storageFor(observation),
+    members: from === undefined ? [] : memberNames(observation),
+    keep,
+  };
+  return fenced(observation, [change, ...seedingSteps(observation, restore, incarnation)]);
+}
+
+/**
+ * Who hangs is dealt with when clients are kept out and the others are gone. Witnesses stay until what they prove is recorded: they do
+ * not run, and are stopped as soon as the incarnation is another one.
+ */
+function fence(observation: Observation): Step[] {
+  const { clientService } = observation;
+  const witnesses = witnessesOf(observation);
+  const pods = podsToEnd(observation)
+    .ending.filter(pod => !witnesses.includes(pod))
+    .map(({ name, uid }) => ({ name, uid }));
+  const isOpen = clientService.exists && clientService.owned;
+  return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods }];
+}
+
+/** Pods whose last words are all that proves that their volumes are empty, while every volume is lost. */
+function witnessesOf(observation: Observation): readonly PodFacts[] {
+  if (!isTotalLoss(observation)) return [];
+  return observation.pods.filter(pod => pod.owned && saysEmpty(lastKnownSeat(observation, pod.name)));
+}
+
+/** The rest of a restore, which goes on only when no pod of the members before is left. */
+function fenced(observation: Observation, rest: readonly Step[]): Decision {
+  const first = fence(observation);
+  if (first.length > 0) return operate('restoreCluster', [...first, ...rest]);
+  return planStuckPods(observation, 'restoreCluster', rest) ?? operate('restoreCluster', rest);
+}
+
+function nextIncarnation(observation: Observation, restore: RestoreOfCluster): Incarnation {
+  const { cluster } = observation;
+  const seed = firstRestored(observation);
+  const { source, name, uid } = restore;
+  const revisionBump = bumpFor(cluster, restore);
+  const revision = (source?.revision ?? 0) + revisionBump;
+  return {
+    token: nextToken(observation),
+    members: [memberOf(cluster, seed)],
+    restore: {
+      name,
+      uid,
+      location: source?.location ?? '',
+      revision,
+      ...(source?.keys !== undefined && { keys: source.keys }),
+      revisionBump,
+    },
+  };
+}
+
+function seeding(observation: Observation, restore: RestoreOfCluster): Decision {
+  const { incarnation } = observation.cluster.status;
+  if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
+  const steps = seedingSteps(observation, restore, incarnation);
+  // Somebody may have started one late: what was decided before the others were stopped. A pod that failed as a whole, as when it was
+  // evicted, is started again by no kubelet.
+  const before = observation.pods.filter(
+    pod => pod.owned && (pod.token !== incarnation.token || pod.phase === 'Failed'),
+  );
+  if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
+  const foreign = membersAreOurs(observation);
+  if (foreign !== undefined) return blocked(foreign, steps);
+  const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
+  const lack =
+    lackOfVolume(observation, incarnation.members[0]?.name ?? '') ??
+    lackOfSeed(observation, seed?.name ?? '');
+  if (lack !== undefined) return blocked(lack, steps);
+  if (seed?.trouble !== undefined) {
+    const message = `${seed.name}: ${seed.trouble.reason} (${seed.trouble.message})`;
+    return blocked({ reason: 'MembersNotStarting', message }, steps);
+  }
+  return operate('restoreCluster', steps);
+}
+
+/** From the recorded incarnation to the recorded cluster id. */
+function seedingSteps(
+  observation: Observation,
+  restore: RestoreOfCluster,
+  { token, members }: Incarnation,
+): Step[] {
+  const { pods, claims, membership } = observation;
+  const member = members[0]?.name ?? '';
+  const of = { restore: { name: restore.name, uid: restore.uid }, token, member };
+  const claimUid = claims.find(claim => claim.owned && claim.name === member)?.uid ?? '';
+  const fill: Step = { kind: 'fillVolume', ...of };
+  const unpack: Step = { kind: 'unpackBackup', ...of };
+  const start: Step = { kind: 'startSeed', ...of, claimUid };
+  const wait: Step = { kind: 'awaitQuorum', token, members: [member] };
+  const record = recordStep(observation, token);
+  const stale = staleAlarms(observation);
+  const disarm: Step[] = stale.length === 0 ? [] : [{ kind: 'disarmAlarms', alarms: stale }];
+  const recorded = observation.cluster.status.incarnation;
+  const done = recorded?.token === token ? recorded.restore : undefined;
+  if (done?.seeded !== true) return [...(done?.filled === true ? [] : [fill]), unpack, start, wait, record];
+  const isStarted = pods.some(pod => pod.owned && pod.name === member);
+  return [...(isStarted ? [] : [start]), ...(membership.known ? [] : [wait]), ...disarm, record];
+}
+
+/**
+ * A snapshot holds the alarms that were raised when it was taken: of members that are none any more, who will never take them
+ * back. NOSPACE would refuse every write. One that is still true is raised again by the next write (etcd docs, "Maintenance").
+ */
+function staleAlarms({ probes, membership }: Observation): readonly StaleAlarm[] {
+  if (!membership.known) return [];
+  const members = membership.members.map(({ id }) => id);
+  const said = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  const alarms = said.flatMap(text => {
+    const [, id, alarm] = /memberID:(\d+) alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
+    if (id === undefined) return [];
+    return [{ memberId: BigInt(id).toString(16), alarm: alarm === 'CORRUPT' ? alarm : 'NOSPACE' } as const];
+  });
+  return alarms.filter(({ memberId }) => !members.includes(memberId));
+}
+
+function recordStep({ membership }: Observation, token: string): Step {
+  if (!membership.known) return { kind: 'recordClusterId', token, clusterId: 'as restored', members: [] };
+  const members = membership.members.map(({ name, id }) => ({ name, id }));
+  return { kind: 'recordClusterId', token, clusterId: membership.clusterId, members };
+}
+
+/**
+ * What a person aborted is first recorded as failed, so that nothing begins it again, not even when Temporal forgets the abort;
+ * what it has begun is then undone, as that of a restore that was deleted. Undefined when nobody aborted it.
+ */
+function abandoning({ actor, ...observation }: Observation, restore: RestoreOfCluster): Decision | undefined {
+  const { name, uid } = restore;
+  const { aborted } = actor ?? {};
+  if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
+  const because = `aborted by ${said(aborted)}`;
+  const isUnder = restoreUnderWay(observation.cluster)?.uid === uid;
+  const steps: readonly Step[] = [
+    { kind: 'abandonRestore', restore: { name, uid }, because },
+    ...(isUnder ? [...fence(observation), ...undoingSteps(observation, { name, uid })] : []),
+  ];
+  return about(uid, undoing(operate('restoreCluster', steps)));
+}
+
+/** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
+function undo(observation: Observation, { name, uid }: RestoreIdentity): Decision {
+  const decision = fenced(observation, undoingSteps(observation, { name, uid }));
+  return about(uid, decision.kind === 'operate' ? undoing(decision) : decision);
+}
+
+/** The volume that was restored onto goes: no client ever wrote to it, and all that is on it comes from the backup. */
+function undoingSteps(observation: Observation, restore: RestoreIdentity): readonly Step[] {
+  const { cluster, claims, restoresEnded = [] } = observation;
+  const { token } = cluster.status.incarnation ?? {};
+  const restored = claims.filter(
+    claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
+  );
+  const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
+  const named = (objects: readonly { readonly name: string; readonly uid: string }[]) =>
+    objects.map(({ name, uid }) => ({ name, uid }));
+  return [
+    {
+      kind: 'revertRestore',
+      restore,
+      because,
+      claims: named(restored),
+      pods: named(witnessesOf(observation)),
+    },
+  ];
+}

@@ -1,0 +1,185 @@
+/**
+ * Rollout: members whose pods were rendered from another specification than the present one get new pods on their
+ * volumes, one at a time, with the gates of gates.ts between them; the leader last, after it has handed over. Versions are
+ * no part of it: each pod is compared with one of the version that it runs. Nor is what another release of the operator
+ * renders otherwise: that comes with the next pod.
+ */
+import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
+import { asMade } from '../../../objects/made-from.ts';
+import { blocked, operate } from '../../model/answers.ts';
+import { authorityChanges } from '../certificates/authorities.ts';
+import {
+  firstObstacle,
+  membersAreOurs,
+  namesAreFree,
+  specificationIsUsable,
+} from '../../checks/obstacles.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import { nextMemberMayGo } from '../../checks/gates.ts';
+import { restHasQuorum } from '../../checks/preflight.ts';
+import { isHealthy, seatsOf } from '../../model/member-view.ts';
+import { memberNames } from '../../model/member-names.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
+import { podChanges } from './rendering.ts';
+import { membersWithoutPod, usableClaim } from '../repair/index.ts';
+import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
+import { said } from '../../model/attribution.ts';
+import { handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
+
+/** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
+const PATIENCE_MS = 300_000;
+
+/** A member whose pod is not as it would be made now. */
+interface Outdated {
+  readonly pod: PodFacts;
+  readonly changes: readonly string[];
+  readonly claim: ClaimFacts | undefined;
+}
+
+/** Goes on with a member that a rollout has stopped or started; undefined when none is in between. Before repair. */
+export function continueRollout(observation: Observation): Decision | undefined {
+  const { status } = observation.cluster;
+  if (status.operation?.type !== 'rolloutCluster') return undefined;
+  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const later = rolloutSteps(observation, outdated(observation));
+  const gone = membersWithoutPod(observation);
+  const restarts = gone.flatMap(member => restart(observation, member));
+  if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
+  if (restarts.length > 0) return operate('rolloutCluster', [...restarts, ...later]);
+  // One that somebody wants restarted has not been yet: waiting for it would be waiting for what it does not do.
+  const starting = unreadyPods(observation).filter(pod => asked(observation, pod).length === 0);
+  if (starting.length === 0 || !starting.every(pod => isYoung(observation, pod))) return undefined;
+  const members = starting.map(pod => pod.name);
+  return operate('rolloutCluster', [{ kind: 'awaitMembers', members }, ...later]);
+}
+
+/** A member that a rollout stopped and whose pod takes its time to end: the rollout goes on when it is gone. */
+export function waitInRollout(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
+  const ending = unreadyPods(observation).filter(pod => pod.deleting);
+  if (ending.length === 0) return undefined;
+  const names = ending.map(pod => pod.name);
+  const steps = names.flatMap(name => restart(observation, name));
+  const message = `waiting for ${names.join(', ')} to be gone before it is started again`;
+  return blocked({ reason: 'PodTerminating', message }, steps);
+}
+
+/** What a rollout does next; undefined when every pod is as it would be made now. */
+export function planRollout(observation: Observation): Decision | undefined {
+  const members = outdated(observation);
+  if (members.length === 0) return haltedBy(observation);
+  const steps = rolloutSteps(observation, members);
+  const [first] = members;
+  if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') {
+    return blocked({
+      reason: 'EphemeralMembers',
+      message: `${first?.changes[0]} is not brought to the members: they keep their data in their pods, and a pod that is deleted is a lost member; make a new cluster, or write the old value again`,
+    });
+  }
+  const unsafe = members.filter(({ claim }) => claim === undefined).map(({ pod }) => pod.name);
+  if (unsafe.length > 0) {
+    const message = `${unsafe.join(', ')} has no volume to start again on`;
+    return blocked({ reason: 'ClaimMissing', message }, steps);
+  }
+  // A pod that cannot start is mended by the new specification, and stopping it takes nothing from anybody.
+  const broken = members.filter(
+    member =>
+      !member.pod.ready &&
+      !member.pod.deleting &&
+      (member.pod.trouble !== undefined || isStuck(observation, member)),
+  );
+  if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
+  const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(observation, members) });
+  return whenGatesOpen(observation, {
+    operation: 'rolloutCluster',
+    obstacle,
+    steps,
+    member: first?.pod.name ?? '',
+  });
+}
+
+/** Somebody asked for the restart of a member that does not answer, and the others do without it already. */
+function isStuck(observation: Observation, { pod }: Outdated): boolean {
+  const seats = seatsOf(observation);
+  const seat = seats.find(({ name }) => name === pod.name);
+  if (seat === undefined || isHealthy(seat) || asked(observation, pod).length === 0) return false;
+  return restHasQuorum(seats, seat) === undefined;
+}
+
+/** The members that are to get a new pod: followers in the order of their serials, the leader last. */
+function outdated(observation: Observation): Outdated[] {
+  if (specificationIsUsable(observation) !== undefined) return [];
+  const names = memberNames(observation);
+  const found = names.flatMap(name => {
+    const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
+    const changes =
+      pod === undefined
+        ? []
+        : [
+            ...podChanges(observation, pod).asked,
+            ...authorityChanges(observation, pod),
+            ...asked(observation, pod),
+          ];
+    if (pod === undefined || changes.length === 0) return [];
+    return [{ pod, changes, claim: usableClaim(observation, name) }];
+  });
+  const leads = ({ pod }: Outdated): number => (isLeader(observation, pod.name) ? 1 : 0);
+  return found.sort((a, b) => leads(a) - leads(b));
+}
+
+/** A pod that somebody asked to have restarted is as outdated as one whose specification changed. */
+function asked(observation: Observation, { uid }: PodFacts): string[] {
+  const request = requestUnderWay(observation);
+  if (request === undefined || !askedIds(observation, 'restart').includes(uid)) return [];
+  return [`${said(request)} asked for a restart`];
+}
+
+function rolloutSteps(observation: Observation, members: readonly Outdated[]): Step[] {
+  const waiting = members.map(({ pod }) => pod.name);
+  return members.flatMap(({ pod, changes, claim }) => {
+    const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
+    const stop: Step = {
+      kind: 'stopMember',
+      member: pod.name,
+      uid: pod.uid,
+      claimUid: claim?.uid ?? '',
+      purpose: 'rollout',
+      because: `${changes[0]}${more}`,
+    };
+    return [...handOver(observation, waiting, pod.name), stop, ...restart(observation, pod.name)];
+  });
+}
+
+/** A member that the rollout restarted last and that does not come up: the rollout has not ended well. */
+function haltedBy(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
+  const unready = unreadyPods(observation);
+  if (unready.length === 0) return undefined;
+  const members = unready.map(pod => pod.name);
+  const faults = unready.map(
+    ({ name, trouble }) =>
+      `${name} ${trouble === undefined ? 'is not ready' : `${trouble.reason}: ${trouble.message}`}`,
+  );
+  return blocked({ reason: 'RolloutHalted', message: faults.join('; ') }, [
+    { kind: 'awaitMembers', members },
+  ]);
+}
+
+function isYoung({ now }: Observation, pod: PodFacts): boolean {
+  return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
+}
+
+/** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. A lowered one must not. */
+function tolerated(observation: Observation, members: readonly Outdated[]): RegExp | undefined {
+  return members.every(member => quotaIsRaised(observation, member)) ? /NOSPACE/ : undefined;
+}
+
+/** Of a pod that does not say what it was made from it is enough that its database has room in the quota of now. */
+function quotaIsRaised({ cluster, probes }: Observation, { pod, changes }: Outdated): boolean {
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
+  const before = asMade(cluster.object, pod.madeFrom);
+  if (before !== undefined) return quota > withDefaults(before.spec).etcd.quotaBackendBytes;
+  const probe = probes[pod.name];
+  const fits = probe?.answered === true && probe.dbSize < quota;
+  return fits && changes.some(change => change.startsWith('argument --quota-backend-bytes'));
+}

@@ -1,0 +1,67 @@
+/** What rollouts and upgrades share: both touch one member after the other, the leader last, when all gates are open. */
+import { blocked, operate } from '../../model/answers.ts';
+import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Decision, Operation, Step } from '../../model/decision.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import { successorOf } from '../../checks/next-leader.ts';
+import { memberNames } from '../../model/member-names.ts';
+import type { Approval, Observation, PodFacts } from '../../model/observation.ts';
+import { usableClaim } from '../repair/index.ts';
+
+/** A longer wait is the entity's, which has a timer for it. */
+const LONGEST_WAIT_MS = 60_000;
+
+export interface Rolling {
+  readonly operation: Operation;
+  /** What the gates say. */
+  readonly obstacle: Obstacle | undefined;
+  readonly steps: readonly Step[];
+  /** Who is next. */
+  readonly member: string;
+  readonly approval?: Approval | undefined;
+}
+
+/** What passes by itself and soon is waited for as a step; anything else is in the way. */
+export function whenGatesOpen(
+  { now }: Observation,
+  { operation, obstacle, steps, member, approval }: Rolling,
+): Decision {
+  if (obstacle === undefined) return operate(operation, steps, approval);
+  const { waitMs = Number.POSITIVE_INFINITY, message, first } = obstacle;
+  if (first !== undefined) return operate(operation, [first, ...steps]);
+  if (waitMs > LONGEST_WAIT_MS) return blocked(obstacle, steps);
+  const wait: Step = { kind: 'awaitQuiet', before: member, because: message, until: now + waitMs };
+  return operate(operation, [wait, ...steps]);
+}
+
+/** `waiting`: members that are themselves about to be stopped. Before the leader is stopped it hands over: an election would hold up clients for a second. */
+export function handOver(observation: Observation, waiting: readonly string[], member: string): Step[] {
+  if (!isLeader(observation, member)) return [];
+  const to = successorOf(seatsOf(observation), member, waiting);
+  return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
+}
+
+/** Starting a member again on its volume and waiting for it; nothing without the volume. */
+export function restart(observation: Observation, member: string): Step[] {
+  const token = observation.cluster.status.incarnation?.token;
+  const claim = usableClaim(observation, member);
+  if (token === undefined || claim === undefined) return [];
+  return [
+    { kind: 'restartMember', token, member, claimUid: claim.uid },
+    { kind: 'awaitMembers', members: [member] },
+  ];
+}
+
+/** Pods of members that are not ready, or are being deleted. */
+export function unreadyPods(observation: Observation): PodFacts[] {
+  const names = memberNames(observation);
+  return observation.pods.filter(
+    pod => pod.owned && names.includes(pod.name) && (!pod.ready || pod.deleting),
+  );
+}
+
+/** Whether the member says itself that it leads. */
+export function isLeader({ probes }: Observation, name: string): boolean {
+  const probe = probes[name];
+  return probe?.answered === true && probe.leaderId === probe.memberId;
+}

@@ -1,0 +1,26 @@
+/**
+ * Sealing: a member that has started must never start again on an empty volume under its old id, where it could outvote the
+ * members that hold the data. Its pod was told how to begin; from the moment in which a quorum lists the member
+ * as started it is told to refuse (objects/first-start.ts). Also whenever somebody has edited what it was told.
+ */
+import { operate } from '../../model/answers.ts';
+import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
+import type { Decision, SealedMember } from '../../model/decision.ts';
+import { type Seat, seatsOf } from '../../model/member-view.ts';
+import type { Observation } from '../../model/observation.ts';
+
+/** Seals voters that have started; undefined when all are sealed. Learners are sealed on their way to become voters. */
+export function planSealing(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.clusterID === undefined) return undefined;
+  // Repair says so.
+  if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
+  const members = unsealed(seatsOf(observation).filter(seat => !seat.isLearner && seat.started));
+  return members.length === 0 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);
+}
+
+/** Those of these members whose pods can be sealed and are not. */
+export function unsealed(seats: readonly Seat[]): SealedMember[] {
+  return seats.flatMap(({ ours, name, id, pod }) =>
+    ours && pod?.firstStart === 'open' && !pod.deleting ? [{ name, id, uid: pod.uid }] : [],
+  );
+}

@@ -1,0 +1,136 @@
+/**
+ * The backup that is made before an upgrade: after the point of no return it is the only way back. An EtcdBackup of the cluster
+ * is asked for it and makes it as one of its own runs; a run that began after the question is the answer.
+ */
+import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
+import { blocked, operate } from '../../model/answers.ts';
+import { isAhead } from '../../backup/ahead.ts';
+import { type BackupOfCluster, latestBackup } from '../../model/backups-of-cluster.ts';
+import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { Goal } from './goal.ts';
+
+/** A backup may be so old when the upgrade begins; what was answered badly, or not at all, is asked again after as long. */
+const FRESH_MS = 3_600_000;
+/** What a run may take beyond its limit until it has begun and ended. */
+const GRACE_MS = 120_000;
+
+/**
+ * What comes before the first member is touched; undefined when that may be done. `isOpen`: nothing else stands in the way, so
+ * that no backup is made for an upgrade that cannot begin.
+ */
+export function backUpFirst(
+  observation: Observation,
+  goal: Goal,
+  {
+    waiting,
+    steps,
+    isOpen,
+  }: { readonly waiting: readonly PodFacts[]; readonly steps: readonly Step[]; readonly isOpen: boolean },
+): Decision | undefined {
+  const { cluster, now } = observation;
+  const { snapshotBefore } = cluster.config.upgrade;
+  const isBegun = waiting.length < seatsOf(observation).length;
+  if (snapshotBefore === 'Never' || isBegun || freshBackup(observation) !== undefined) return undefined;
+  const place = placeOf(observation);
+  if (place === undefined)
+    return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
+  const { name: backup, uid, asked } = place;
+  const answer = answerOf(place, now);
+  if (answer.kind === 'good') return undefined;
+  if (answer.kind === 'bad') return blocked(answer.obstacle, steps);
+  if (answer.kind === 'waiting' && asked !== undefined)
+    return operate('upgradeCluster', [{ kind: 'awaitBackup', backup, uid, asked }, ...steps]);
+  if (!isOpen) return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
+  const question = timestamp(now);
+  const because = `the upgrade from ${goal.from} to ${goal.to}`;
+  return operate('upgradeCluster', [
+    { kind: 'requestBackup', backup, uid, asked: question, because },
+    { kind: 'awaitBackup', backup, uid, asked: question },
+    ...steps,
+  ]);
+}
+
+/** What people are told of the backup while the upgrade is under way; nothing of one that they did not want. */
+export function noteOnBackup(observation: Observation): readonly string[] {
+  const { snapshotBefore } = observation.cluster.config.upgrade;
+  if (snapshotBefore === 'Never') return [];
+  const newest = latestBackup(observation.backups ?? [])?.newest;
+  if (newest !== undefined) return [`newest verified backup: ${newest.location} of ${newest.time}`];
+  return placeOf(observation) === undefined ? ['no backup: no EtcdBackup is about this cluster'] : [];
+}
+
+/** Whether a run that began since the question has ended. One that a clock that was ahead has dated has not. */
+export function hasAnswered(
+  { asked, lastRun }: Pick<BackupOfCluster, 'lastRun'> & { asked: string },
+  now: number,
+): boolean {
+  return isSince(lastRun?.startedAt, parseTimestamp(asked) ?? 0, now);
+}
+
+function isSince(time: string | undefined, since: number, now: number): boolean {
+  const at = parseTimestamp(time);
+  return at !== undefined && at >= since && !isAhead(at, now);
+}
+
+function freshBackup({ backups = [], now }: Observation): string | undefined {
+  const time = latestBackup(backups)?.newest?.time;
+  return time !== undefined && isRecent(time, now) ? time : undefined;
+}
+
+function isRecent(time: string, now: number): boolean {
+  return isSince(time, now - FRESH_MS + 1, now);
+}
+
+/** Who is asked: whoever was asked already, else whoever made the newest backup, else the first by name. */
+function placeOf({ backups = [], now }: Observation): BackupOfCluster | undefined {
+  const staying = backups
+    .filter(({ deleting }) => deleting !== true)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return staying.find(backup => answerOf(backup, now).kind !== 'none') ?? latestBackup(staying) ?? staying[0];
+}
+
+type Answer =
+  /** `none`: nothing was asked, or so long ago that it is to be asked again. */
+  { readonly kind: 'none' | 'waiting' | 'good' } | { readonly kind: 'bad'; readonly obstacle: Obstacle };
+
+/** What has become of the last question. */
+function answerOf({ name, asked, lastRun, newest, timeoutSeconds }: BackupOfCluster, now: number): Answer {
+  const askedAt = parseTimestamp(asked);
+  if (asked === undefined || askedAt === undefined) return { kind: 'none' };
+  const patienceMs = timeoutSeconds * 1_000 + GRACE_MS;
+  if (now - askedAt >= patienceMs + FRESH_MS) return { kind: 'none' };
+  if (!hasAnswered({ asked, lastRun }, now)) {
+    return now - askedAt <= patienceMs
+      ? { kind: 'waiting' }
+      : bad(
+          `EtcdBackup ${name} was asked at ${asked} for a backup before the upgrade and has made none: see its status`,
+        );
+  }
+  if (isSince(newest?.time, askedAt, now)) return { kind: 'good' };
+  const { outcome = 'Failed', message = 'no reason was given', completedAt = asked } = lastRun ?? {};
+  if (!isRecent(completedAt, now)) return { kind: 'none' };
+  const why =
+    outcome === 'Succeeded' ? 'its backup is not a verified one of this cluster' : `${outcome}: ${message}`;
+  return bad(`the backup before the upgrade was not made by EtcdBackup ${name}: ${why}`);
+}
+
+function bad(fault: string): Answer {
+  const message = `${fault}. It is asked again an hour later; send it the message backup to have one earlier, or set spec.upgrade.snapshotBefore to Never`;
+  return { kind: 'bad', obstacle: { reason: 'BackupFailed', message } };
+}
+
+function missing({ backups = [] }: Observation): Obstacle {
+  const newest = latestBackup(backups)?.newest?.time;
+  const found = newest === undefined ? 'there is none' : `the newest is of ${newest}`;
+  const advice =
+    backups.length === 0
+      ? 'make an EtcdBackup with spec.clusterRef'
+      : 'it is asked for when nothing else stands in the way';
+  return {
+    reason: 'BackupMissing',
+    message: `spec.upgrade.snapshotBefore is Required: a verified backup that is younger than an hour comes first, and ${found}; ${advice}`,
+  };
+}

@@ -1,0 +1,30 @@
+/** Supervised upgrades: what a person is asked, and when. */
+import type { Obstacle } from '../../checks/obstacles.ts';
+import { consentTo } from '../../checks/consent.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import type { Approval, Observation, PodFacts } from '../../model/observation.ts';
+import { isLeader } from '../rollout/next-member.ts';
+import type { Goal } from './goal.ts';
+import { pointOfNoReturn } from './steps.ts';
+
+/** A supervised upgrade asks before the first and before the last member; handing over leadership needs no consent. */
+export function consented(
+  observation: Observation,
+  { from, to }: Goal,
+  waiting: readonly PodFacts[],
+): { readonly approval?: Approval } | { readonly obstacle: Obstacle } {
+  const [first] = waiting;
+  if (observation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined) return {};
+  const others = seatsOf(observation).length - waiting.length;
+  const isLast = waiting.length === 1 && others > 0;
+  if ((others > 0 && !isLast) || (others > 0 && isLeader(observation, first.name))) return {};
+  const what = isLast ? 'finish' : 'begin';
+  const message = isLast
+    ? `${first.name} is the last member that runs ${from}: ${pointOfNoReturn(from, to) ?? 'it completes the upgrade'}`
+    : `an upgrade from ${from} to ${to} is asked for and supervised`;
+  return consentTo(
+    observation,
+    { operation: 'upgradeCluster', ids: [what, from, to] },
+    { reason: 'AwaitingApproval', message },
+  );
+}

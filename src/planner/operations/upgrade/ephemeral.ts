@@ -1,0 +1,41 @@
+/** Members that keep their data in their pods: an upgrade must not give them new ones. */
+import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import { changesBesidesImage, podChanges } from '../rollout/rendering.ts';
+import { usableClaim } from '../repair/index.ts';
+import type { Goal } from './goal.ts';
+import { isUnsettled } from './pods.ts';
+
+/** Whether the member would have to get a new pod, and has no volume to start again on. */
+export function wouldLoseData(
+  observation: Observation,
+  pod: PodFacts,
+  { from, to }: Pick<Goal, 'from' | 'to'>,
+): boolean {
+  if (usableClaim(observation, pod.name) !== undefined) return false;
+  return changesBesidesImage(observation, pod, to).length > 0 || isUnsettled(pod, from, to);
+}
+
+/** A pod that holds its member's only data may be given another image, and never be deleted. */
+export function ephemeral(
+  observation: Observation,
+  goal: Goal,
+  waiting: readonly PodFacts[],
+): Obstacle | undefined {
+  const lost = waiting.filter(pod => wouldLoseData(observation, pod, goal));
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  const names = lost.map(pod => pod.name).join(', ');
+  const [change] = changesBesidesImage(observation, first, goal.to);
+  return {
+    reason: 'EphemeralMembers',
+    message: `${names} would need a new pod for ${goal.to} (${change ?? 'each member is to be started once more'}), and has no volume to start again on; make a new cluster with volumes and restore a backup into it, or ${wayOut(observation, goal, first)}`,
+  };
+}
+
+/** Whoever takes the place of a member is made as the specification says now, of the version that is left, and learns the data first. */
+function wayOut(observation: Observation, { from, to }: Goal, first: PodFacts): string {
+  const replaced = `have ${first.name} replaced (the message replaceMember)`;
+  if (podChanges(observation, first).asked.length > 0) return `write that setting as it was, or ${replaced}`;
+  return from === to ? replaced : `set spec.version to ${from} again`;
+}

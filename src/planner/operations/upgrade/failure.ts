@@ -1,0 +1,70 @@
+/** A member that does not come up with the new version: seen, remembered in status, and the reason to stop. */
+import { timestamp } from '../../../api/values/time.ts';
+import type { UpgradeFailure } from '../../../api/schemas/types.ts';
+import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Decision } from '../../model/decision.ts';
+import { memberNames } from '../../model/member-names.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import { type Goal, runs, upgradeGoal } from './goal.ts';
+
+/** For this long a member that starts is waited for. */
+const PATIENCE_MS = 300_000;
+/** A pod that says what its trouble is is waited for less: some troubles pass. */
+const TROUBLE_PATIENCE_MS = 20_000;
+
+/** Whether a member that was just restarted may still come. */
+export function isYoung({ now }: Observation, pod: PodFacts): boolean {
+  const since = Math.max(pod.createdAt, pod.imageReplacedAt ?? 0);
+  return now - since < (pod.trouble === undefined ? PATIENCE_MS : TROUBLE_PATIENCE_MS);
+}
+
+/**
+ * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
+ * of is none, nor one that no node takes: the version has no part in what it suffers.
+ */
+export function failedMember(observation: Observation, { from, to }: Goal): PodFacts | undefined {
+  const names = memberNames(observation);
+  const { upgradeFailure } = observation.cluster.status;
+  return observation.pods.find(pod => {
+    if (!pod.owned || pod.deleting || pod.unheard === true || hasNoNode(pod)) return false;
+    if (!names.includes(pod.name) || isYoung(observation, pod)) return false;
+    const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
+    const probe = observation.probes[pod.name];
+    const answer = probe?.answered === true ? probe : undefined;
+    return (
+      (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
+    );
+  });
+}
+
+function hasNoNode({ trouble }: PodFacts): boolean {
+  return trouble?.reason === 'Unschedulable';
+}
+
+/** Why the upgrade does not go on, when this very specification has failed already. */
+export function stoppedBy({ cluster }: Observation, { from, to }: Goal): Obstacle | undefined {
+  const { upgradeFailure: failure } = cluster.status;
+  if (failure === undefined || failure.version !== to || failure.generation !== cluster.generation)
+    return undefined;
+  return {
+    reason: 'RolledBack',
+    message: `the upgrade to ${to} was stopped: ${failure.message}. ${failure.member} was taken back to ${from}, the others were left as they are. Correct the cause and change the specification, such as spec.version to another release or back to ${from}`,
+  };
+}
+
+/** What status remembers of a failure: as long as it is the same specification. */
+export function recordedFailure(observation: Observation, decision: Decision): UpgradeFailure | undefined {
+  const { cluster, now } = observation;
+  const { upgradeFailure } = cluster.status;
+  const goal = upgradeGoal(observation);
+  const failed = goal.kind === 'go' ? failedMember(observation, goal) : undefined;
+  const isTakenBack = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
+  if (goal.kind === 'go' && failed?.version === goal.to && isTakenBack) {
+    const { name: member, trouble } = failed;
+    const how =
+      trouble === undefined ? 'was not ready in five minutes' : `${trouble.reason}: ${trouble.message}`;
+    const message = `${member} ${how}`;
+    return { version: goal.to, member, message, time: timestamp(now), generation: cluster.generation };
+  }
+  return upgradeFailure?.generation === cluster.generation ? upgradeFailure : undefined;
+}

@@ -1,0 +1,140 @@
+/**
+ * Where an upgrade goes: the version of now, latched in `status.targetVersion` until every member runs it and the cluster has
+ * arrived in it, and the versions after that. A target that changes in the middle is taken up at once where every member
+ * can still go there, and otherwise when the step under way has ended.
+ */
+import { isAtLeast, minorOf } from '../../../api/versions/compare.ts';
+import { upgradeMayEnd } from '../../checks/gates.ts';
+import { type Seat, seatsOf } from '../../model/member-view.ts';
+import type { Observation } from '../../model/observation.ts';
+import { hasArrived, type MemberVersions, type Refusal, upgradePath } from './path.ts';
+
+export interface Goal {
+  readonly kind: 'go';
+  readonly from: string;
+  readonly to: string;
+  /** The versions that come after `to`. */
+  readonly after: readonly string[];
+  /** What people should know of it. */
+  readonly notes: readonly string[];
+}
+
+export type UpgradeGoal =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string }
+  | Goal;
+
+const NONE: UpgradeGoal = { kind: 'none' };
+
+/** What is asked for, seen from what the members run. */
+export function upgradeGoal(observation: Observation): UpgradeGoal {
+  const { status } = observation.cluster;
+  if (status.clusterID === undefined || status.phase !== 'Running') return NONE;
+  const { currentVersion: from, targetVersion: to } = status;
+  const latched = to !== undefined && to !== '' && from !== undefined;
+  if (!latched) return freshGoal(observation);
+  return isComplete(observation, to) ? freshGoal(observation) : latchedGoal(observation, { from, to });
+}
+
+/** Every member runs the version, says that the cluster and its data have arrived in its minor, and is as well as before. */
+function isComplete(observation: Observation, version: string): boolean {
+  const seats = seatsOf(observation);
+  return (
+    seats.length > 0 &&
+    seats.every(seat => runs(seat, version) && arrived(seat, minorOf(version) ?? '')) &&
+    upgradeMayEnd(observation) === undefined
+  );
+}
+
+/** Whether the member is ready, runs this version, and is meant to. */
+export function runs({ pod, probe }: Pick<Seat, 'pod' | 'probe'>, version: string): boolean {
+  return pod?.version === version && probe?.version === version && pod.ready && !pod.deleting;
+}
+
+/** Whether the member says that it has arrived in the minor. */
+export function arrived({ probe }: Pick<Seat, 'probe'>, minor: string): boolean {
+  return probe !== undefined && hasArrived({ server: probe.version, ...probe.agreed }, minor);
+}
+
+function freshGoal(observation: Observation): UpgradeGoal {
+  const versions = memberVersions(observation);
+  if (versions.length === 0) return NONE;
+  const answer = pathFrom(observation, versions);
+  if (answer.kind === 'there') return NONE;
+  if (answer.kind === 'refused') return answer;
+  const [to, ...after] = answer.hops;
+  const from = versions.find(({ server }) => server !== to)?.server ?? to;
+  return { kind: 'go', from, to, after, notes: answer.notes };
+}
+
+function latchedGoal(observation: Observation, latch: { from: string; to: string }): Goal {
+  const { from, to } = latch;
+  const wanted = observation.cluster.config.version;
+  const go = (target: string, after: readonly string[] = [], notes: readonly string[] = []): Goal => ({
+    kind: 'go',
+    from,
+    to: target,
+    after,
+    notes,
+  });
+  if (wanted === to) return go(to);
+  const later = [`spec.version is ${wanted} by now: taken up when every member runs ${to}`];
+  if (wanted === from)
+    return canGoBack(observation, latch) ? go(from, [], [`back from ${to}`]) : go(to, [], later);
+  const members = seatsOf(observation).map(seat => ({ ...saidBy(seat), server: from }));
+  const answer = members.length === 0 ? undefined : pathFrom(observation, members);
+  if (answer?.kind !== 'path') return go(to, [], later);
+  const [first, ...after] = answer.hops;
+  const sameMinor = minorOf(first) === minorOf(to);
+  return sameMinor || canGoBack(observation, latch) ? go(first, after, answer.notes) : go(to, [], later);
+}
+
+/** All members were seen to run the new version already: nothing tells any more what they ran before. */
+export function allHaveRun({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
+  return from === to;
+}
+
+/**
+ * Whether members of `to` may be started with `from` again: not once any has heard that the cluster is of the newer minor, nor when
+ * all run it, for then the leader raises the version of the cluster at any moment.
+ */
+export function canGoBack(observation: Observation, { from, to }: Pick<Goal, 'from' | 'to'>): boolean {
+  if (minorOf(from) === minorOf(to)) return true;
+  if (isAtLeast(from, to) || !isHeldBack(observation, to)) return false;
+  const probes = Object.values(observation.probes).filter(probe => probe.answered);
+  return (
+    probes.some(({ agreed }) => agreed?.cluster !== undefined) &&
+    probes.every(({ agreed }) => agreed?.cluster === undefined || minorOf(agreed.cluster) === minorOf(from))
+  );
+}
+
+/** A member runs the older minor, or none: until it answers with the newer one nobody raises the version of the cluster. */
+function isHeldBack(observation: Observation, to: string): boolean {
+  return seatsOf(observation).some(
+    ({ pod, probe }) =>
+      minorOf(pod?.version ?? '') !== minorOf(to) || (probe === undefined && pod?.ready === false),
+  );
+}
+
+function memberVersions(observation: Observation): MemberVersions[] {
+  const { currentVersion } = observation.cluster.status;
+  return seatsOf(observation).flatMap(seat => {
+    const server = seat.probe?.version ?? seat.pod?.version ?? currentVersion;
+    return server === undefined ? [] : [{ ...saidBy(seat), server }];
+  });
+}
+
+function saidBy({ name, probe }: Seat): Omit<MemberVersions, 'server'> {
+  return { name, cluster: probe?.agreed?.cluster, storage: probe?.agreed?.storage };
+}
+
+function pathFrom({ cluster }: Observation, members: readonly MemberVersions[]) {
+  const { config } = cluster;
+  return upgradePath({
+    members,
+    target: config.version,
+    allowIntermediate: config.upgrade.allowIntermediateVersions,
+    authEnabled: undefined,
+    environment: config.pod.etcdEnv.map(({ name }) => name),
+  });
+}

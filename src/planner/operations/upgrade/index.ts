@@ -1,0 +1,141 @@
+/**
+ * Upgrades: another version for one member at a time, with the gates of gates.ts between them; members that are not well
+ * first, then followers, the leader last after it handed over to one that is upgraded already. Between two minors the
+ * cluster must have arrived in the first: etcd 3.7 crashes on a log of 3.5 (docs/operations/upgrade.md). A member that does
+ * not come up stops everything and is taken back.
+ */
+import { minorOf } from '../../../api/versions/compare.ts';
+import { blocked, operate } from '../../model/answers.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from '../../checks/obstacles.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import { nextMemberMayGo, upgradeMayEnd } from '../../checks/gates.ts';
+import { replacementIsDue } from '../membership/replace.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import type { Observation } from '../../model/observation.ts';
+import { membersWithoutPod, usableClaim } from '../repair/index.ts';
+import { whenGatesOpen } from '../rollout/next-member.ts';
+import { backUpFirst } from './backup.ts';
+import { consented } from './consent.ts';
+import { ephemeral } from './ephemeral.ts';
+import { failedMember, isYoung, stoppedBy } from './failure.ts';
+import { allHaveRun, arrived, type Goal, runs, upgradeGoal } from './goal.ts';
+import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
+import { afterFailure } from './rollback.ts';
+import { laterSteps, startAgain } from './steps.ts';
+import { mustSettle } from './settling.ts';
+
+/** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
+const AGREEMENT_PATIENCE_MS = 300_000;
+
+/** Goes on with a member that an upgrade has stopped or restarted; undefined when none is in between. Before repair. */
+export function continueUpgrade(observation: Observation): Decision | undefined {
+  if (observation.cluster.status.operation?.type !== 'upgradeCluster') return undefined;
+  const goal = upgradeGoal(observation);
+  if (goal.kind !== 'go') return undefined;
+  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const gone = membersWithoutPod(observation);
+  if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
+  const starts = gone.flatMap(member => {
+    const once = { version: goal.from, settledIn: minorOf(goal.from) };
+    const version = versionFor(observation, goal, member);
+    return startAgain(observation, member, mustSettle(goal.from, goal.to) ? once : { version });
+  });
+  if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
+  if (replacementIsDue(observation)) return undefined;
+  const coming = comingPods(observation, goal).find(pod => pod.deleting || isYoung(observation, pod));
+  if (coming === undefined) return undefined;
+  if (coming.deleting) {
+    const message = `waiting for ${coming.name} to be gone before it is started again`;
+    return blocked({ reason: 'PodTerminating', message }, laterSteps(observation, goal));
+  }
+  const version = comingVersion(observation, goal, coming);
+  return operate('upgradeCluster', [
+    { kind: 'awaitVersion', member: coming.name, version },
+    ...laterSteps(observation, goal),
+  ]);
+}
+
+/** What an upgrade does next; undefined when every member runs what is asked for, or when that cannot be had. */
+export function planUpgrade(observation: Observation): Decision | undefined {
+  const goal = upgradeGoal(observation);
+  if (goal.kind !== 'go') return undefined;
+  const failed = failedMember(observation, goal);
+  if (failed !== undefined) return allHaveRun(goal) ? undefined : afterFailure(observation, goal, failed);
+  const stopped = stoppedBy(observation, goal);
+  if (stopped !== undefined) return blocked(stopped, laterSteps(observation, goal));
+  const waiting = waitingPods(observation, goal);
+  if (waiting.length === 0) return agreement(observation, goal) ?? lastGate(observation, goal);
+  const steps = laterSteps(observation, goal);
+  const unfit = ephemeral(observation, goal, waiting);
+  if (unfit !== undefined) return blocked(unfit, steps);
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  const obstacle = gates(observation, goal);
+  const isMended = isBroken(first) && othersAreWell(observation, first);
+  const isOpen = isMended || passesSoon(obstacle);
+  const unsaved = backUpFirst(observation, goal, { waiting, steps, isOpen });
+  if (unsaved !== undefined) return unsaved;
+  const consent = consented(observation, goal, waiting);
+  if ('obstacle' in consent) return blocked(consent.obstacle, steps);
+  const { approval } = consent;
+  if (isMended) return operate('upgradeCluster', steps, approval);
+  return whenGatesOpen(observation, {
+    operation: 'upgradeCluster',
+    obstacle,
+    steps,
+    member: first.name,
+    approval,
+  });
+}
+
+/**
+ * A version that cannot be had is said when nothing else is to be done, and so is a member that fell after all ran the new version:
+ * other settings may mend it. Nothing is changed for either.
+ */
+export function planRefusedUpgrade(observation: Observation): Decision | undefined {
+  const goal = upgradeGoal(observation);
+  if (goal.kind === 'refused') return blocked({ reason: goal.reason, message: goal.message });
+  if (goal.kind === 'none' || !allHaveRun(goal)) return undefined;
+  const failed = failedMember(observation, goal);
+  return failed && afterFailure(observation, goal, failed);
+}
+
+/** Whether nothing is in the way but what goes by itself, or what the upgrade finds out itself. */
+function passesSoon(obstacle: Obstacle | undefined): boolean {
+  return obstacle === undefined || obstacle.waitMs !== undefined || obstacle.first !== undefined;
+}
+
+function gates(observation: Observation, { from, to }: Goal): Obstacle | undefined {
+  const seats = seatsOf(observation);
+  const seen = seats.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
+  const isBegun = seats.some(seat => runs(seat, to));
+  const soakMs = isBegun ? observation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
+  return nextMemberMayGo(observation, { versions: [from, to, ...seen], soakMs });
+}
+
+/** Every member runs the version: now the cluster and its data are to arrive in it. */
+function agreement(observation: Observation, goal: Goal): Decision | undefined {
+  const minor = minorOf(goal.to) ?? '';
+  const seats = seatsOf(observation);
+  const behind = seats.filter(seat => runs(seat, goal.to) && !arrived(seat, minor));
+  if (behind.length === 0 || behind.length + seats.filter(seat => arrived(seat, minor)).length < seats.length)
+    return undefined;
+  const members = seats.map(({ name }) => name);
+  const step: Step = { kind: 'awaitAgreement', members, minor };
+  const youngest = Math.max(...seats.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? 0));
+  if (observation.now - youngest < AGREEMENT_PATIENCE_MS) return operate('upgradeCluster', [step]);
+  const names = behind.map(({ name }) => name).join(', ');
+  const message = `every member runs ${goal.to}, and ${names} has not heard that the cluster arrived in ${minor}; the leader raises it when every member answers it`;
+  return blocked({ reason: 'ClusterVersionBehind', message }, [step]);
+}
+
+/** Every member runs the version and the cluster has arrived in it: the last member passes a gate, too. */
+function lastGate(observation: Observation, { to }: Goal): Decision | undefined {
+  if (!seatsOf(observation).every(seat => runs(seat, to))) return undefined;
+  const obstacle = upgradeMayEnd(observation);
+  if (obstacle === undefined) return undefined;
+  const { waitMs, message: because, first } = obstacle;
+  if (first !== undefined) return operate('upgradeCluster', [first]);
+  const wait: Step = { kind: 'awaitQuiet', because, until: observation.now + (waitMs ?? 0) };
+  return waitMs === undefined ? blocked(obstacle, [wait]) : operate('upgradeCluster', [wait]);
+}

@@ -1,0 +1,290 @@
+/**
+ * How a cluster gets from the versions that its members run to the one that is asked for, or why it must not. All rules about
+ * versions are here and in the table (api/versions/table.ts). etcd itself stops nobody who skips a minor or goes back, so
+ * what is refused here is refused nowhere else.
+ */
+import {
+  type Departure,
+  DEPARTURES,
+  DOWNGRADE_REFERENCE,
+  FLOORS,
+  NEWEST_KNOWN,
+  ONE_MINOR_REFERENCE,
+  SUPPORT_REFERENCE,
+  SUPPORTED_MINORS,
+  type SupportedMinor,
+} from '../../../api/versions/table.ts';
+import { checkVersion, compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
+import { settingsGone } from './settings.ts';
+
+/** What one member says of versions (`/version`). */
+export interface MemberVersions {
+  readonly name: string;
+  /** Of its program. */
+  readonly server: string;
+  /** The one that the cluster has agreed on, such as 3.5.0; undefined when it was not learnt. */
+  readonly cluster?: string | undefined;
+  /** Of its data on disk, such as 3.6.0; undefined before 3.6. */
+  readonly storage?: string | undefined;
+}
+
+export interface UpgradeQuestion {
+  /** At least one; all of them. */
+  readonly members: readonly MemberVersions[];
+  readonly target: string;
+  readonly allowIntermediate: boolean;
+  /** Undefined: not known. */
+  readonly authEnabled: boolean | undefined;
+  /** Names of the environment variables that the specification gives to etcd. */
+  readonly environment: readonly string[];
+}
+
+export const REFUSALS = [
+  'VersionsDiffer',
+  'VersionUnsupported',
+  'ForbiddenVersion',
+  'SkipsMinor',
+  'BelowFloor',
+  'AcrossMinorDown',
+  'AuthEnabled',
+  'SettingsGone',
+  'ClusterVersionBehind',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+export type UpgradeAnswer =
+  /** Every member runs it. */
+  | { readonly kind: 'there' }
+  /** The versions to go through, each on every member before the next; the last is the one asked for. */
+  | {
+      readonly kind: 'path';
+      readonly hops: readonly [string, ...string[]];
+      readonly notes: readonly string[];
+    }
+  /** `message`: what is wrong, why, and what to write instead, with the place where etcd says so. */
+  | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string };
+
+/** The path to the target. Never throws; what is no version is refused. */
+export function upgradePath(question: UpgradeQuestion): UpgradeAnswer {
+  const { members, target } = question;
+  const versions = [...new Set(members.map(({ server }) => server))];
+  const fault = unusable(target, versions);
+  if (fault !== undefined) return fault;
+  const odd = versions.find(version => minorOf(version) === undefined);
+  const [from] = versions;
+  if (odd !== undefined || from === undefined) {
+    const what =
+      odd === undefined
+        ? 'no member says which version it runs'
+        : `a member runs ${odd}, which is no release of etcd`;
+    return refused(
+      'VersionsDiffer',
+      `${what}, so no way to ${target} is known; let spec.version be what they ran until they answer`,
+    );
+  }
+  if (versions.length > 1) return mixedPath(question, versions);
+  if (from === target) return { kind: 'there' };
+  return pathFrom(from, question);
+}
+
+/** A version that no living cluster may be moved to. */
+function unusable(target: string, versions: readonly string[]): UpgradeAnswer | undefined {
+  const check = checkVersion(target);
+  if (!check.supported) return refused('VersionUnsupported', `${check.fault}. ${offer(versions)}`);
+  const floor = FLOORS.find(
+    ({ minor, version, forbidden }) =>
+      forbidden === true && minor === minorOf(target) && !isAtLeast(target, version),
+  );
+  if (floor === undefined) return undefined;
+  return refused(
+    'ForbiddenVersion',
+    `no cluster is moved to etcd ${target}: before ${floor.version} ${floor.reason}. ${offer(versions)}`,
+  );
+}
+
+/** Where members of these versions can be brought: within their minor, and to the next one. */
+function offer(versions: readonly string[]): string {
+  const minors = new Set(versions.map(minorOf));
+  const here = SUPPORTED_MINORS.filter(minor => minors.has(minor));
+  const there = SUPPORTED_MINORS.filter(
+    minor => versions.length > 0 && versions.every(version => leavesFor(version, minor)),
+  );
+  const offered = new Set([...here, ...there].map(minor => NEWEST_KNOWN[minor]));
+  const choices = offered.size === 0 ? Object.values(NEWEST_KNOWN) : [...offered];
+  return `Set spec.version to ${choices.join(' or ')} (docs/reference/versions.md)`;
+}
+
+function leavesFor(version: string, minor: string): boolean {
+  const departure = departureFrom(version);
+  return departure?.to === minor && isAtLeast(version, departure.floor);
+}
+
+function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
+  const { target, allowIntermediate } = question;
+  const [here, there] = [minorOf(from) ?? '', minorOf(target) ?? ''];
+  if (here !== there && compareVersions(target, from) < 0) return downgrade(from, target);
+  const hops = hopsBetween(from, target);
+  if (hops === undefined) {
+    const message = `etcd ${from} is too old to be brought to ${target}: there is no way from it to a minor that is maintained (${SUPPORT_REFERENCE}). Make a new cluster and restore a backup into it`;
+    return refused('SkipsMinor', message);
+  }
+  if (hops.length > 1 && !allowIntermediate) return needsIntermediate(from, target, hops);
+  const obstacle = minorObstacle(question, here, hops);
+  if (obstacle !== undefined) return obstacle;
+  return { kind: 'path', hops, notes: notesOn(from, target) };
+}
+
+/** Every version on the way: the floor of each minor that is left, the newest of each that is passed, the target. */
+function hopsBetween(from: string, target: string): readonly [string, ...string[]] | undefined {
+  const passed: string[] = [];
+  let at = from;
+  while (minorOf(at) !== minorOf(target)) {
+    const departure = departureFrom(at);
+    if (departure === undefined) return undefined;
+    const newest = newestOf(minorOf(at));
+    if (!isAtLeast(at, departure.floor) && newest !== undefined) passed.push(newest);
+    if (departure.to === minorOf(target)) break;
+    at = NEWEST_KNOWN[departure.to];
+    passed.push(at);
+  }
+  const [first, ...rest] = passed;
+  return first === undefined ? [target] : [first, ...rest, target];
+}
+
+function departureFrom(version: string): Departure | undefined {
+  return DEPARTURES.find(departure => departure.from === minorOf(version));
+}
+
+function newestOf(minor: string | undefined): string | undefined {
+  return NEWEST_KNOWN[SUPPORTED_MINORS.find(known => known === minor) as SupportedMinor];
+}
+
+function downgrade(from: string, target: string): UpgradeAnswer {
+  const advice = `Set spec.version to a release of ${minorOf(from)}, such as ${from}; to go back, make a new cluster of ${target} and copy the keys into it`;
+  return refused(
+    'AcrossMinorDown',
+    `members of ${minorOf(from)} are not taken back to ${target}: a member of an older minor does not start on data of a newer one, and this release does not drive etcd's own downgrade (${DOWNGRADE_REFERENCE}). ${advice}`,
+  );
+}
+
+function needsIntermediate(from: string, target: string, hops: readonly string[]): UpgradeAnswer {
+  const [first = target] = hops;
+  const way = hops.join(', then ');
+  const advice = `Set spec.version to ${first} first, or spec.upgrade.allowIntermediateVersions to true to be taken through ${way}`;
+  const departure = departureFrom(from);
+  const leaves = minorOf(first) === minorOf(from);
+  if (departure !== undefined && leaves) {
+    return refused(
+      'BelowFloor',
+      `etcd ${from} is not taken to ${target}: ${departure.from} is left from ${departure.floor} on only, because ${departure.reason} (${departure.reference}). ${advice}`,
+    );
+  }
+  return refused(
+    'SkipsMinor',
+    `etcd ${from} is not taken to ${target}: minors are taken one at a time, and etcd does not stop a member that skips one (${ONE_MINOR_REFERENCE}). ${advice}`,
+  );
+}
+
+/** What must hold before any member leaves the minor, when the first hop leaves it. */
+function minorObstacle(
+  question: UpgradeQuestion,
+  minor: string,
+  hops: readonly string[],
+): UpgradeAnswer | undefined {
+  const [first = ''] = hops;
+  const departure = departureFrom(`${minor}.0`);
+  if (departure === undefined || minorOf(first) === minor) return undefined;
+  return (
+    authObstacle(question, departure) ??
+    settingsObstacle(question, departure) ??
+    agreementObstacle(question, minor)
+  );
+}
+
+function authObstacle({ authEnabled }: UpgradeQuestion, departure: Departure): UpgradeAnswer | undefined {
+  if (!departure.notWithAuth || authEnabled === false) return undefined;
+  const known =
+    authEnabled === true ? 'authentication is enabled' : 'it is not known whether authentication is off';
+  return refused(
+    'AuthEnabled',
+    `${departure.from} is not left while ${known}: ${departure.to} cannot read what the log says of users (${departure.reference}). Disable authentication, upgrade, and enable it again`,
+  );
+}
+
+function settingsObstacle({ environment }: UpgradeQuestion, departure: Departure): UpgradeAnswer | undefined {
+  const message = settingsGone(environment, departure);
+  return message === undefined ? undefined : refused('SettingsGone', message);
+}
+
+/**
+ * A member of the next minor must not be started before the cluster and every member's data have arrived in this one: it
+ * would find in its log what it cannot read (etcd 3.5 to 3.6 to 3.7, tried; docs/operations/upgrade.md).
+ */
+function agreementObstacle({ members }: UpgradeQuestion, minor: string): UpgradeAnswer | undefined {
+  const behind = members.filter(member => !hasArrived(member, minor));
+  if (behind.length === 0) return undefined;
+  const said = behind.map(
+    ({ name, cluster = 'unknown', storage }) =>
+      `${name} (cluster version ${cluster}${isAtLeast(`${minor}.0`, '3.6.0') ? `, storage version ${storage ?? 'unknown'}` : ''})`,
+  );
+  return refused(
+    'ClusterVersionBehind',
+    `the cluster has not arrived in ${minor} yet: ${said.join(', ')}. etcd raises both by itself within seconds when every member answers (${ONE_MINOR_REFERENCE}); nothing is to be written, but members that do not answer are to be looked after`,
+  );
+}
+
+/** Whether a member says that the cluster's version, and from 3.6 on that of its data, are of this minor. */
+export function hasArrived({ cluster, storage }: Omit<MemberVersions, 'name'>, minor: string): boolean {
+  const knowsStorage = isAtLeast(`${minor}.0`, '3.6.0');
+  return minorOf(cluster ?? '') === minor && (!knowsStorage || minorOf(storage ?? '') === minor);
+}
+
+/** Members that were found on different versions: brought to one that some of them run already, or nothing is guessed. */
+function mixedPath(question: UpgradeQuestion, versions: readonly string[]): UpgradeAnswer {
+  const { target, members } = question;
+  const sorted = versions.toSorted(compareVersions);
+  const others = versions.filter(version => version !== target);
+  if (versions.includes(target) && others.every(version => isOneStep(version, question))) {
+    return { kind: 'path', hops: [target], notes: [`found on ${sorted.join(' and ')}`] };
+  }
+  const found = members.map(({ name, server }) => `${name} ${server}`).join(', ');
+  const open = sorted.filter(version =>
+    versions.every(other => other === version || isOneStep(other, { ...question, target: version })),
+  );
+  const newest = sorted.at(-1);
+  const choices = open.map(
+    version => `${version} to ${version === newest ? 'finish what was begun' : 'go back'}`,
+  );
+  const advice =
+    choices.length > 0
+      ? `Set spec.version to ${choices.join(', or to ')}`
+      : `No release is one step from all of them: set spec.version to ${sorted[0]} and bring the others back to it by hand, or make a new cluster and restore a backup into it`;
+  return refused(
+    'VersionsDiffer',
+    `the members run different versions (${found}), and they are not brought to ${target}: etcd supports two neighbouring minors side by side, and no others (${ONE_MINOR_REFERENCE}). ${advice}`,
+  );
+}
+
+/** Whether a member that runs `version` may be started with the target at once, in a cluster that is mixed already. */
+function isOneStep(version: string, { target, members }: UpgradeQuestion): boolean {
+  const [here, there] = [minorOf(version), minorOf(target)];
+  if (here === there) return true;
+  if (departureFrom(version)?.to === there) return leavesFor(version, there ?? '');
+  // Back is possible for as long as the cluster has not agreed on the newer minor.
+  return (
+    departureFrom(target)?.to === here && members.every(({ cluster }) => minorOf(cluster ?? '') === there)
+  );
+}
+
+function notesOn(from: string, target: string): readonly string[] {
+  const check = checkVersion(target);
+  return [
+    ...(check.reason === 'NewerThanKnown' ? [check.message] : []),
+    ...(compareVersions(target, from) < 0 ? [`${target} is older than ${from}`] : []),
+    ...(check.outdated === undefined ? [] : [check.outdated.message]),
+  ];
+}
+
+function refused(reason: Refusal, message: string): UpgradeAnswer {
+  return { kind: 'refused', reason, message };
+}

@@ -1,0 +1,76 @@
+/** The steps of an upgrade: one member to another version, and what is left of a hop. */
+import { minorOf } from '../../../api/versions/compare.ts';
+import type { Step } from '../../model/decision.ts';
+import { seatsOf } from '../../model/member-view.ts';
+import type { Observation, PodFacts } from '../../model/observation.ts';
+import { changesBesidesImage } from '../rollout/rendering.ts';
+import { usableClaim } from '../repair/index.ts';
+import { handOver, restart } from '../rollout/next-member.ts';
+import type { Goal } from './goal.ts';
+import { isUnsettled, waitingPods } from './pods.ts';
+import { mustSettle } from './settling.ts';
+
+/** Everything that is left of this hop, and a word on those that follow. */
+export function laterSteps(observation: Observation, goal: Goal): Step[] {
+  const waiting = waitingPods(observation, goal);
+  const names = waiting.map(pod => pod.name);
+  const steps = waiting.flatMap((pod, index) => [
+    ...handOver(observation, names, pod.name),
+    ...move(observation, pod, { from: goal.from, to: goal.to, isLast: index === waiting.length - 1 }),
+  ]);
+  const minor = minorOf(goal.to) ?? '';
+  const members = seatsOf(observation).map(({ name }) => name);
+  const agree: Step[] = minorOf(goal.from) === minor ? [] : [{ kind: 'awaitAgreement', members, minor }];
+  return [...steps, ...agree];
+}
+
+/** One member to another version: in its pod where only the image differs, else in a new pod on its volume. */
+export function move(
+  observation: Observation,
+  pod: PodFacts,
+  { from, to, isLast }: { readonly from: string; readonly to: string; readonly isLast: boolean },
+): Step[] {
+  const warning = isLast ? pointOfNoReturn(from, to) : undefined;
+  const because = `from ${from} to ${to}${warning === undefined ? '' : `, ${warning}`}`;
+  const { name: member, uid } = pod;
+  const inPlace = changesBesidesImage(observation, pod, to).length === 0;
+  const settle = mustSettle(from, to);
+  if (inPlace && !isUnsettled(pod, from, to)) {
+    return [
+      { kind: 'replaceImage', member, uid, version: to, because },
+      { kind: 'awaitVersion', member, version: to },
+    ];
+  }
+  const claimUid = usableClaim(observation, member)?.uid ?? '';
+  const why = settle
+    ? `one more start with ${from}, which leaves behind what ${minorOf(to)} cannot read`
+    : because;
+  const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because: why };
+  if (!settle) return [stop, ...startAgain(observation, member, { version: to })];
+  return [
+    stop,
+    ...startAgain(observation, member, { version: from, settledIn: minorOf(from) }),
+    { kind: 'replaceImage', member, uid: 'as made', version: to, because },
+    { kind: 'awaitVersion', member, version: to },
+  ];
+}
+
+export function startAgain(
+  observation: Observation,
+  member: string,
+  { version, settledIn }: { readonly version: string; readonly settledIn?: string | undefined },
+): Step[] {
+  return restart(observation, member).map(step =>
+    step.kind === 'restartMember'
+      ? { ...step, version, ...(settledIn === undefined ? {} : { settledIn }) }
+      : { kind: 'awaitVersion', member, version },
+  );
+}
+
+/** What people must know before the last member of a minor; undefined within a minor. */
+export function pointOfNoReturn(from: string, to: string): string | undefined {
+  const minor = minorOf(to);
+  return minorOf(from) === minor
+    ? undefined
+    : `the point of no return: after it no member can go back to ${minorOf(from)}`;
+}

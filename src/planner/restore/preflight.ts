@@ -1,0 +1,162 @@
+/** What stands in the way of a restore before anything is touched. Pure. */
+import { parseQuantity } from '../../api/values/quantity.ts';
+import { compareVersions, minorOf } from '../../api/versions/compare.ts';
+import { type Check, firstObstacle, isAwake, namesAreFree } from '../checks/obstacles.ts';
+import { serialsAreLeft, specificationIsUsable } from '../checks/obstacles.ts';
+import { rebuiltIdentity, tokenPrefix } from '../model/identity.ts';
+import { hasEnded } from '../model/member-names.ts';
+import { denialOf } from '../model/member-probe.ts';
+import type { Observation } from '../model/observation.ts';
+import { successorsAreCertified } from '../operations/certificates/next-names.ts';
+import { storageFor } from '../operations/create/storage.ts';
+import { certificatesAreGood } from '../operations/certificates/index.ts';
+import { judgeConfirmation } from './confirmation.ts';
+import { firstRestored } from './first-restored.ts';
+import { type Judgement, type Refusal, refused, type Wait, waits } from './judgement.ts';
+import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from '../model/restore-of-cluster.ts';
+
+/**
+ * Pods of the cluster's members that are its own no more (somebody took their owner reference away) are nobody's to stop, and would
+ * go on beside the restored cluster, behind the same Service.
+ */
+const nobodyGoesOn: Check = ({ cluster, pods }) => {
+  const strays = pods.filter(
+    pod => !pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true && !hasEnded(pod),
+  );
+  if (strays.length === 0) return undefined;
+  const names = strays.map(({ name }) => name).join(', ');
+  const message = `pod ${names} was made for a member of ${cluster.name} and has lost its owner reference: it is not stopped, and would go on beside what is restored; delete it`;
+  return { reason: 'NameTaken', message };
+};
+
+/** Members of a restore are numbered above all that there ever were. */
+const membersAreCertified: Check = observation =>
+  successorsAreCertified(observation, firstRestored(observation));
+
+const CHECKS: readonly Check[] = [
+  nobodyGoesOn,
+  specificationIsUsable,
+  isAwake,
+  namesAreFree,
+  serialsAreLeft,
+  certificatesAreGood,
+  membersAreCertified,
+];
+
+/** What etcd writes beside the database: its log, and room to grow. */
+const LOG_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Why the restore may not begin; undefined when it may. What is refused once stays refused. Whether what is there may be overwritten
+ * is looked at before all that passes by itself: nothing comes to life unconfirmed later. Only in the middle of another restore
+ * nobody can say yet which cluster it will be.
+ */
+export function admission(observation: Observation, restore: RestoreOfCluster): Judgement | undefined {
+  return (
+    restore.refusal ??
+    otherUnderWay(observation, restore) ??
+    judgeConfirmation(observation, restore) ??
+    identityIsRecorded(observation) ??
+    (restore.source && sourceFits(observation, restore.source)) ??
+    canBeAsked(observation) ??
+    otherFirst(observation, restore) ??
+    obstacleOf(observation)
+  );
+}
+
+/** Restores of which one can be next: proved to be whole, and not refused. The older one first. */
+export function candidates({ restores = [] }: Observation): readonly RestoreOfCluster[] {
+  return inOrder(restores.filter(({ source, refusal }) => source !== undefined && refusal === undefined));
+}
+
+/** One restore of a cluster at a time. */
+function otherUnderWay({ cluster }: Observation, restore: RestoreOfCluster): Wait | undefined {
+  const under = restoreUnderWay(cluster);
+  return under === undefined || under.uid === restore.uid ? undefined : waitsFor(under.name, cluster.name);
+}
+
+/** The older one first. */
+function otherFirst(observation: Observation, restore: RestoreOfCluster): Wait | undefined {
+  const [first] = candidates(observation);
+  if (first === undefined || first.uid === restore.uid || restore.source === undefined) return undefined;
+  return waitsFor(first.name, observation.cluster.name);
+}
+
+function waitsFor(other: string, cluster: string): Wait {
+  const message = `EtcdRestore ${other} restores the cluster ${cluster} first; delete one of the two`;
+  return waits('AnotherRestore', message);
+}
+
+function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfCluster[] {
+  const keyOf = ({ createdAt, name }: RestoreOfCluster): string => `${createdAt} ${name}`;
+  return restores.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** A lost status is recorded again first: what the restore puts aside must be known, so that it can be brought back. */
+function identityIsRecorded(observation: Observation): Wait | undefined {
+  const { status, name } = observation.cluster;
+  const found = status.incarnation === undefined ? rebuiltIdentity(observation) : undefined;
+  // Nothing records an identity that nobody knows.
+  if (found?.clusterId === undefined || found.incarnation.members.length === 0) return undefined;
+  return waits('StatusLost', `the status of ${name} was lost and is recorded again first`);
+}
+
+/** What the cluster itself says stands in the way of everything. */
+function obstacleOf(observation: Observation): Wait | undefined {
+  const obstacle = firstObstacle(observation, CHECKS);
+  return obstacle && waits(obstacle.reason, obstacle.message);
+}
+
+/** What is begun must be seen, and what is aborted be opened to clients again: both need members that tell the operator. */
+function canBeAsked({ cluster, probes }: Observation): Refusal | undefined {
+  const denial = Object.values(probes)
+    .map(denialOf)
+    .find(found => found !== undefined);
+  if (denial === undefined) return undefined;
+  return refused(
+    'UsersWithoutTLS',
+    `the members of ${cluster.name} ask for a user that the operator is not (${denial}), so it could neither see what it restores nor take it back: write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+  );
+}
+
+function sourceFits(observation: Observation, source: RestoreSource): Refusal | undefined {
+  const { cluster } = observation;
+  const version = cluster.status.currentVersion || cluster.config.version;
+  const to = minorOf(version);
+  for (const newer of [source.etcdVersion, source.storageVersion]) {
+    const from = minorOf(newer ?? '');
+    if (from === undefined || to === undefined || compareVersions(`${from}.0`, `${to}.0`) <= 0) continue;
+    return refused(
+      'VersionTooOld',
+      `the backup comes from etcd ${newer}, and ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
+    );
+  }
+  if (source.authEnabled === true && cluster.config.TLS === undefined) {
+    return refused(
+      'UsersWithoutTLS',
+      `the backup has authentication switched on, and ${cluster.name} has no TLS: without a certificate of a user with the role root the operator could not ask its members any more; write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+    );
+  }
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
+  if (source.snapshotSize >= quota) {
+    return refused(
+      'QuotaTooSmall',
+      `the database of the backup has ${source.snapshotSize} bytes, and the members of ${cluster.name} take ${quota} (spec.etcd.quotaBackendBytes): they would refuse the first write; raise the quota, and then have this EtcdRestore looked at again`,
+    );
+  }
+  const storage = cluster.status.storage ?? storageFor(observation);
+  if (storage.kind === 'EmptyDir') {
+    return refused(
+      'NoVolumes',
+      `${cluster.name} keeps its data in its pods; a backup is restored onto volumes only: write spec.clusterTemplate with storage.volumeClaimTemplate, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+    );
+  }
+  const size = parseQuantity(storage.size ?? '');
+  // For a while the snapshot lies beside the database that is made of it.
+  const needed = 2 * source.snapshotSize + LOG_BYTES;
+  if (size === undefined || size >= needed) return undefined;
+  return refused(
+    'VolumeTooSmall',
+    `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, and those of ${cluster.name} have ${storage.size}: raise the size in spec.storage.volumeClaimTemplate of the EtcdCluster, and then have this EtcdRestore looked at again`,
+  );
+}

@@ -1,0 +1,71 @@
+/** What the watcher needs of its surroundings, in its own small interfaces. */
+import type { KindRef, KubeObject } from '../../kube/port.ts';
+import type { StoreChange } from '../../kube/store.ts';
+import type { Kind } from '../../api/names.ts';
+
+/** Time and chance, so that a test can own both. */
+export interface Clock {
+  /** Monotonic milliseconds from an arbitrary start: only differences mean something. */
+  now(): number;
+  /** The time of day, for what people read. */
+  date(): Date;
+  /** A number from 0 up to and without 1. */
+  random(): number;
+  /** Calls `run` once after so many milliseconds; returns what cancels it. */
+  after(milliseconds: number, run: () => void): () => void;
+}
+
+/** Constant messages with fields. */
+export interface WatcherLogger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** How the delivery of one signal ended; see `Delivery` of the queue. */
+export type DeliveryOutcome = 'delivered' | 'held' | 'unavailable' | 'refused';
+
+export interface WatcherMetrics {
+  /** An event of a watched object; `told` when it became (part of) a signal. */
+  eventSeen(objectKind: string, told: boolean): void;
+  /** How many resources of a kind no pass has succeeded for, for a minute or longer. */
+  withoutPass(kind: Kind, count: number): void;
+  signalSent(kind: Kind, outcome: DeliveryOutcome, seconds: number): void;
+}
+
+/** One kind to be followed through every failure until `stop`. */
+export interface ReflectorSpec extends KindRef {
+  readonly namespace: string | undefined;
+  readonly labelSelector: string | undefined;
+  /** Nothing but metadata is asked for: the content of a Secret never comes here. */
+  readonly metadataOnly: boolean;
+  /** Applied before an object is stored or handed on. */
+  readonly slim: (object: KubeObject) => KubeObject;
+  readonly onChange: (change: StoreChange) => void;
+}
+
+export interface ReflectorHandle {
+  start(): void;
+  stop(): Promise<void> | void;
+  /** Whether the first list is complete. */
+  synced(): boolean;
+}
+
+export type ReflectorFactory = (spec: ReflectorSpec) => ReflectorHandle;
+
+export const silentMetrics: WatcherMetrics = {
+  eventSeen: () => {},
+  withoutPass: () => {},
+  signalSent: () => {},
+};
+
+/** The machine's own time and chance. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  date: () => new Date(),
+  random: () => Math.random(),
+  after(milliseconds, run) {
+    const timer = setTimeout(run, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,273 @@
+/**
+ * Keys that wait to be signalled. However often a key is added, at most one delivery of it is under way and one
+ * more waits; a key leaves only when it was delivered after it was last added. Nothing here gives up.
+ *
+ * When Temporal cannot be reached, the whole queue backs off: it tries one key at a time until one gets through.
+ * Keys that were not tried yet in this outage have a place of their own, so that one workflow that refuses its
+ * signals (Temporal answers "busy" until the deadline) never holds up the others.
+ */
+import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
+import { backoffMs, nextInterval } from './pace.ts';
+import { type Entry, newEntry } from './entry.ts';
+
+interface Outage {
+  failures: number;
+  code: string;
+  /** Whether the wait since the last failed try is over. */
+  probeDue: boolean;
+  cancelTimer: () => void;
+}
+
+export class CoalescingQueue {
+  readonly #deps: QueueDeps;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready = new Set<Entry>();
+  readonly #flights = new Map<Entry, Promise<void>>();
+  readonly #abort = new AbortController();
+  #outage: Outage | undefined;
+  #outages = 0;
+  #lastDeliveredAt = Number.NEGATIVE_INFINITY;
+  #added = 0;
+  #delivered = 0;
+  #failed = 0;
+  #stopped = false;
+  #paused = false;
+
+  constructor(deps: QueueDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. */
+  add(key: string, { urgent = false }: { readonly urgent?: boolean } = {}): void {
+    if (this.#stopped) return;
+    this.#added += 1;
+    const entry = this.#entry(key);
+    entry.waitingSince ??= this.#deps.clock.now();
+    const isSooner = urgent && !entry.urgent;
+    entry.urgent ||= urgent;
+    if (entry.phase === 'delayed' && isSooner) entry.cancelTimer();
+    if (entry.phase === 'idle' || (entry.phase === 'delayed' && isSooner)) this.#schedule(entry);
+    else if (entry.phase === 'inFlight') entry.againSince ??= this.#deps.clock.now();
+  }
+
+  /** The keys that failed, or that an outage keeps from being tried. A key that only keeps its pace is not among them. */
+  undelivered(): readonly Undelivered[] {
+    const found: Undelivered[] = [];
+    for (const entry of this.#entries.values()) {
+      const code = entry.code ?? this.#outage?.code;
+      if (entry.waitingSince === undefined || code === undefined) continue;
+      found.push({ key: entry.key, since: entry.waitingSince, code });
+    }
+    return found;
+  }
+
+  /** Whether the last try of a key was delivered: undefined when it was never tried, or forgotten since. */
+  lastDelivered(key: string): boolean | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || (entry.deliveredAt === undefined && entry.code === undefined))
+      return undefined;
+    return entry.code === undefined;
+  }
+
+  /** Whether the last delivery of a key began less than so many milliseconds ago, or the next is held back. */
+  wasToldWithin(key: string, milliseconds: number): boolean {
+    const entry = this.#entries.get(key);
+    if (entry?.deliveredAt === undefined) return false;
+    return entry.held > 0 || this.#deps.clock.now() - entry.deliveredAt < milliseconds;
+  }
+
+  /** No delivery begins until `resume`; what is added waits. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#pump();
+  }
+
+  /** Drops what is remembered of the pace of keys that have long been quiet. */
+  sweep(quietMs: number): void {
+    const limit = this.#deps.clock.now() - quietMs;
+    for (const [key, entry] of this.#entries) {
+      if (entry.phase === 'idle' && entry.startedAt < limit) this.#entries.delete(key);
+    }
+  }
+
+  stats(): QueueStats {
+    const waiting = [...this.#entries.values()].filter(entry => entry.waitingSince !== undefined).length;
+    return {
+      keys: this.#entries.size,
+      waiting,
+      inFlight: this.#flights.size,
+      added: this.#added,
+      delivered: this.#delivered,
+      failed: this.#failed,
+      reachable: this.#outage === undefined,
+    };
+  }
+
+  /**
+   * Final: no delivery begins after this call. Resolves when those under way have ended; after `graceMs` they
+   * are aborted.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopped = true;
+    for (const entry of this.#entries.values()) entry.cancelTimer();
+    this.#outage?.cancelTimer();
+    this.#ready.clear();
+    const { clock } = this.#deps;
+    const cancelAbort = clock.after(graceMs, () => this.#abort.abort());
+    await Promise.all(this.#flights.values());
+    cancelAbort();
+    this.#outage?.cancelTimer();
+  }
+
+  #entry(key: string): Entry {
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const entry = newEntry(key, this.#deps.options);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #schedule(entry: Entry): void {
+    const { clock, options } = this.#deps;
+    // A key that was refused keeps its distance whatever the news, and not all news can be urgent.
+    const isRare = clock.now() - entry.hurried[0] >= 2 * options.maxIntervalMs;
+    const isHurried = entry.urgent && isRare && entry.failures === 0 && entry.held === 0;
+    const notBefore = isHurried
+      ? Math.min(entry.notBefore, entry.startedAt + options.urgentIntervalMs)
+      : entry.notBefore;
+    const wait = notBefore - clock.now();
+    if (wait <= 0) return this.#makeReady(entry);
+    entry.phase = 'delayed';
+    entry.cancelTimer = clock.after(wait, () => this.#makeReady(entry));
+  }
+
+  #makeReady(entry: Entry): void {
+    entry.phase = 'ready';
+    this.#ready.add(entry);
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (let entry = this.#next(); entry !== undefined; entry = this.#next()) this.#start(entry);
+  }
+
+  /** The next key to be tried now, in the order in which they became ready. */
+  #next(): Entry | undefined {
+    if (this.#stopped || this.#paused) return undefined;
+    if (this.#outage === undefined) {
+      return this.#flights.size < this.#deps.options.concurrency ? first(this.#ready, () => true) : undefined;
+    }
+    const inFlight = [...this.#flights.keys()];
+    const untried = first(this.#ready, entry => !this.#triedNow(entry));
+    if (untried !== undefined && inFlight.every(entry => this.#triedNow(entry))) return untried;
+    if (inFlight.some(entry => this.#triedNow(entry))) return undefined;
+    if (!this.#outage.probeDue) return undefined;
+    return first(this.#ready, entry => this.#triedNow(entry));
+  }
+
+  #triedNow(entry: Entry): boolean {
+    return entry.triedIn === this.#outages;
+  }
+
+  #start(entry: Entry): void {
+    this.#ready.delete(entry);
+    entry.phase = 'inFlight';
+    entry.againSince = undefined;
+    entry.startedAt = this.#deps.clock.now();
+    if (entry.urgent) entry.hurried = [entry.hurried[1], entry.startedAt];
+    entry.urgent = false;
+    const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
+      this.#flights.delete(entry);
+      this.#settle(entry, delivery);
+    });
+    this.#flights.set(entry, flight);
+  }
+
+  #settle(entry: Entry, delivery: Delivery): void {
+    const now = this.#deps.clock.now();
+    if (delivery.outcome === 'delivered') {
+      this.#settleDelivered(entry, now);
+    } else if (delivery.outcome === 'held') {
+      this.#settleHeld(entry, now);
+    } else {
+      this.#failed += 1;
+      entry.code = delivery.code;
+      entry.notBefore = now;
+      // Others got through meanwhile: the fault is with this key, not with Temporal.
+      const alone = this.#lastDeliveredAt >= entry.startedAt;
+      if (delivery.outcome === 'unavailable' && !alone) this.#noteOutage(entry, delivery.code);
+      else this.#delayKey(entry, now);
+    }
+    entry.phase = 'idle';
+    if (!this.#stopped && entry.waitingSince !== undefined) this.#schedule(entry);
+    this.#pump();
+  }
+
+  #settleDelivered(entry: Entry, now: number): void {
+    this.#delivered += 1;
+    this.#lastDeliveredAt = now;
+    // Until it changed again, not until its turn came: waiting for a slow Temporal is not being quiet.
+    const changedAt = entry.waitingSince ?? entry.startedAt;
+    const stillMs = changedAt - (entry.deliveredAt ?? Number.NEGATIVE_INFINITY);
+    entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, stillMs });
+    entry.notBefore = entry.startedAt + entry.interval;
+    entry.deliveredAt = entry.startedAt;
+    entry.held = 0;
+    entry.waitingSince = entry.againSince;
+    this.#settleReached(entry);
+  }
+
+  #settleHeld(entry: Entry, now: number): void {
+    const { clock, options } = this.#deps;
+    this.#lastDeliveredAt = now;
+    entry.held += 1;
+    entry.notBefore = now + backoffMs(options.heldBackoff, entry.held, clock.random());
+    this.#settleReached(entry);
+  }
+
+  /** Temporal has answered as it should. */
+  #settleReached(entry: Entry): void {
+    entry.failures = 0;
+    entry.code = undefined;
+    this.#outage?.cancelTimer();
+    this.#outage = undefined;
+  }
+
+  #delayKey(entry: Entry, now: number): void {
+    const { clock, options } = this.#deps;
+    entry.failures += 1;
+    entry.notBefore = now + backoffMs(options.keyBackoff, entry.failures, clock.random());
+  }
+
+  #noteOutage(entry: Entry, code: string): void {
+    const { clock, options } = this.#deps;
+    const began = this.#outage === undefined;
+    if (began) this.#outages += 1;
+    const outage = this.#outage ?? { failures: 0, code, probeDue: false, cancelTimer: () => {} };
+    this.#outage = outage;
+    outage.code = code;
+    // A key that was under way when the outage began, or is tried for the first time in it, says nothing new
+    // about how long it lasts.
+    const wasProbe = began || this.#triedNow(entry);
+    entry.triedIn = this.#outages;
+    if (!wasProbe) return;
+    outage.failures += 1;
+    outage.probeDue = false;
+    outage.cancelTimer = clock.after(
+      backoffMs(options.outageBackoff, outage.failures, clock.random()),
+      () => {
+        outage.probeDue = true;
+        this.#pump();
+      },
+    );
+  }
+}
+
+function first<T>(items: ReadonlySet<T>, matches: (item: T) => boolean): T | undefined {
+  for (const item of items) if (matches(item)) return item;
+  return undefined;
+}

@@ -1,0 +1,62 @@
+/** What the queue of signals is given, and what it tells. */
+import type { Backoff, Pace } from './pace.ts';
+import type { Clock } from '../model/ports.ts';
+
+/**
+ * How a delivery ended. `unavailable`: Temporal did not take it, and may be taking nothing from anybody.
+ * `refused`: Temporal is there and does not want this one. `code` is for people: no addresses, no secrets.
+ */
+export type Delivery =
+  | { readonly outcome: 'delivered' }
+  /** Its workflow has not got to the last one yet: it is tried again, and neither Temporal nor the key is in trouble. */
+  | { readonly outcome: 'held' }
+  | FailedDelivery;
+
+export interface FailedDelivery {
+  readonly outcome: 'unavailable' | 'refused';
+  readonly code: string;
+}
+
+/** Never rejects. Ends soon after `abort` is raised. */
+export type Deliver = (key: string, abort: AbortSignal) => Promise<Delivery>;
+
+export interface QueueOptions extends Pace {
+  /**
+   * The time between two signals of a key whose news is urgent, however slow its pace has become; for two of them in
+   * twice `maxIntervalMs`.
+   */
+  readonly urgentIntervalMs: number;
+  /** Deliveries under way at once, of different keys. */
+  readonly concurrency: number;
+  /** The wait between the tries of a queue that cannot reach Temporal. */
+  readonly outageBackoff: Backoff;
+  /** The wait between the tries of a single key that is refused. */
+  readonly keyBackoff: Backoff;
+  /** The wait between the tries of a key that is held back. */
+  readonly heldBackoff: Backoff;
+}
+
+export interface QueueDeps {
+  readonly deliver: Deliver;
+  readonly clock: Clock;
+  readonly options: QueueOptions;
+}
+
+/** A key that was added and could not be delivered so far. */
+export interface Undelivered {
+  readonly key: string;
+  /** On the clock of the queue: when it was first added since its last delivery. */
+  readonly since: number;
+  /** How the last try of this key, or else of the queue, ended. */
+  readonly code: string;
+}
+
+export interface QueueStats {
+  readonly keys: number;
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly added: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly reachable: boolean;
+}

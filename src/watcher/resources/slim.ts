@@ -1,0 +1,159 @@
+/**
+ * What the watcher remembers of an object: enough to tell its owner and a change that matters, and no more.
+ * Applied before an object is stored, so nothing else is ever held. Pure.
+ */
+import { createHash } from 'node:crypto';
+import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
+import { ANNOTATION_MAINTENANCE, GROUP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
+import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
+import { backupFigures } from './backup-figures.ts';
+import { at, canonical, listAt, pick } from '../model/json.ts';
+import { secretReferences } from './secret-references.ts';
+
+/** kubectl keeps the whole applied object here. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** One of the three kinds: identity, what it names (Secrets, and a restore its cluster), whether it is under way, and the conditions that the watcher wrote on it. */
+export function slimResource(object: KubeObject): KubeObject {
+  return {
+    ...bare(object),
+    secrets: secretReferences(object),
+    cluster: at(object, 'spec', 'etcdCluster', 'name'),
+    underWay: isUnderWay(object),
+    hasWork: hasWork(object),
+    figures: backupFigures(object),
+    ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
+      WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
+    ),
+  };
+}
+
+/** Whether there is something to be done for a resource, as far as its status tells. */
+function hasWork(object: KubeObject): boolean {
+  const { generation, deletionTimestamp } = object.metadata;
+  if (deletionTimestamp !== undefined || isUnderWay(object)) return true;
+  if (at(object, 'status', 'observedGeneration') !== generation) return true;
+  if (object.kind !== 'EtcdCluster') return false;
+  const isAvailable = listAt(object, 'status', 'conditions').some(
+    condition => at(condition, 'type') === 'Available' && at(condition, 'status') === 'True',
+  );
+  return !isAvailable || at(object, 'status', 'operation') !== undefined;
+}
+
+/** A restore that has not ended, or a backup that is being made: nothing of theirs in Kubernetes changes by itself. */
+function isUnderWay(object: KubeObject): boolean {
+  if (object.kind === 'EtcdRestore') return at(object, 'status', 'completedAt') === undefined;
+  return object.kind === 'EtcdBackup' && at(object, 'status', 'progress') !== undefined;
+}
+
+/** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */
+export function slimOwned(object: KubeObject): KubeObject {
+  return { ...bare(object), meaning: fingerprint(meaningOf(object)) };
+}
+
+/**
+ * A Pod: as other owned objects, and the address at which its member is asked (prober.ts). One that has ended, or was evicted,
+ * still names the address that it had, which may be another pod's by now.
+ */
+export function slimPod(object: KubeObject): KubeObject {
+  const hasEnded = ['Succeeded', 'Failed'].includes(String(at(object, 'status', 'phase')));
+  return { ...slimOwned(object), podIP: hasEnded ? undefined : at(object, 'status', 'podIP') };
+}
+
+/**
+ * A Secret, of which only the metadata has come: identity only. Its annotations go, because kubectl puts a copy of the data
+ * there. What a change of the data looks like is then a new resourceVersion and nothing else.
+ */
+export function slimSecret({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: slimMeta(metadata) };
+}
+
+/** The parts of an object whose change means something to the owner: never counters, messages or timestamps. */
+function meaningOf(object: KubeObject): unknown {
+  switch (object.kind) {
+    case 'Pod':
+      return podMeaning(object);
+    case 'PersistentVolumeClaim':
+      return {
+        spec: object['spec'],
+        status: pick(
+          object['status'],
+          'phase',
+          'capacity',
+          'allocatedResources',
+          'allocatedResourceStatuses',
+        ),
+        conditions: conditionsMeaning(object),
+      };
+    case 'PodDisruptionBudget':
+      // Its status only repeats what the pods say.
+      return { spec: object['spec'] };
+    default:
+      return { spec: object['spec'], status: pick(object['status'], 'loadBalancer') };
+  }
+}
+
+function podMeaning(pod: KubeObject): unknown {
+  const containers = [
+    ...listAt(pod, 'status', 'initContainerStatuses'),
+    ...listAt(pod, 'status', 'containerStatuses'),
+  ];
+  return {
+    node: at(pod, 'spec', 'nodeName'),
+    // Almost nothing in a pod's specification can change; these can (KEP-1287 for resources).
+    containers: listAt(pod, 'spec', 'containers').map(container =>
+      pick(container, 'name', 'image', 'resources'),
+    ),
+    status: pick(pod['status'], 'phase', 'reason', 'podIP'),
+    conditions: conditionsMeaning(pod),
+    containerStatuses: containers.map(status => ({
+      ...pick(status, 'name', 'ready', 'started', 'restartCount', 'imageID'),
+      waiting: at(status, 'state', 'waiting', 'reason'),
+      running: at(status, 'state', 'running') !== undefined,
+      exitCode: at(status, 'state', 'terminated', 'exitCode'),
+    })),
+  };
+}
+
+function conditionsMeaning(object: KubeObject): unknown {
+  return listAt(object, 'status', 'conditions').map(condition => pick(condition, 'type', 'status', 'reason'));
+}
+
+function bare({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: slimMeta(metadata), marks: marksOf(metadata) };
+}
+
+/**
+ * Who the object is and whose. Whoever may make objects decides how large their labels and annotations are, and how many
+ * objects there are: of these, and of owners who are none of ours, nothing is kept.
+ */
+function slimMeta(metadata: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
+  const owners = metadata.ownerReferences?.filter(({ apiVersion }) => apiVersion.startsWith(`${GROUP}/`));
+  const labels = Object.entries(metadata.labels ?? {}).filter(([key]) => OWNING_LABELS.includes(key));
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(generation !== undefined && { generation }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(owners !== undefined && owners.length > 0 && { ownerReferences: owners }),
+  };
+}
+
+/** The labels by which an object names its cluster (owner-key.ts). */
+const OWNING_LABELS: readonly string[] = [LABEL_APP, LABEL_CLUSTER];
+
+/** A fingerprint of what people and controllers mark an object with; that it has changed is all that counts. */
+function marksOf({ labels = {}, annotations = {}, ownerReferences = [] }: ObjectMeta): string {
+  // The second is renewed every few seconds while something heavy goes on: of no concern to anybody who waits.
+  const { [LAST_APPLIED]: _, [ANNOTATION_MAINTENANCE]: __, ...others } = annotations;
+  return fingerprint([labels, others, ownerReferences]);
+}
+
+/** Equal for equal values, and short. */
+function fingerprint(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('base64');
+}

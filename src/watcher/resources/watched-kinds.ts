@@ -1,0 +1,64 @@
+/** What is watched, how it is slimmed, and which resources a change of it concerns. */
+import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
+import type { KindRef, KubeObject } from '../../kube/port.ts';
+import { at } from '../model/json.ts';
+import type { KnownResources } from './known-resources.ts';
+import { ownerOf } from './owner-key.ts';
+import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
+
+export interface WatchedKind extends KindRef {
+  readonly labelSelector: string | undefined;
+  readonly metadataOnly: boolean;
+  readonly slim: (object: KubeObject) => KubeObject;
+}
+
+/** What belongs to a cluster carries both labels, whatever its owner reference says. */
+const OWNED_SELECTOR = `${LABEL_APP}=${APP},${LABEL_CLUSTER}`;
+
+const resource = (kind: string): WatchedKind => ({
+  apiVersion: API_VERSION,
+  kind,
+  labelSelector: undefined,
+  metadataOnly: false,
+  slim: slimResource,
+});
+
+const owned = (apiVersion: string, kind: string): WatchedKind => ({
+  apiVersion,
+  kind,
+  labelSelector: OWNED_SELECTOR,
+  metadataOnly: false,
+  slim: slimOwned,
+});
+
+/**
+ * Secrets carry no label of ours: people make them, and the resources refer to them by name. That one has changed shows in its
+ * metadata; what it holds is read by the pass that follows.
+ */
+export const WATCHED_KINDS: readonly WatchedKind[] = [
+  resource('EtcdCluster'),
+  resource('EtcdBackup'),
+  resource('EtcdRestore'),
+  { ...owned('v1', 'Pod'), slim: slimPod },
+  owned('v1', 'PersistentVolumeClaim'),
+  owned('v1', 'Service'),
+  owned('policy/v1', 'PodDisruptionBudget'),
+  { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, metadataOnly: true, slim: slimSecret },
+];
+
+/** The keys of the clusters that one of the three kinds concerns beside itself: an EtcdRestore is carried out by its cluster's workflow. */
+export function clustersOf(object: KubeObject, known: KnownResources): readonly string[] {
+  const { namespace } = object.metadata;
+  const name = at(object, 'cluster');
+  if (object.kind !== 'EtcdRestore' || namespace === undefined || typeof name !== 'string') return [];
+  return known.owning({ kind: 'EtcdCluster', namespace, name, uid: undefined });
+}
+
+/** The keys of the existing resources that an owned object or a Secret concerns, each once. */
+export function concernedBy(object: KubeObject, known: KnownResources): readonly string[] {
+  const owner = ownerOf(object);
+  const keys = owner === undefined ? [] : known.owning(owner);
+  const { namespace, name } = object.metadata;
+  if (object.kind !== 'Secret' || namespace === undefined) return keys;
+  return [...new Set([...keys, ...known.referringTo(namespace, name)])];
+}

@@ -1,0 +1,227 @@
+/** The few things that the watcher asks of Temporal, each with a deadline. */
+import {
+  type Client,
+  isGrpcServiceError,
+  NamespaceNotFoundError,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
+import { type Changed, changedSignal } from '../../workflows/messages.ts';
+import type { FailedDelivery } from '../queue/delivery.ts';
+
+/** A running workflow whose tasks keep failing, and what the server says about it. */
+export interface WorkflowProblem {
+  readonly workflowId: string;
+  /** Such as `category=WorkflowTaskFailed`, `cause=WorkflowTaskFailedCauseNonDeterministicError`. */
+  readonly problems: readonly string[];
+}
+
+/** What a workflow of a resource is at, as Temporal sees it. */
+export interface WorkflowState {
+  /** What is awaited from a worker: a task of the workflow, or the activity that makes a pass. Undefined: nothing. */
+  readonly awaited:
+    | {
+        /** Equal texts: it is still the same one that is awaited. */
+        readonly id: string;
+        readonly kind: 'task' | 'pass';
+        /** From 1. */
+        readonly attempt: number;
+        /** Of the last attempt that failed; undefined when none did. */
+        readonly failure: string | undefined;
+      }
+    | undefined;
+}
+
+/** Every call rejects when it takes longer than its deadline, or soon after `abort` is raised. */
+export interface TemporalPort {
+  /** Delivers `changed` to the resource's workflow, and starts that when it does not run. */
+  tell(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void>;
+  /** Delivers `changed` to the resource's workflow when it runs; does nothing when it does not. */
+  tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void>;
+  /** What the workflow of a resource is at, or with `operation` what its operation is when one runs; undefined when none runs. */
+  state(
+    ref: ResourceRef,
+    of: 'resource' | 'resourceAndOperation',
+    abort: AbortSignal,
+  ): Promise<WorkflowState | undefined>;
+  /** Running workflows of the task queue that report problems; `unsupported` by servers that do not say. */
+  problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'>;
+}
+
+export interface TemporalPortOptions {
+  readonly taskQueue: string;
+  /** Of one call, the library's own retries included, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** Which workflow type serves a kind. */
+export const WORKFLOW_TYPES: Readonly<Record<Kind, string>> = {
+  EtcdCluster: 'etcdCluster',
+  EtcdBackup: 'etcdBackup',
+  EtcdRestore: 'etcdRestore',
+};
+
+/** The activities that make a pass. */
+const PASSES: readonly string[] = ['assess', 'assessBackup', 'assessRestore'];
+/** Set by the server (1.30 and later) after five failed workflow tasks in a row, and cleared by one that succeeds. */
+const REPORTED_PROBLEMS = 'TemporalReportedProblems';
+/** More than this many stuck workflows need no longer list to be noticed. */
+const MOST_PROBLEMS = 1_000;
+
+/**
+ * The port on a real client. Its connection must be lazy or connected; it is not closed here.
+ * @param current asked anew for each call
+ */
+export function temporalPort(current: () => Client, options: TemporalPortOptions): TemporalPort {
+  const call = <T>(abort: AbortSignal, run: (client: Client) => Promise<T>): Promise<T> => {
+    const client = current();
+    const deadline = Date.now() + options.deadlineMs;
+    return client.withDeadline(deadline, () => client.withAbortSignal(abort, () => run(client)));
+  };
+  return {
+    async tell(ref, changed, abort) {
+      await call(abort, client =>
+        client.workflow.signalWithStart(WORKFLOW_TYPES[ref.kind], {
+          ...startOptions(ref, options.taskQueue),
+          signal: changedSignal,
+          signalArgs: [changed],
+        }),
+      );
+    },
+    async tellIfRunning(ref, abort) {
+      try {
+        await call(abort, client => client.workflow.getHandle(workflowId(ref)).signal(changedSignal));
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
+    async state(ref, of, abort) {
+      const found = await call(abort, client => describe(client, workflowId(ref)));
+      const isOperating = (found?.raw.pendingChildren ?? []).length > 0;
+      if (found === undefined || stateOf(found).awaited !== undefined) return found && stateOf(found);
+      if (of === 'resource' || !isOperating) return stateOf(found);
+      const operation = await call(abort, client => describe(client, operationWorkflowId(ref)));
+      return operation === undefined ? stateOf(found) : stateOf(operation);
+    },
+    async problems(abort) {
+      try {
+        return await call(abort, client => listProblems(client, options.taskQueue));
+      } catch (error) {
+        if (grpcCode(error) === INVALID_ARGUMENT) return 'unsupported';
+        throw error;
+      }
+    },
+  };
+}
+
+/** The workflow's start argument names the resource and nothing else: everything else is read when it is needed. */
+function startOptions(ref: ResourceRef, taskQueue: string) {
+  const { kind, namespace, name, uid } = ref;
+  return {
+    workflowId: workflowId(ref),
+    taskQueue,
+    args: [{ namespace, name, uid }],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    staticSummary: `${kind} ${namespace}/${name}`,
+    typedSearchAttributes: [
+      { key: { name: 'EtcdNamespace', type: 'KEYWORD' as const }, value: namespace },
+      { key: { name: 'EtcdName', type: 'KEYWORD' as const }, value: name },
+    ],
+  };
+}
+
+/** A running workflow; undefined when none of this id runs. */
+async function describe(client: Client, id: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    const found = await client.workflow.getHandle(id).describe();
+    return found.status.name === 'RUNNING' ? found : undefined;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function stateOf({ runId, raw }: WorkflowExecutionDescription): WorkflowState {
+  const { pendingWorkflowTask: task, pendingActivities } = raw;
+  const pass = (pendingActivities ?? []).find(({ activityType }) =>
+    PASSES.includes(activityType?.name ?? ''),
+  );
+  if (pass !== undefined) {
+    const { activityId, attempt, lastFailure } = pass;
+    const failure = lastFailure?.message ?? undefined;
+    return { awaited: { id: `${runId}/${activityId}`, kind: 'pass', attempt: attempt ?? 1, failure } };
+  }
+  if (task === undefined || task === null) return { awaited: undefined };
+  const { attempt, originalScheduledTime } = task;
+  const id = `${runId}/task/${String(originalScheduledTime?.seconds ?? '')}`;
+  return { awaited: { id, kind: 'task', attempt: attempt ?? 1, failure: undefined } };
+}
+
+async function listProblems(client: Client, taskQueue: string): Promise<readonly WorkflowProblem[]> {
+  const query = `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  const found: WorkflowProblem[] = [];
+  for await (const execution of client.workflow.list({ query, pageSize: 200 })) {
+    const problems = execution.searchAttributes[REPORTED_PROBLEMS] ?? [];
+    found.push({ workflowId: execution.workflowId, problems: problems.map(String) });
+    if (found.length >= MOST_PROBLEMS) break;
+  }
+  return found;
+}
+
+const INVALID_ARGUMENT = 3;
+
+/** gRPC's status codes by number (grpc/doc/statuscodes.md). */
+const CODE_NAMES = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+];
+
+/** Codes that speak about the one call; with any other, every call may fare the same. */
+const ABOUT_THE_CALL = [
+  'INVALID_ARGUMENT',
+  'ALREADY_EXISTS',
+  'FAILED_PRECONDITION',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+];
+
+/**
+ * What a failed call means for the queue. Only the code goes into the answer: the texts of gRPC errors carry
+ * addresses, and with some proxies more than that.
+ */
+export function failedDelivery(error: unknown): FailedDelivery {
+  if (isNamespaceNotFound(error)) return { outcome: 'unavailable', code: 'NAMESPACE_NOT_FOUND' };
+  const code = grpcCode(error);
+  const name = code === undefined ? undefined : CODE_NAMES[code];
+  if (name === undefined) return { outcome: 'refused', code: error instanceof Error ? error.name : 'Error' };
+  return { outcome: ABOUT_THE_CALL.includes(name) ? 'refused' : 'unavailable', code: name };
+}
+
+/** The gRPC status of a failed call; the client wraps gRPC's errors in its own, sometimes more than once. */
+export function grpcCode(error: unknown): number | undefined {
+  if (isGrpcServiceError(error)) return error.code;
+  return error instanceof Error && error.cause !== undefined ? grpcCode(error.cause) : undefined;
+}
+
+function isNamespaceNotFound(error: unknown): boolean {
+  return (
+    error instanceof NamespaceNotFoundError || (error instanceof Error && isNamespaceNotFound(error.cause))
+  );
+}

@@ -1,0 +1,251 @@
+/** A pass: it writes what it saw, loses nothing that others wrote meanwhile, and says what kept it from succeeding. */
+import { describe, expect, it } from 'vitest';
+import { FINALIZER } from '../../../src/api/names.ts';
+import type { EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
+import { KubeError } from '../../../src/kube/errors.ts';
+import { OperatorWorld } from '../../support/operator-world.ts';
+import { fault } from '../../support/fake-kube.ts';
+
+async function living(): Promise<OperatorWorld> {
+  const world = new OperatorWorld();
+  await world.run();
+  await world.run();
+  return world;
+}
+
+/** Runs before the next `times` writes of the status: somebody else is faster. */
+function before(world: OperatorWorld, times: number, change: (attempt: number) => void): void {
+  let attempt = 0;
+  world.kube.intercept(call => {
+    if (call.verb !== 'replace' || call.subresource !== 'status' || attempt >= times) return;
+    attempt += 1;
+    change(attempt);
+  });
+}
+
+const setStatus = (world: OperatorWorld, fields: EtcdClusterStatus): void => {
+  world.kube.mutate(world.resource, object => {
+    object['status'] = { ...(object['status'] as object), ...fields };
+  });
+};
+
+describe('a pass', () => {
+  it('writes the status once, and not again while nothing changed', async () => {
+    const world = await living();
+    const writes = () => world.kube.calls.filter(call => call.verb === 'replace').length;
+    await world.look();
+    const { length } = world.events;
+    const written = writes();
+    await world.look();
+    await world.look();
+    expect(writes()).toBe(written);
+    expect(world.events).toHaveLength(length);
+  });
+
+  it('tells what it decided, for which generation, and what people are shown', async () => {
+    const world = await living();
+    await world.kube
+      .as('kubectl')
+      .patch(world.resource, { spec: { pod: { labels: { a: 'b' } } } }, { type: 'merge' });
+    const { generation, summary } = await world.look({ paused: { by: 'me' } });
+    expect(generation).toBe(2);
+    expect(summary).toMatchObject({
+      phase: 'Running',
+      version: '3.6.16',
+      size: 3,
+      membersReady: 3,
+      healthy: true,
+      paused: true,
+    });
+    expect(summary?.members[0]).toEqual({
+      name: 'example-0',
+      id: world.etcd.clusters[0]?.rows[0]?.id,
+      role: expect.stringMatching(/Leader|Follower/),
+      health: 'Healthy',
+      version: '3.6.16',
+      node: 'node-1',
+    });
+  });
+
+  it('of a resource that is gone, or is another one of its name, says so and writes nothing', async () => {
+    const world = new OperatorWorld();
+    await world.deleteCluster();
+    const { length } = world.kube.calls;
+    expect(await world.look()).toEqual({ decision: { kind: 'gone' }, generation: 0, summary: undefined });
+    const writes = world.kube.calls.slice(length).filter(call => !['get', 'list'].includes(call.verb));
+    expect(writes).toEqual([]);
+  });
+
+  it('starts again when the resource changed meanwhile, and carries what was recorded', async () => {
+    const world = new OperatorWorld();
+    const incarnation = {
+      token: 'example-1-1',
+      members: [{ name: 'example-0', peerURL: 'http://example-0:2380' }],
+    };
+    world.kube.mutate(world.resource, ({ metadata }) => void (metadata.finalizers = [FINALIZER]));
+    before(world, 1, () => setStatus(world, { incarnation, lastSerial: 0, storage: { kind: 'EmptyDir' } }));
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'bootstrapMembers', token: 'example-1-1' },
+    });
+    expect(world.cluster.status).toMatchObject({ incarnation, lastSerial: 0, storage: { kind: 'EmptyDir' } });
+  });
+
+  it('starts again as often as the resource changes, and leaves it to a retry when it never rests', async () => {
+    const world = new OperatorWorld();
+    before(world, 4, attempt => setStatus(world, { lastSerial: attempt }));
+    await world.look();
+    expect(world.cluster.status.lastSerial).toBe(4);
+    const restless = new OperatorWorld();
+    before(restless, 99, attempt => setStatus(restless, { lastSerial: 100 + attempt }));
+    // Were it not tried again, the entity's workflow would end, and nobody look after the cluster.
+    await expect(restless.look()).rejects.toMatchObject({ type: 'Conflict', nonRetryable: false });
+    expect(restless.cluster.status.lastSerial).toBe(105);
+  });
+
+  it('leaves the conditions of the watcher alone, and is not set off by them', async () => {
+    const world = await living();
+    const theirs = {
+      type: 'TemporalUnavailable',
+      status: 'True',
+      reason: 'Unreachable',
+      message: 'no answer',
+      lastTransitionTime: '2026-11-21T10:00:00Z',
+    } as const;
+    const { namespace = '', name } = world.resource;
+    const { apiVersion, kind } = world.resource;
+    await world.kube
+      .as('etcd-operator-watcher')
+      .apply(
+        { apiVersion, kind, metadata: { namespace, name }, status: { conditions: [theirs] } },
+        { subresource: 'status' },
+      );
+    const { resourceVersion } = world.cluster.metadata;
+    await world.look();
+    expect(world.cluster.metadata.resourceVersion).toBe(resourceVersion);
+    await world.look({ paused: {} });
+    const types = world.cluster.status.conditions?.map(condition => condition.type);
+    expect(types).toEqual(expect.arrayContaining(['TemporalUnavailable', 'Paused', 'Available']));
+  });
+
+  it('takes away what it no longer says, also from a status that another manager co-owns', async () => {
+    const world = await living();
+    const edit = (size: number) =>
+      world.kube.as('kubectl').patch(world.resource, { spec: { size } }, { type: 'merge' });
+    await edit(5);
+    await world.look();
+    const { namespace = '', name, apiVersion, kind } = world.resource;
+    const { status } = world.cluster;
+    expect(status.operation?.type).toBe('scaleCluster');
+    await world.kube
+      .as('old-client')
+      .apply({ apiVersion, kind, metadata: { namespace, name }, status }, { subresource: 'status' });
+    await world.run();
+    expect(world.cluster.status.operation).toBeUndefined();
+    await edit(3);
+    await world.run();
+    const { members, operation } = world.cluster.status;
+    expect(members?.details?.map(member => member.name)).toEqual(['example-0', 'example-1', 'example-2']);
+    expect(operation).toBeUndefined();
+  });
+
+  it('writes one line for each step that is decided on, also when it is looked at again', async () => {
+    const lines: unknown[] = [];
+    const world = new OperatorWorld();
+    world.deps.logger.info = (message, fields) => {
+      if (message === 'step decided') lines.push(fields);
+    };
+    await world.look();
+    await world.look();
+    expect(lines).toEqual([
+      {
+        namespace: 'shop',
+        name: 'example',
+        operation: 'createCluster',
+        step: expect.stringMatching(/^record incarnation/) as string,
+        left: expect.any(Number) as number,
+      },
+    ]);
+  });
+
+  it('records an event for what is news, once', async () => {
+    const world = await living();
+    expect(world.events.map(event => event.reason)).toEqual([
+      'OperationStarted',
+      'MembersCreated',
+      'ClusterFormed',
+      'AllMembersHealthy',
+      'ObjectCreated',
+      'Available',
+      'OperationSucceeded',
+    ]);
+  });
+
+  it.each([
+    ['rights are missing', fault(403, 'Forbidden', 'storageclasses is forbidden'), 'Forbidden'],
+    ['the API server is away', fault(0, 'NetworkError', 'ECONNREFUSED'), 'NetworkError'],
+    ['the kind is unknown', fault(404, 'NotFound', 'no such path'), 'NotFound'],
+  ])('that fails because %s is always to be tried again', async (_, error, type) => {
+    const world = new OperatorWorld();
+    world.kube.intercept(call => {
+      if (call.verb === 'list') throw error;
+    });
+    await expect(world.look()).rejects.toMatchObject({ type, nonRetryable: false, message: error.message });
+  });
+});
+
+describe('the failure of a step', () => {
+  async function failing(error: Error): Promise<unknown> {
+    const world = new OperatorWorld({
+      spec: {
+        size: 1,
+        version: '3.6.16',
+        pod: { etcdEnv: [{ name: 'CANARY', value: 'canary-7f3a9c' }] },
+      },
+    });
+    await world.step();
+    world.kube.intercept(call => {
+      if (call.verb === 'create') throw error;
+    });
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate') throw new Error('nothing is planned');
+    return world.perform(decision.step).catch((failure: unknown) => failure);
+  }
+  /** As the real client makes it: a refusal may end when rights are given, so its reader may try again later. */
+  const forbidden = new KubeError({
+    code: 403,
+    reason: 'Forbidden',
+    message: 'pods is forbidden',
+    retry: 'later',
+  });
+
+  it.each([
+    ['rights', forbidden, 'Forbidden', true],
+    ['schema', fault(422, 'Invalid'), 'Invalid', true],
+    ['a bad request', fault(400, 'BadRequest'), 'BadRequest', true],
+    ['a lost race', fault(409, 'Conflict'), 'PreconditionChanged', true],
+    ['an object that went away', fault(404, 'NotFound'), 'PreconditionChanged', true],
+    ['an overloaded server', fault(503, 'ServiceUnavailable'), 'ServiceUnavailable', false],
+    ['a server that is away', fault(0, 'NetworkError'), 'NetworkError', false],
+    ['an admission that times out', fault(500, 'InternalError'), 'InternalError', false],
+  ])('by %s has its type and its intent to be tried again', async (_, error, type, nonRetryable) => {
+    expect(await failing(error)).toMatchObject({
+      name: 'ApplicationFailure',
+      type,
+      nonRetryable,
+      message: error.message,
+    });
+  });
+
+  it('by an error of ours is tried again as it is', async () => {
+    const error = new RangeError('a bug');
+    expect(await failing(error)).toBe(error);
+  });
+
+  it('holds nothing of what was being written', async () => {
+    const failure = (await failing(forbidden)) as Error & { details?: unknown };
+    const said = JSON.stringify([failure.message, failure.stack, failure.details, failure.cause ?? null]);
+    expect(said).not.toContain('canary-7f3a9c');
+  });
+});

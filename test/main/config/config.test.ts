@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { type Config, parseConfig } from '../../../src/main/config/config.ts';
+import { ConfigError, type Environment } from '../../../src/main/config/environment.ts';
+import { VARIABLES } from '../../../src/main/config/variables.ts';
+
+/** What is wrong with an environment. */
+function problems(environment: Environment): readonly string[] {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+test('an empty environment gives the defaults of the deployment', () => {
+  expect(parseConfig({ POD_NAME: 'etcd-operator-0' })).toEqual({
+    temporal: {
+      address: 'temporal-frontend.temporal.svc:7233',
+      namespace: 'etcd-operator',
+      retentionDays: 30,
+      tls: undefined,
+    },
+    taskQueue: 'etcd-operator',
+    roles: { worker: true, watcher: true },
+    watchNamespace: undefined,
+    pod: { name: 'etcd-operator-0', namespace: 'etcd-operator' },
+    image: undefined,
+    identityNamespaces: [],
+    allowed: { endpoints: [], stores: [], credentials: [] },
+    leaderElection: true,
+    leaseName: 'etcd-operator-watcher',
+    kubeconfig: undefined,
+    inCluster: undefined,
+    ports: { health: 8080, metrics: 9464, temporalMetrics: 9465 },
+    logLevel: 'info',
+    redact: [],
+    worker: {
+      maxCachedWorkflows: 1000,
+      maxConcurrentActivities: 100,
+      maxConcurrentTransfers: 20,
+      maxConcurrentWorkflowTasks: 40,
+    },
+  } satisfies Config);
+});
+
+test('what is read is what is documented', () => {
+  const read = new Set<string>();
+  const environment = new Proxy<Environment>({}, { get: (_, name) => void read.add(String(name)) });
+  parseConfig(environment);
+  expect([...read].sort()).toEqual(Object.keys(VARIABLES).sort());
+});
+
+test('empty variables are absent ones', () => {
+  const names = [
+    'TEMPORAL_ADDRESS',
+    'TEMPORAL_TLS',
+    'ROLES',
+    'WATCH_NAMESPACE',
+    'HEALTH_PORT',
+    'LOG_LEVEL',
+    'REDACT',
+  ];
+  const empty = Object.fromEntries(names.map(name => [name, ' ']));
+  expect(parseConfig({ ...empty, POD_NAME: 'a' })).toEqual(parseConfig({ POD_NAME: 'a' }));
+});
+
+const accepted: readonly [
+  name: string,
+  environment: Environment,
+  pick: (config: Config) => unknown,
+  value: unknown,
+][] = [
+  ['an address', { TEMPORAL_ADDRESS: '10.0.0.1:7233' }, c => c.temporal.address, '10.0.0.1:7233'],
+  ['an IPv6 address', { TEMPORAL_ADDRESS: '[fd00::1]:7233' }, c => c.temporal.address, '[fd00::1]:7233'],
+  ['only the worker', { ROLES: 'worker' }, c => c.roles, { worker: true, watcher: false }],
+  ['only the watcher', { ROLES: ' watcher ' }, c => c.roles, { worker: false, watcher: true }],
+  ['both roles', { ROLES: 'watcher, worker' }, c => c.roles, { worker: true, watcher: true }],
+  ['one namespace', { WATCH_NAMESPACE: 'prod' }, c => c.watchNamespace, 'prod'],
+  ['a level in capitals', { LOG_LEVEL: 'DEBUG' }, c => c.logLevel, 'debug'],
+  ['no election', { LEADER_ELECTION: 'False' }, c => c.leaderElection, false],
+  ['a port', { HEALTH_PORT: '18080' }, c => c.ports.health, 18080],
+  ['texts to redact', { REDACT: 'alpha123, beta456 ,' }, c => c.redact, ['alpha123', 'beta456']],
+  ['no cache', { MAX_CACHED_WORKFLOWS: '0' }, c => c.worker.maxCachedWorkflows, 0],
+  [
+    'a pod in a cluster',
+    { KUBERNETES_SERVICE_HOST: '10.96.0.1' },
+    c => c.inCluster,
+    { host: '10.96.0.1', port: '443' },
+  ],
+  [
+    'TLS without any file',
+    { TEMPORAL_TLS: 'true' },
+    c => c.temporal.tls,
+    { caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
+  ],
+  [
+    'a CA file means TLS',
+    { TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/tls/ca.crt', TEMPORAL_TLS_SERVER_NAME: 'temporal' },
+    c => c.temporal.tls,
+    { caFile: '/tls/ca.crt', certFile: undefined, keyFile: undefined, serverName: 'temporal' },
+  ],
+  [
+    'TLS switched off although files are given',
+    { TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/tls/ca.crt', TEMPORAL_TLS: 'false' },
+    c => c.temporal.tls,
+    undefined,
+  ],
+];
+
+const refused: readonly [environment: Environment, ...problems: string[]][] = [
+  [
+    { TEMPORAL_ADDRESS: 'http://temporal:7233' },
+    'TEMPORAL_ADDRESS is "http://temporal:7233": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
+  ],
+  [
+    { TEMPORAL_ADDRESS: 'temporal' },
+    'TEMPORAL_ADDRESS is "temporal": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
+  ],
+  [
+    { TEMPORAL_NAMESPACE: 'a b' },
+    'TEMPORAL_NAMESPACE is "a b": write letters, digits, dots, dashes and underscores, for example etcd-operator',
+  ],
+  [
+    { TEMPORAL_RETENTION_DAYS: '3' },
+    'TEMPORAL_RETENTION_DAYS is "3": write a whole number from 7 to 3650, for example 30',
+  ],
+  [{ TEMPORAL_TLS: 'yes' }, 'TEMPORAL_TLS is "yes": write true or false'],
+  [
+    { TEMPORAL_TLS_CLIENT_CERT_PATH: '/tls/tls.crt' },
+    'TEMPORAL_TLS_CLIENT_KEY_PATH is "": write the path of the key that belongs to TEMPORAL_TLS_CLIENT_CERT_PATH',
+  ],
+  [
+    { TEMPORAL_TLS_CLIENT_KEY_PATH: 'tls.key' },
+    'TEMPORAL_TLS_CLIENT_KEY_PATH is "tls.key": write the absolute path of a file',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH is "": write the path of the certificate of TEMPORAL_TLS_CLIENT_KEY_PATH',
+  ],
+  [{ ROLES: 'worker,watch' }, 'ROLES is "worker,watch": write worker, watcher, or both with a comma between'],
+  [
+    { WATCH_NAMESPACE: 'a,b' },
+    'WATCH_NAMESPACE is "a,b": write one namespace: lower-case letters, digits and dashes, at most 63',
+  ],
+  [{ HEALTH_PORT: '80a' }, 'HEALTH_PORT is "80a": write a whole number from 1 to 65535, for example 8080'],
+  [
+    { HEALTH_PORT: '70000' },
+    'HEALTH_PORT is "70000": write a whole number from 1 to 65535, for example 8080',
+  ],
+  [{ HEALTH_PORT: '-1' }, 'HEALTH_PORT is "-1": write a whole number from 1 to 65535, for example 8080'],
+  [{ METRICS_PORT: '8080' }, 'METRICS_PORT is "8080": write another port than that of HEALTH_PORT'],
+  [
+    { TEMPORAL_METRICS_PORT: '9464' },
+    'TEMPORAL_METRICS_PORT is "9464": write another port than those of HEALTH_PORT and METRICS_PORT',
+  ],
+  [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL is "verbose": write one of debug, info, warn, error'],
+  [
+    { MAX_CONCURRENT_ACTIVITIES: '0' },
+    'MAX_CONCURRENT_ACTIVITIES is "0": write a whole number from 1 to 10000, for example 100',
+  ],
+];
+
+describe('accepted', () => {
+  test.each(accepted)('%s', (_, environment, pick, value) => {
+    expect(pick(parseConfig({ POD_NAME: 'a', ...environment }))).toEqual(value);
+  });
+});
+
+describe('refused with the variable, its value and what to write', () => {
+  test.each(refused)('%o', (environment, ...expected) => {
+    expect(problems({ POD_NAME: 'a', ...environment })).toEqual(expected);
+  });
+
+  test('everything that is wrong is said at once', () => {
+    expect(problems({ POD_NAME: 'a', LOG_LEVEL: 'x', ROLES: 'y', HEALTH_PORT: 'z' })).toHaveLength(3);
+    expect(() => parseConfig({ POD_NAME: 'a', LOG_LEVEL: 'x', ROLES: 'y' })).toThrow(
+      'the environment is not usable:\n  ROLES is "y"',
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Terms } from '../../../src/main/operator/leadership-terms.ts';
+import type { Watcher } from '../../../src/watcher/watcher.ts';
+
+let log: string[];
+let made: number;
+let terms: Terms;
+
+/** A watcher that tells what is done to it. */
+function watcher(): Watcher {
+  made += 1;
+  const name = `w${made}`;
+  const note = (what: string) => () => void log.push(`${name} ${what}`);
+  return {
+    start: async () => note('start')(),
+    pause: note('pause'),
+    resume: note('resume'),
+    stop: async () => note('stop')(),
+    synced: () => true,
+    backups: () => [],
+    stats: () => ({ waiting: made }) as ReturnType<Watcher['stats']>,
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  log = [];
+  made = 0;
+  const onLeading = (isLeading: boolean) => log.push(isLeading ? 'leads' : 'leads no more');
+  terms = new Terms({ make: watcher, logger: { error: () => {} }, onLeading, keepMs: 60_000 });
+});
+
+afterEach(() => vi.useRealTimers());
+
+test('a term that is lost and won ten times has one watcher, which lists once', async () => {
+  for (let term = 0; term < 10; term += 1) {
+    terms.begin();
+    await vi.advanceTimersByTimeAsync(9_000);
+    terms.end();
+    await vi.advanceTimersByTimeAsync(2_000);
+  }
+  expect(made).toBe(1);
+  expect(log.filter(line => line === 'w1 resume')).toHaveLength(9);
+  expect(log).not.toContain('w1 stop');
+});
+
+test('what is not won again within its time is let go, and the next term begins anew', async () => {
+  terms.begin();
+  terms.end();
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(log).toEqual(['w1 start', 'leads', 'leads no more', 'w1 pause', 'w1 stop']);
+  expect(terms.synced()).toBe(false);
+  terms.begin();
+  expect(log.at(-2)).toBe('w2 start');
+});
+
+test('a watcher is renewed at once while it leads, and with the next term otherwise', async () => {
+  terms.begin();
+  terms.renew();
+  expect(log).toEqual(['w1 start', 'leads', 'w1 stop', 'w2 start']);
+  terms.end();
+  terms.renew();
+  expect(log.slice(4)).toEqual(['leads no more', 'w2 pause', 'w2 stop']);
+  terms.begin();
+  expect(log.slice(7)).toEqual(['w3 start', 'leads']);
+});
+
+test('after the close no term begins', async () => {
+  terms.begin();
+  await terms.close();
+  terms.begin();
+  expect(log).toEqual(['w1 start', 'leads', 'leads no more', 'w1 pause', 'w1 stop']);
+});

@@ -1,0 +1,93 @@
+/** What a cluster's status says of its backups. */
+import { describe, expect, it } from 'vitest';
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from '../../../src/api/schemas/types.ts';
+import {
+  backedUp,
+  type BackupOfCluster,
+  backupOfCluster,
+  lastBackup,
+} from '../../../src/planner/model/backups-of-cluster.ts';
+
+const CLUSTER = { name: 'example', clusterId: 'c0ffee' };
+const NOW = Date.parse('2026-11-21T10:00:00Z');
+
+function of(status: EtcdBackupStatus, spec: Partial<EtcdBackupSpec> = {}): BackupOfCluster | undefined {
+  const backup: EtcdBackup = {
+    apiVersion: API_VERSION,
+    kind: 'EtcdBackup',
+    metadata: { name: 'nightly', namespace: 'shop', uid: 'u-1' },
+    spec: {
+      storageType: 'S3',
+      s3: { path: 'b/k' },
+      ...('etcdEndpoints' in spec ? {} : { clusterRef: { name: 'example' } }),
+      ...spec,
+    },
+    status,
+  };
+  return backupOfCluster(backup, CLUSTER);
+}
+
+const ENTRY = {
+  time: '2026-11-21T02:30:00Z',
+  location: 's3://b/k_v7',
+  revision: 7,
+  verified: 'Checksum',
+  clusterID: 'c0ffee',
+};
+
+function said(...backups: readonly (BackupOfCluster | undefined)[]): string | undefined {
+  return backedUp(
+    backups.filter(each => each !== undefined),
+    NOW,
+  )[0]?.reason;
+}
+
+describe('an EtcdBackup is about a cluster', () => {
+  it('by reference or by its client Service, in its namespace', () => {
+    expect(of({}, { clusterRef: { name: 'other' } })).toBeUndefined();
+    expect(of({}, { etcdEndpoints: ['https://example-client:2379'] })).toBeDefined();
+    expect(of({}, { etcdEndpoints: ['example-client.shop.svc:2379'] })).toBeDefined();
+    expect(of({}, { etcdEndpoints: ['https://example-client.other.svc:2379'] })).toBeUndefined();
+  });
+});
+
+describe('the newest backup', () => {
+  it('is the one that holds most, also when the clock was ahead for a while', () => {
+    const ahead = { ...ENTRY, time: '2027-11-21T02:30:00Z', revision: 5, location: 's3://b/k_v5' };
+    const backup = of({ history: [ahead, ENTRY] });
+    expect(backup?.newest).toEqual(ENTRY);
+    const other = of({ history: [ahead] });
+    expect(lastBackup([other, backup].filter(each => each !== undefined))?.lastBackup?.revision).toBe(7);
+  });
+});
+
+describe('the condition BackedUp', () => {
+  it('is not there when nobody asked for backups', () => expect(said()).toBeUndefined());
+  it('is False before the first', () => expect(said(of({}))).toBe('NoBackup'));
+  it('is True with a verified one', () => expect(said(of({ history: [ENTRY] }))).toBe('VerifiedBackup'));
+  it('counts none of an earlier incarnation, and none that is not verified', () => {
+    expect(said(of({ history: [{ ...ENTRY, clusterID: 'beef' }] }))).toBe('NoBackup');
+    expect(said(of({ history: [{ ...ENTRY, verified: '' }] }))).toBe('NoBackup');
+  });
+  it('is False when the last run of any failed', () => {
+    const good = of({ history: [ENTRY] });
+    expect(said(good, of({ lastRun: { outcome: 'Failed', message: 'the store is full' } }))).toBe(
+      'BackupFailed',
+    );
+  });
+  it('is False when a backup is overdue by more than it may take', () => {
+    const policy = { backupPolicy: { timeoutInSecond: 600, backupIntervalInSecond: 3600 } };
+    expect(said(of({ history: [ENTRY], nextRun: '2026-11-21T09:51:00Z' }, policy))).toBe('VerifiedBackup');
+    expect(said(of({ history: [ENTRY], nextRun: '2026-11-21T09:49:00Z' }, policy))).toBe('BackupTooOld');
+  });
+});
+
+it('the newest of all is the last backup', () => {
+  const older = of({ history: [{ ...ENTRY, time: '2026-11-20T02:30:00Z', location: 's3://b/older' }] });
+  const backups = [older, of({ history: [ENTRY] })].filter(each => each !== undefined);
+  expect(lastBackup(backups)).toEqual({
+    lastBackup: { time: ENTRY.time, location: ENTRY.location, revision: 7 },
+  });
+  expect(lastBackup([])).toBeUndefined();
+});

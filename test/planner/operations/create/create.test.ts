@@ -1,0 +1,356 @@
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
+import { planCreation } from '../../../../src/planner/operations/create/index.ts';
+import type { Decision, StepKind } from '../../../../src/planner/model/decision.ts';
+import type { Observation } from '../../../../src/planner/model/observation.ts';
+import {
+  aClaim,
+  aCluster,
+  aMembership,
+  anIncarnation,
+  anObservation,
+  aPod,
+  aProbe,
+  aRunningStatus,
+  CLUSTER_ID,
+  FOREIGN,
+  namesOf,
+  OURS,
+  TOKEN,
+} from '../../../support/builders.ts';
+
+const RECORDED: EtcdClusterStatus = {
+  phase: 'Creating',
+  incarnation: anIncarnation(),
+  storage: { kind: 'PersistentVolumeClaim', storageClassName: 'standard' },
+  lastSerial: 2,
+};
+
+/** A creation whose incarnation is recorded; `given` says how far it has come since. */
+function begun(given: Partial<Observation> = {}, status: EtcdClusterStatus = {}): Observation {
+  return anObservation({ cluster: aCluster({ status: { ...RECORDED, ...status } }), ...given });
+}
+
+/** Everything that `bootstrapMembers` makes. */
+const MADE: Partial<Observation> = {
+  pods: namesOf(3).map(name => aPod({ name, clusterId: undefined, ready: false })),
+  claims: namesOf(3).map(name => aClaim({ name, clusterId: undefined })),
+  peerService: OURS,
+  disruptionBudget: OURS,
+};
+
+function kindsOf(decision: Decision | undefined): StepKind[] {
+  return decision?.kind === 'operate' || decision?.kind === 'blocked'
+    ? decision.plan.map(step => step.kind)
+    : [];
+}
+
+describe('what comes next in a creation', () => {
+  const whole: StepKind[] = [
+    'recordIncarnation',
+    'bootstrapMembers',
+    'awaitQuorum',
+    'recordClusterId',
+    'ensureObjects',
+    'awaitMembers',
+  ];
+  const cases: readonly [title: string, observation: Observation, plan: StepKind[]][] = [
+    ['nothing is recorded: everything, the incarnation first', anObservation(), whole],
+    ['the incarnation is recorded: the members are made', begun(), whole.slice(1)],
+    [
+      'one pod is missing: the members are made',
+      begun({ ...MADE, pods: MADE.pods?.slice(1) ?? [] }),
+      whole.slice(1),
+    ],
+    [
+      'one claim is missing: the members are made',
+      begun({ ...MADE, claims: MADE.claims?.slice(1) ?? [] }),
+      whole.slice(1),
+    ],
+    [
+      'the peer Service is missing: the members are made',
+      begun({ ...MADE, peerService: { exists: false, owned: false } }),
+      whole.slice(1),
+    ],
+    [
+      'the budget is missing: the members are made',
+      begun({ ...MADE, disruptionBudget: { exists: false, owned: false } }),
+      whole.slice(1),
+    ],
+    [
+      'a pod of the name of a member belongs to somebody else: it does not count',
+      begun({ ...MADE, pods: [...(MADE.pods?.slice(1) ?? []), aPod({ owned: false })] }),
+      whole.slice(1),
+    ],
+    [
+      'members in their pods need no claims',
+      begun({ ...MADE, claims: [] }, { storage: { kind: 'EmptyDir', decidedBy: 'Spec' } }),
+      whole.slice(2),
+    ],
+    ['all is made: the election is awaited', begun(MADE), whole.slice(2)],
+    ['a quorum answers: its id is recorded', begun({ ...MADE, membership: aMembership() }), whole.slice(3)],
+    [
+      'the id is recorded: the client Service opens',
+      begun({ ...MADE, membership: aMembership() }, { clusterID: CLUSTER_ID }),
+      whole.slice(4),
+    ],
+    [
+      'the client Service is open: the pods are awaited',
+      begun({ ...MADE, clientService: OURS, membership: aMembership() }, { clusterID: CLUSTER_ID }),
+      whole.slice(5),
+    ],
+  ];
+  it.each(cases)('%s', (_, observation, plan) => {
+    const decision = planCreation(observation);
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'createCluster' });
+    expect(kindsOf(decision)).toEqual(plan);
+  });
+
+  const over: readonly [title: string, observation: Observation][] = [
+    ['it was available', begun(MADE, { ...aRunningStatus() })],
+    [
+      'every pod is ready and the client Service open',
+      begun(
+        { ...MADE, pods: namesOf(3).map(name => aPod({ name })), clientService: OURS },
+        { clusterID: CLUSTER_ID },
+      ),
+    ],
+    [
+      'a pod went missing after the id was recorded: that is to be repaired',
+      begun({ ...MADE, pods: MADE.pods?.slice(1) ?? [], clientService: OURS }, { clusterID: CLUSTER_ID }),
+    ],
+  ];
+  it.each(over)('nothing more: %s', (_, observation) => {
+    expect(planCreation(observation)).toBeUndefined();
+  });
+});
+
+describe('the steps of a creation', () => {
+  it('name the incarnation and the storage to record', () => {
+    const decision = planCreation(anObservation());
+    expect(decision).toMatchObject({
+      step: {
+        kind: 'recordIncarnation',
+        incarnation: { token: TOKEN, members: anIncarnation().members },
+        storage: {
+          kind: 'PersistentVolumeClaim',
+          storageClassName: 'standard',
+          size: '8Gi',
+          decidedBy: 'DefaultStorageClass',
+        },
+      },
+    });
+  });
+
+  it('name the members to bootstrap by the recorded incarnation, not by the specification', () => {
+    const cluster = aCluster({ spec: { size: 7 }, status: RECORDED });
+    expect(planCreation(anObservation({ cluster }))).toMatchObject({
+      step: { kind: 'bootstrapMembers', token: TOKEN, members: namesOf(3) },
+    });
+  });
+
+  it.each([
+    ['3.6.16', [], '3.6'],
+    ['3.5.35', [], undefined],
+    ['3.6.16', [aPod()], undefined],
+  ])('say of %s in which minor all begin, while no pod is there', (version, pods, settledIn) => {
+    const cluster = aCluster({ spec: { version }, status: RECORDED });
+    const decision = planCreation(anObservation({ cluster, pods }));
+    expect(decision?.kind === 'operate' && decision.step).toEqual({
+      kind: 'bootstrapMembers',
+      token: TOKEN,
+      members: namesOf(3),
+      ...(settledIn === undefined ? {} : { settledIn }),
+    });
+  });
+
+  it('name the cluster id and the members that a quorum answered with', () => {
+    expect(planCreation(begun({ ...MADE, membership: aMembership() }))).toMatchObject({
+      step: {
+        kind: 'recordClusterId',
+        token: TOKEN,
+        clusterId: CLUSTER_ID,
+        members: [
+          { name: 'example-0', id: 'a0' },
+          { name: 'example-1', id: 'a1' },
+          { name: 'example-2', id: 'a2' },
+        ],
+      },
+    });
+  });
+
+  it('bootstrap the members that a quorum lists as never started and that have no pod, before the id is recorded', () => {
+    const decision = planCreation(
+      begun({
+        ...MADE,
+        pods: MADE.pods?.slice(0, 2) ?? [],
+        membership: aMembership(namesOf(3), ['example-2']),
+      }),
+    );
+    expect(decision).toMatchObject({
+      step: { kind: 'bootstrapMembers', token: TOKEN, members: ['example-2'] },
+    });
+    expect(kindsOf(decision).slice(0, 2)).toEqual(['bootstrapMembers', 'recordClusterId']);
+  });
+
+  it.each([
+    ['has started', aMembership(namesOf(3))],
+    ['is not listed', aMembership(namesOf(2))],
+  ])('never bootstrap a member without a pod beside a quorum when it %s', (_, membership) => {
+    const decision = planCreation(begun({ ...MADE, pods: MADE.pods?.slice(0, 2) ?? [], membership }));
+    expect(kindsOf(decision)).not.toContain('bootstrapMembers');
+  });
+
+  it('wait for a pod that has not started yet beside a quorum, without making it again', () => {
+    const membership = aMembership(namesOf(3), ['example-2']);
+    expect(kindsOf(planCreation(begun({ ...MADE, membership })))[0]).toBe('recordClusterId');
+  });
+});
+
+describe('what stands in the way of a creation', () => {
+  const blocked: readonly [title: string, observation: Observation, reason: string, message: string][] = [
+    [
+      'the specification cannot be carried out',
+      anObservation({ cluster: aCluster({ spec: { size: 8 } }) }),
+      'SpecInvalid',
+      'spec.size is 8: write a number from 1 to 7',
+    ],
+    [
+      'the client Service of this name is another one, and nothing is recorded yet',
+      anObservation({ clientService: FOREIGN }),
+      'NameTaken',
+      'Service example-client in namespace shop belongs to something else; remove it or give the cluster another name',
+    ],
+    [
+      'the budget of this name is another one, and the incarnation is recorded',
+      begun({ disruptionBudget: FOREIGN }),
+      'NameTaken',
+      'PodDisruptionBudget example in namespace shop belongs to something else; remove it or give the cluster another name',
+    ],
+    [
+      'a member belongs to another cluster',
+      begun(
+        { ...MADE, probes: { 'example-1': aProbe({ name: 'example-1', clusterId: 'beef' }) } },
+        { clusterID: CLUSTER_ID },
+      ),
+      'ClusterIdMismatch',
+      'example-1 says that it belongs to cluster beef, but c0ffee0123456789 is recorded; nothing is changed until a person has looked',
+    ],
+    [
+      'pods cannot be started',
+      begun({
+        ...MADE,
+        pods: [
+          aPod({
+            name: 'example-0',
+            trouble: { reason: 'Unschedulable', message: '0/3 nodes' },
+            ready: false,
+          }),
+          aPod({
+            name: 'example-1',
+            trouble: { reason: 'CrashLoopBackOff', message: 'panic' },
+            ready: false,
+          }),
+          aPod({ name: 'example-2', ready: false }),
+        ],
+      }),
+      'MembersNotStarting',
+      'example-0: Unschedulable (0/3 nodes); example-1: CrashLoopBackOff (panic)',
+    ],
+  ];
+  it.each(blocked)('%s', (_, observation, reason, message) => {
+    const decision = planCreation(observation);
+    expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextLookSeconds: 10 });
+    // What would be done is shown all the same.
+    expect(kindsOf(decision).length).toBeGreaterThan(0);
+  });
+
+  it('is not a pod in trouble while a quorum answers: its id is recorded', () => {
+    const pods = namesOf(3).map(name =>
+      aPod({
+        name,
+        ready: false,
+        trouble: name === 'example-2' ? { reason: 'Unschedulable', message: '' } : undefined,
+      }),
+    );
+    expect(planCreation(begun({ ...MADE, pods, membership: aMembership() }))).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'recordClusterId' },
+    });
+  });
+
+  it('is not a specification that became invalid after its members were made', () => {
+    const cluster = aCluster({ spec: { size: 8 }, status: RECORDED });
+    expect(planCreation(anObservation({ cluster, ...MADE }))).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'awaitQuorum' },
+    });
+  });
+
+  it('is not a foreign pod in trouble', () => {
+    const pods = [
+      ...(MADE.pods ?? []),
+      aPod({ name: 'example-9', trouble: { reason: 'CrashLoopBackOff', message: '' } }),
+    ];
+    expect(planCreation(begun({ ...MADE, pods }))).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'awaitQuorum' },
+    });
+  });
+});
+
+describe('a creation whose status was lost', () => {
+  const stamped = (clusterId: string | undefined): Partial<Observation> => ({
+    pods: namesOf(3).map(name => aPod({ name, clusterId })),
+    claims: namesOf(3).map(name => aClaim({ name, clusterId })),
+    peerService: OURS,
+    disruptionBudget: OURS,
+  });
+
+  it('is recorded again with the cluster id of the stamps', () => {
+    expect(planCreation(anObservation(stamped(CLUSTER_ID)))).toMatchObject({
+      kind: 'operate',
+      operation: 'repairCluster',
+      step: {
+        kind: 'recordIncarnation',
+        incarnation: { token: TOKEN, members: anIncarnation().members },
+        storage: { kind: 'PersistentVolumeClaim' },
+        clusterId: CLUSTER_ID,
+      },
+    });
+  });
+
+  it('is recorded again with the cluster id that a quorum tells', () => {
+    const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: CLUSTER_ID };
+    expect(planCreation(anObservation(seen))).toMatchObject({
+      step: { kind: 'recordIncarnation', clusterId: CLUSTER_ID },
+    });
+  });
+
+  it('waits for a person when the quorum is of a cluster that its token does not form', () => {
+    const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: 'badc0de' };
+    expect(planCreation(anObservation(seen))).toMatchObject({
+      kind: 'blocked',
+      reason: 'IdentityUnknown',
+      message: expect.stringContaining(`the quorum says ${CLUSTER_ID}`),
+    });
+  });
+
+  it('waits for a person when nothing tells the cluster id, and plans nothing', () => {
+    expect(planCreation(anObservation(stamped(undefined)))).toEqual({
+      kind: 'blocked',
+      reason: 'IdentityUnknown',
+      message: `claims or pods of incarnation ${TOKEN} exist, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`,
+      nextLookSeconds: 10,
+      plan: [],
+    });
+  });
+
+  it('is recorded again also when its specification cannot be carried out any more', () => {
+    const cluster = aCluster({ spec: { size: 8 } });
+    expect(planCreation(anObservation({ ...stamped(CLUSTER_ID), cluster }))).toMatchObject({
+      kind: 'operate',
+      operation: 'repairCluster',
+    });
+  });
+});

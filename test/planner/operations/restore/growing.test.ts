@@ -1,0 +1,30 @@
+/** From the first member of a restore to as many as are asked for. */
+import { describe, expect, it } from 'vitest';
+import type { Observation } from '../../../../src/planner/model/observation.ts';
+import { plan } from '../../../../src/planner/plan.ts';
+import {
+  ABSENT,
+  aCluster,
+  anIncarnation,
+  aRunningCluster,
+  aRunningStatus,
+} from '../../../support/builders.ts';
+
+const RESTORE = { name: 'restore', uid: 'restore-uid', filled: true, seeded: true, revision: 10 };
+
+/** A restore whose first member serves, of three that are asked for. */
+function growing(version: string): Observation {
+  const status = { ...aRunningStatus(1), incarnation: { ...anIncarnation(1), restore: RESTORE } };
+  const cluster = aCluster({ spec: { size: 3, version }, status });
+  return aRunningCluster({ cluster, clientService: ABSENT }, 1);
+}
+
+describe('a restore whose first member serves', () => {
+  it('is grown', () => {
+    expect(plan(growing('3.6.16'), {})).toMatchObject({ step: { kind: 'addLearner' } });
+  });
+
+  it('says what is wrong with the specification that nobody can be added by, and waits for nobody (seed 1000055)', () => {
+    expect(plan(growing('3.4.1'), {})).toMatchObject({ kind: 'blocked', reason: 'TooOld' });
+  });
+});

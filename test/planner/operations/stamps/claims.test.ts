@@ -1,0 +1,58 @@
+/** Claims that say too little of themselves are told it when a quorum and their members tell. */
+import { describe, expect, it } from 'vitest';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DATA_VERSION,
+  ANNOTATION_MEMBER_ID,
+} from '../../../../src/api/names.ts';
+import { planStamps } from '../../../../src/planner/operations/stamps/claims.ts';
+import {
+  aClaim,
+  aRunningCluster,
+  CLUSTER_ID,
+  idOf,
+  namesOf,
+  UNKNOWN_MEMBERSHIP,
+  VERSION,
+} from '../../../support/builders.ts';
+
+const claims = (given: object) => namesOf(3).map(name => aClaim({ name, ...given }));
+
+describe('a claim of a member', () => {
+  it('is left as it is when it says all', () => {
+    expect(planStamps(aRunningCluster())).toBeUndefined();
+  });
+
+  it('is told cluster, member and version', () => {
+    const decision = planStamps(
+      aRunningCluster({ claims: claims({ clusterId: undefined, version: undefined }) }),
+    );
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'repairCluster' });
+    expect(decision?.kind === 'operate' && decision.step).toEqual({
+      kind: 'labelClaim',
+      claim: 'example-0',
+      uid: 'claim-example-0',
+      labels: {},
+      annotations: {
+        [ANNOTATION_CLUSTER_ID]: CLUSTER_ID,
+        [ANNOTATION_MEMBER_ID]: idOf('example-0'),
+        [ANNOTATION_DATA_VERSION]: VERSION,
+      },
+    });
+  });
+
+  it('is told only what it lacks', () => {
+    const decision = planStamps(aRunningCluster({ claims: claims({ version: undefined }) }));
+    expect(decision?.kind === 'operate' && decision.step).toMatchObject({
+      annotations: { [ANNOTATION_DATA_VERSION]: VERSION },
+    });
+  });
+
+  it.each([
+    ['no quorum tells', { membership: UNKNOWN_MEMBERSHIP }],
+    ['its member does not answer', { probes: {} }],
+    ['it is being deleted', { claims: claims({ version: undefined, deleting: true }) }],
+  ])('is told nothing while %s', (_, given) => {
+    expect(planStamps(aRunningCluster({ claims: claims({ version: undefined }), ...given }))).toBeUndefined();
+  });
+});

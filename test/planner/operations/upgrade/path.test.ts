@@ -1,0 +1,243 @@
+/** Every path and every refusal, as tables; and what holds for all versions, generated. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CONDITIONS } from '../../../../src/api/conditions/catalogue.ts';
+import { DEPARTURES, NEWEST_KNOWN } from '../../../../src/api/versions/table.ts';
+import { isAtLeast, minorOf, parseVersion } from '../../../../src/api/versions/compare.ts';
+import {
+  type MemberVersions,
+  REFUSALS,
+  type UpgradeQuestion,
+  upgradePath,
+} from '../../../../src/planner/operations/upgrade/path.ts';
+
+/** What a member says that has run this version for a while. */
+function settled(server: string, serial = 0, given: Partial<MemberVersions> = {}): MemberVersions {
+  const minor = `${minorOf(server)}.0`;
+  const storage = isAtLeast(minor, '3.6.0') ? minor : undefined;
+  return { name: `example-${serial}`, server, cluster: minor, storage, ...given };
+}
+
+function asked(from: string | readonly MemberVersions[], given: Partial<UpgradeQuestion>): UpgradeQuestion {
+  return {
+    members: typeof from === 'string' ? [0, 1, 2].map(serial => settled(from, serial)) : from,
+    target: '3.6.16',
+    allowIntermediate: false,
+    authEnabled: false,
+    environment: [],
+    ...given,
+  };
+}
+
+describe('one step', () => {
+  it.each([
+    ['3.5.3', '3.5.35', 'a patch'],
+    ['3.5.35', '3.6.16', 'a minor'],
+    ['3.5.36', '3.6.16', 'a minor from a release newer than known'],
+    ['3.6.11', '3.7.3', 'a minor from its floor'],
+    ['3.6.16', '3.6.15', 'a patch back'],
+    ['3.6.16', '3.6.99', 'a patch newer than known'],
+    ['3.4.45', '3.5.35', 'out of a minor that is not run any more'],
+  ])('%s → %s: %s', (from, target) => {
+    expect(upgradePath(asked(from, { target }))).toMatchObject({ kind: 'path', hops: [target] });
+  });
+
+  it.each([
+    ['3.6.16', '3.6.99', '3.6.99 is newer than 3.6.16'],
+    ['3.6.16', '3.6.15', '3.6.15 is older than 3.6.16'],
+    ['3.6.16', '3.6.13', 'has known faults'],
+  ])('%s → %s says %j', (from, target, note) => {
+    const answer = upgradePath(asked(from, { target }));
+    expect(answer.kind === 'path' && answer.notes.join()).toContain(note);
+  });
+
+  it('is none when every member runs the target', () => {
+    expect(upgradePath(asked('3.6.16', {}))).toEqual({ kind: 'there' });
+  });
+});
+
+describe('several steps', () => {
+  const cases: readonly [string, string, readonly string[], string][] = [
+    ['3.5.3', '3.6.16', ['3.5.35', '3.6.16'], 'BelowFloor'],
+    ['3.5.34', '3.6.16', ['3.5.35', '3.6.16'], 'BelowFloor'],
+    ['3.6.5', '3.7.3', ['3.6.16', '3.7.3'], 'BelowFloor'],
+    ['3.5.35', '3.7.3', ['3.6.16', '3.7.3'], 'SkipsMinor'],
+    ['3.5.3', '3.7.1', ['3.5.35', '3.6.16', '3.7.1'], 'BelowFloor'],
+    ['3.4.45', '3.6.16', ['3.5.35', '3.6.16'], 'SkipsMinor'],
+  ];
+  it.each(cases)('%s → %s are refused, and planned when that is allowed', (from, target, hops, reason) => {
+    const answer = upgradePath(asked(from, { target }));
+    expect(answer).toMatchObject({ kind: 'refused', reason });
+    const message = answer.kind === 'refused' ? answer.message : '';
+    expect(message).toContain(
+      `Set spec.version to ${hops[0]} first, or spec.upgrade.allowIntermediateVersions`,
+    );
+    expect(message).toContain('https://etcd.io/');
+    expect(upgradePath(asked(from, { target, allowIntermediate: true }))).toMatchObject({
+      kind: 'path',
+      hops,
+    });
+  });
+});
+
+describe('refused', () => {
+  it.each([
+    ['3.6.16', { target: '3.5.35' }, 'AcrossMinorDown', 'Set spec.version to a release of 3.6'],
+    ['3.5.35', { target: '3.5.2' }, 'ForbiddenVersion', 'Set spec.version to 3.5.35'],
+    ['3.6.16', { target: '3.8.0' }, 'VersionUnsupported', 'Set spec.version to 3.6.16 or 3.7.3'],
+    ['3.6.5', { target: '3.8.0' }, 'VersionUnsupported', 'Set spec.version to 3.6.16 ('],
+    ['3.7.3', { target: '3.4.45' }, 'VersionUnsupported', 'Set spec.version to 3.7.3 ('],
+    ['3.6.16', { target: 'latest' }, 'VersionUnsupported', '"latest" is not an etcd release'],
+    ['3.4.45', { target: '3.5.35', authEnabled: true }, 'AuthEnabled', 'Disable authentication'],
+    ['3.4.45', { target: '3.5.35', authEnabled: undefined }, 'AuthEnabled', 'not known'],
+    [
+      '3.6.16',
+      { target: '3.7.3', environment: ['GOGC', 'ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT'] },
+      'SettingsGone',
+      'write ETCD_COMPACTION_BATCH_LIMIT instead of ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT',
+    ],
+    [
+      '3.6.16',
+      { target: '3.7.3', environment: ['ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK'] },
+      'SettingsGone',
+      'let ETCD_FEATURE_GATES contain InitialCorruptCheck=true',
+    ],
+    [
+      '3.5.35',
+      { target: '3.6.16', environment: ['ETCD_ENABLE_V2'] },
+      'SettingsGone',
+      'remove ETCD_ENABLE_V2',
+    ],
+    ['3.3.27', { target: '3.5.35' }, 'SkipsMinor', 'too old'],
+  ] as const)('%s → %j: %s', (from, given, reason, words) => {
+    const answer = upgradePath(asked(from, given));
+    expect(answer).toMatchObject({ kind: 'refused', reason });
+    expect(answer.kind === 'refused' && answer.message).toContain(words);
+  });
+
+  it.each([
+    ['cluster version', { cluster: '3.5.0' }],
+    ['storage version', { storage: undefined }],
+    ['cluster version that is not known', { cluster: undefined }],
+  ] as const)('a minor is not left while one member is behind in its %s', (_, given) => {
+    const members = [settled('3.6.16', 0), settled('3.6.16', 1, given), settled('3.6.16', 2)];
+    const answer = upgradePath(asked(members, { target: '3.7.3' }));
+    expect(answer).toMatchObject({ kind: 'refused', reason: 'ClusterVersionBehind' });
+    expect(answer.kind === 'refused' && answer.message).toContain('example-1');
+    expect(upgradePath(asked(members, { target: '3.6.15' }))).toMatchObject({ kind: 'path' });
+  });
+
+  it('settings that stay do not hold up an upgrade within the minor, nor later ones before their turn', () => {
+    const environment = ['ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT'];
+    expect(upgradePath(asked('3.6.15', { environment }))).toMatchObject({ kind: 'path' });
+    const far = asked('3.5.35', { target: '3.7.3', allowIntermediate: true, environment });
+    expect(upgradePath(far)).toMatchObject({ kind: 'path', hops: ['3.6.16', '3.7.3'] });
+  });
+});
+
+describe('members that were found on different versions', () => {
+  const cluster = '3.5.0';
+  const half = [
+    settled('3.5.35', 0),
+    settled('3.6.16', 1, { cluster, storage: undefined }),
+    settled('3.5.35', 2),
+  ];
+  it.each([
+    ['finished', half, '3.6.16'],
+    ['taken back before the cluster has agreed', half, '3.5.35'],
+    ['finished within a minor', [settled('3.6.15', 0), settled('3.6.16', 1)], '3.6.16'],
+  ])('are %s', (_, members, target) => {
+    expect(upgradePath(asked(members, { target }))).toMatchObject({ kind: 'path', hops: [target] });
+  });
+  it.each([
+    ['to a third version', half, '3.6.15', ['3.5.35', '3.6.16']],
+    [
+      'back after the cluster has agreed',
+      [settled('3.5.35', 0, { cluster: '3.6.0' }), settled('3.6.16', 1)],
+      '3.5.35',
+      ['3.6.16'],
+    ],
+    ['from below the floor', [settled('3.5.21', 0), settled('3.6.16', 1, { cluster })], '3.6.16', ['3.5.21']],
+    ['when one skipped a minor', [settled('3.5.35', 0), settled('3.7.3', 1, { cluster })], '3.7.3', []],
+  ])('are not guessed about: %s', (_, members, target, advised) => {
+    const answer = upgradePath(asked(members, { target }));
+    expect(answer).toMatchObject({ kind: 'refused', reason: 'VersionsDiffer' });
+    const message = answer.kind === 'refused' ? answer.message : '';
+    const [, advice = ''] = message.split(/Set spec\.version to /);
+    expect(advice.match(/3\.\d\.\d+/g) ?? []).toEqual(advised);
+    expect(message.includes('by hand, or make a new cluster')).toBe(advised.length === 0);
+    for (const version of advised)
+      expect(upgradePath(asked(members, { target: version }))).toMatchObject({ kind: 'path' });
+  });
+});
+
+it('every refusal is a reason of the condition UpgradeBlocked', () => {
+  const reasons = CONDITIONS.filter(({ type }) => type === 'UpgradeBlocked').map(({ reason }) =>
+    String(reason),
+  );
+  expect(REFUSALS.filter(reason => !reasons.includes(reason))).toEqual([]);
+});
+
+describe('for all versions', () => {
+  const versions = fc
+    .tuple(fc.constantFrom('3.3', '3.4', '3.5', '3.6', '3.7', '3.8'), fc.integer({ min: 0, max: 50 }))
+    .map(([minor, patch]) => `${minor}.${patch}`);
+  const questions = fc.record({
+    from: versions,
+    target: fc.oneof(versions, fc.constantFrom('', 'latest', 'v3.6.1')),
+    allowIntermediate: fc.boolean(),
+    authEnabled: fc.constantFrom(true, false, undefined),
+  });
+
+  it('a path ends at the target, enters minors one at a time, and leaves each from its floor on', () => {
+    fc.assert(
+      fc.property(questions, ({ from, ...given }) => {
+        const answer = upgradePath(asked(from, given));
+        if (answer.kind !== 'path') return;
+        expect(answer.hops.at(-1)).toBe(given.target);
+        expect(given.allowIntermediate || answer.hops.length === 1).toBe(true);
+        let at = from;
+        for (const hop of answer.hops) {
+          const step = (parseVersion(hop)?.minor ?? 0) - (parseVersion(at)?.minor ?? 0);
+          expect([0, 1]).toContain(step);
+          const departure = DEPARTURES.find(candidate => candidate.from === minorOf(at));
+          expect(step === 0 || isAtLeast(at, departure?.floor ?? '9.9.9')).toBe(true);
+          expect(hop).not.toBe(at);
+          expect([given.target, ...Object.values(NEWEST_KNOWN)]).toContain(hop);
+          at = hop;
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a refusal says what to write instead', () => {
+    fc.assert(
+      fc.property(questions, ({ from, ...given }) => {
+        const answer = upgradePath(asked(from, given));
+        if (answer.kind !== 'refused') return;
+        expect(answer.message).toMatch(
+          /spec\.version|write one of|Disable authentication|Make a new cluster/,
+        );
+        expect(answer.message).toMatch(/https:\/\/etcd\.io\/|etcd issue|docs\/reference/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('who follows the first hop by hand arrives where the path would have led', () => {
+    fc.assert(
+      fc.property(questions, ({ from, ...given }) => {
+        const whole = upgradePath(asked(from, { ...given, allowIntermediate: true }));
+        if (whole.kind !== 'path') return;
+        let at = from;
+        for (const hop of whole.hops) {
+          const answer = upgradePath(asked(at, { ...given, target: hop, authEnabled: false }));
+          expect(answer).toMatchObject({ kind: 'path', hops: [hop] });
+          at = hop;
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

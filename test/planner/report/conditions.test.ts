@@ -1,0 +1,411 @@
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
+import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
+import type { Actor, Observation } from '../../../src/planner/model/observation.ts';
+import { plan } from '../../../src/planner/plan.ts';
+import { conditionsOf } from '../../../src/planner/report/conditions.ts';
+import { observedMembers } from '../../../src/planner/report/members.ts';
+import {
+  ABSENT,
+  aClaim,
+  aCluster,
+  aMembership,
+  anIncarnation,
+  anObservation,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  FOREIGN,
+  namesOf,
+  UNKNOWN_MEMBERSHIP,
+} from '../../support/builders.ts';
+
+/** Every condition that a pass reports, as `type → [status, reason, message]`. */
+function report(observation: Observation, actor: Actor = {}): Record<string, [string, string, string]> {
+  const decision = plan(observation, actor);
+  const members = observedMembers(observation);
+  const conditions = conditionsOf({ observation, decision, actor, members });
+  expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
+  return Object.fromEntries(
+    conditions.map(({ type, status, reason, message }) => [type, [status, reason, message]]),
+  );
+}
+
+const silent: MemberProbe = { answered: false, message: 'status of the member at 10.0.0.1 failed: timeout' };
+const silentAll = Object.fromEntries(namesOf(3).map(name => [name, silent]));
+const leaderless = Object.fromEntries(
+  namesOf(3).map(name => [
+    name,
+    aProbe({
+      name,
+      leaderId: undefined,
+      errors: ['etcdserver: no leader'],
+      read: { ok: false, message: 'etcdserver: no leader' },
+    }),
+  ]),
+);
+const unreadable = Object.fromEntries(
+  namesOf(3).map(name => [name, aProbe({ name, read: { ok: false, message: 'Deadline exceeded' } })]),
+);
+const creating = aCluster({
+  status: { phase: 'Creating', incarnation: anIncarnation(), storage: { kind: 'PersistentVolumeClaim' } },
+});
+const refused = aCluster({ spec: { size: 8 } });
+const dying = aCluster({ status: aRunningStatus(), deleting: true });
+const stamped = {
+  claims: namesOf(3).map(name => aClaim({ name, clusterId: undefined })),
+  pods: namesOf(3).map(name => aPod({ name, clusterId: undefined })),
+};
+
+describe('Available', () => {
+  const cases: readonly [title: string, Observation, string, string, string | RegExp][] = [
+    [
+      'a read went through',
+      aRunningCluster(),
+      'True',
+      'LinearizableRead',
+      'a linearizable read went through 3 of 3 members',
+    ],
+    [
+      'a read went through one member only',
+      aRunningCluster({ probes: { ...silentAll, 'example-2': aProbe({ name: 'example-2' }) } }),
+      'True',
+      'LinearizableRead',
+      'a linearizable read went through 1 of 3 members',
+    ],
+    [
+      'reads go through, and no pod is ready for clients',
+      aRunningCluster({ pods: namesOf(3).map(name => aPod({ name, ready: false })) }),
+      'False',
+      'NoReadyMember',
+      /leads nowhere/,
+    ],
+    [
+      'the ready pod is not ours',
+      aRunningCluster({
+        pods: [...namesOf(3).map(name => aPod({ name, ready: false })), aPod({ name: 'x', owned: false })],
+      }),
+      'False',
+      'NoReadyMember',
+      /leads nowhere/,
+    ],
+    [
+      'members answer and know no leader',
+      aRunningCluster({ probes: leaderless, membership: UNKNOWN_MEMBERSHIP }),
+      'False',
+      'NoQuorum',
+      /^example-0: etcdserver: no leader; example-1: /,
+    ],
+    [
+      'members answer with a leader, and reads fail',
+      aRunningCluster({ probes: unreadable, membership: UNKNOWN_MEMBERSHIP }),
+      'False',
+      'ReadFailed',
+      /^example-0: Deadline exceeded/,
+    ],
+    [
+      'nobody answers, and pods run: the fault may lie between',
+      aRunningCluster({ probes: silentAll, membership: UNKNOWN_MEMBERSHIP }),
+      'Unknown',
+      'Unreachable',
+      /failed: timeout/,
+    ],
+    [
+      'nobody answers, and no pod runs, as Kubernetes says',
+      aRunningCluster({ pods: [], probes: {}, membership: UNKNOWN_MEMBERSHIP }),
+      'False',
+      'NoMembers',
+      'example-0: has no pod; example-1: has no pod; example-2: has no pod',
+    ],
+    [
+      'nobody answers, and every pod that runs is in trouble',
+      aRunningCluster({
+        pods: namesOf(3).map(name =>
+          aPod({ name, trouble: { reason: 'CrashLoopBackOff', message: 'panic' } }),
+        ),
+        probes: {},
+        membership: UNKNOWN_MEMBERSHIP,
+      }),
+      'False',
+      'NoMembers',
+      /^example-0: CrashLoopBackOff: panic/,
+    ],
+    ['nothing is recorded yet', anObservation(), 'False', 'Creating', /has not answered yet/],
+    ['it bootstraps', anObservation({ cluster: creating }), 'False', 'Creating', /has not answered yet/],
+    [
+      'the client Service is not open yet',
+      aRunningCluster({ clientService: ABSENT }),
+      'False',
+      'Creating',
+      /has not answered yet/,
+    ],
+    [
+      'it cannot be created',
+      anObservation({ cluster: refused }),
+      'False',
+      'NotCreated',
+      /cannot be carried out/,
+    ],
+    [
+      'its creation stands against a foreign Service',
+      anObservation({ clientService: FOREIGN }),
+      'False',
+      'NotCreated',
+      /cannot be carried out/,
+    ],
+    ['it is being deleted', aRunningCluster({ cluster: dying }), 'False', 'Deleting', /being deleted/],
+    [
+      'its identity is lost, and members run: nothing is claimed',
+      anObservation(stamped),
+      'Unknown',
+      'Unreachable',
+      /nor a quorum tell the cluster id/,
+    ],
+    [
+      'its identity is lost, and members answer without a quorum',
+      anObservation({ ...stamped, probes: leaderless }),
+      'False',
+      'NoQuorum',
+      /nor a quorum tell the cluster id/,
+    ],
+  ];
+  it.each(cases)('%s', (_, observation, status, reason, message) => {
+    const { Available } = report(observation);
+    expect(Available?.slice(0, 2)).toEqual([status, reason]);
+    expect(Available?.[2]).toMatch(message);
+  });
+
+  it.each([
+    ['paused', { paused: {} }],
+    ['aborted', { aborted: { operation: 'createCluster', generation: 1 } }],
+    ['failed', { failed: { operation: 'createCluster', message: 'forbidden', retryAt: 0 } }],
+  ])('is not said to be refused when its creation is only %s', (_, actor) => {
+    expect(report(anObservation(), actor)['Available']?.[1]).toBe('Creating');
+  });
+});
+
+describe('Healthy', () => {
+  const withPod = (given: Parameters<typeof aPod>[0], probe: MemberProbe | undefined) => {
+    const others = namesOf(3).filter(name => name !== 'example-1');
+    return aRunningCluster({
+      pods: [...others.map(name => aPod({ name })), aPod({ ...given, name: 'example-1' })],
+      probes: {
+        ...Object.fromEntries(others.map(name => [name, aProbe({ name })])),
+        ...(probe && { 'example-1': probe }),
+      },
+    });
+  };
+  const well = aProbe({ name: 'example-1' });
+  const cases: readonly [title: string, Observation, string, string, string | RegExp][] = [
+    ['every member answers', aRunningCluster(), 'True', 'AllMembersHealthy', /Every member answers/],
+    [
+      'a running member does not answer: it is not known to be down',
+      withPod({}, silent),
+      'Unknown',
+      'MembersUnreachable',
+      'example-1: status of the member at 10.0.0.1 failed: timeout',
+    ],
+    [
+      'a running pod has no address yet',
+      withPod({ ip: undefined }, undefined),
+      'Unknown',
+      'MembersUnreachable',
+      'example-1: its pod has no address',
+    ],
+    [
+      'a pod does not run',
+      withPod({ phase: 'Pending', ready: false }, undefined),
+      'False',
+      'MembersUnhealthy',
+      'example-1: its pod is Pending',
+    ],
+    [
+      'a pod is being deleted, though its member still answers',
+      withPod({ deleting: true }, well),
+      'False',
+      'MembersUnhealthy',
+      'example-1: its pod is being deleted',
+    ],
+    [
+      'a pod is in trouble',
+      withPod({ trouble: { reason: 'CrashLoopBackOff', message: 'panic' } }, undefined),
+      'False',
+      'MembersUnhealthy',
+      'example-1: CrashLoopBackOff: panic',
+    ],
+    [
+      'a member reports errors',
+      withPod({}, { ...well, errors: ['etcdserver: no leader'] }),
+      'False',
+      'MembersUnhealthy',
+      'example-1: etcdserver: no leader',
+    ],
+    [
+      'a read through a member fails',
+      withPod({}, { ...well, read: { ok: false, message: 'Deadline exceeded' } }),
+      'False',
+      'MembersUnhealthy',
+      'example-1: Deadline exceeded',
+    ],
+    [
+      'an alarm is raised, each said once',
+      aRunningCluster({
+        probes: Object.fromEntries(
+          namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:a1 alarm:NOSPACE'] })]),
+        ),
+      }),
+      'False',
+      'AlarmRaised',
+      /^memberID:a1 alarm:NOSPACE$/,
+    ],
+    [
+      'a member answers and its pod is not ready',
+      withPod({ ready: false }, well),
+      'False',
+      'MembersUnhealthy',
+      'not ready: example-1',
+    ],
+    ['it is being created', anObservation({ cluster: creating }), 'False', 'Creating', /has started yet/],
+    [
+      'it cannot be created',
+      anObservation({ cluster: refused }),
+      'False',
+      'NotCreated',
+      'Nothing was created.',
+    ],
+    ['it is being deleted', aRunningCluster({ cluster: dying }), 'False', 'Deleting', /being deleted/],
+    [
+      'its identity is lost',
+      anObservation(stamped),
+      'Unknown',
+      'MembersUnreachable',
+      /nor a quorum tell the cluster id/,
+    ],
+  ];
+  it.each(cases)('%s', (_, observation, status, reason, message) => {
+    const { Healthy } = report(observation);
+    expect(Healthy?.slice(0, 2)).toEqual([status, reason]);
+    expect(Healthy?.[2]).toMatch(message);
+  });
+
+  it('says what is known to be wrong rather than what is not known', () => {
+    const observation = aRunningCluster({
+      pods: [aPod(), aPod({ name: 'example-1' })],
+      probes: { 'example-0': aProbe(), 'example-1': silent },
+    });
+    expect(report(observation)['Healthy']).toEqual(['False', 'MembersUnhealthy', 'example-2: has no pod']);
+  });
+});
+
+describe('Progressing', () => {
+  const cases: readonly [title: string, Observation, Actor, string, string, string | RegExp][] = [
+    ['nothing is to be done', aRunningCluster(), {}, 'False', 'AsSpecified', /as the specification asks/],
+    ['creation', anObservation(), {}, 'True', 'Creating', /^record incarnation example-0b7e6e34-1/],
+    [
+      'repair',
+      aRunningCluster({ pods: [aPod(), aPod({ name: 'example-1' })] }),
+      {},
+      'True',
+      'Repairing',
+      'start example-2 again on its volume',
+    ],
+    ['deletion', aRunningCluster({ cluster: dying }), {}, 'True', 'Deleting', /^delete pods example-0/],
+    ['paused', anObservation(), { paused: { by: 'me' } }, 'False', 'Paused', /^paused by me/],
+    [
+      'in the way',
+      anObservation({ clientService: FOREIGN }),
+      {},
+      'False',
+      'Blocked',
+      /^Service example-client/,
+    ],
+  ];
+  it.each(cases)('%s', (_, observation, actor, status, reason, message) => {
+    const { Progressing } = report(observation, actor);
+    expect(Progressing?.slice(0, 2)).toEqual([status, reason]);
+    expect(Progressing?.[2]).toMatch(message);
+  });
+});
+
+describe('the other conditions', () => {
+  const running = (spec: EtcdClusterSpec, status = aRunningStatus()) =>
+    aRunningCluster({ cluster: aCluster({ spec, status }) });
+
+  it.each([
+    ['not decided', undefined, 'Unknown', 'NotDecided'],
+    ['claims', { kind: 'PersistentVolumeClaim' }, 'True', 'PersistentVolumes'],
+    ['pods, as asked', { kind: 'EmptyDir', decidedBy: 'Spec' }, 'False', 'EmptyDirAsked'],
+    [
+      'pods, for the lack of a class',
+      { kind: 'EmptyDir', decidedBy: 'NoDefaultStorageClass' },
+      'False',
+      'NoDefaultStorageClass',
+    ],
+  ] as const)('Durable: %s', (_, storage, status, reason) => {
+    const observation = anObservation({ cluster: aCluster(storage && { status: { storage } }) });
+    expect(report(observation)['Durable']?.slice(0, 2)).toEqual([status, reason]);
+  });
+
+  it('Durable says that volumes which were asked for later have no effect', () => {
+    const storage = { kind: 'EmptyDir', decidedBy: 'NoDefaultStorageClass' } as const;
+    const spec = { storage: { volumeClaimTemplate: { spec: {} } } };
+    const observation = anObservation({ cluster: aCluster({ spec, status: { storage } }) });
+    expect(report(observation)['Durable']?.[2]).toContain('volumes were asked for after that');
+  });
+
+  it('QuorumAtRisk counts a voter that was added by hand, of which nobody knows how it is', () => {
+    const withStranger = (size: number) =>
+      aRunningCluster({ membership: aMembership([...namesOf(size), 'stranger']) }, size);
+    expect(report(withStranger(3))['QuorumAtRisk']).toEqual([
+      'True',
+      'NoMarginLeft',
+      '3 of 4 voters are known to be healthy, and 3 are needed; stranger: it was added by hand, nobody knows how it is',
+    ]);
+    expect(report(withStranger(5))['QuorumAtRisk']).toBeUndefined();
+  });
+
+  it('Paused is there while someone or the specification pauses, with who and why', () => {
+    expect(report(aRunningCluster())['Paused']).toBeUndefined();
+    expect(report(aRunningCluster(), { paused: { by: 'me', reason: 'lunch' } })['Paused']).toEqual([
+      'True',
+      'PausedByPerson',
+      'paused by me (lunch)',
+    ]);
+    expect(report(running({ paused: true }))['Paused']?.slice(0, 2)).toEqual(['True', 'PausedBySpec']);
+  });
+
+  it('of the specification only faults are told, and that the version is supported', () => {
+    const wanted = ['Available', 'Healthy', 'Progressing', 'Durable', 'VersionSupported'];
+    const told = report(running({ etcd: { quotaBackendBytes: '1Gi' } }));
+    expect(Object.keys(told).filter(type => type !== 'StorageTight')).toEqual(expect.arrayContaining(wanted));
+    expect(told).not.toHaveProperty('SpecValid');
+    expect(told).not.toHaveProperty('EvenSize');
+    expect(told).not.toHaveProperty('FieldsIgnored');
+  });
+
+  it('EvenSize warns of a size that gains nothing', () => {
+    const observation = aRunningCluster(
+      { cluster: aCluster({ spec: { size: 4 }, status: aRunningStatus(4) }) },
+      4,
+    );
+    expect(report(observation)['EvenSize']?.slice(0, 2)).toEqual(['True', 'NoExtraTolerance']);
+  });
+
+  it('SpecValid is False with everything that is wrong', () => {
+    expect(report(anObservation({ cluster: refused }))['SpecValid']).toEqual([
+      'False',
+      'Invalid',
+      'spec.size is 8: write a number from 1 to 7',
+    ]);
+  });
+
+  it('FieldsIgnored names fields that do nothing', () => {
+    const { FieldsIgnored } = report(running({ pod: { busyboxImage: 'busybox:1.28' } }));
+    expect(FieldsIgnored).toEqual([
+      'True',
+      'SomeIgnored',
+      'spec.pod.busyboxImage: no longer needed, pods have no init container that waits for DNS',
+    ]);
+  });
+});

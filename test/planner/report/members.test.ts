@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { memberNames } from '../../../src/planner/model/member-names.ts';
+import { memberStatus, observedMembers } from '../../../src/planner/report/members.ts';
+import {
+  aClaim,
+  aCluster,
+  aMembership,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  UNKNOWN_MEMBERSHIP,
+} from '../../support/builders.ts';
+
+describe('the members of a cluster', () => {
+  const observed = {
+    ...aRunningStatus(),
+    members: {
+      details: [
+        { name: 'example-10', health: 'Healthy' as const },
+        { name: 'example-9', health: 'Unknown' as const },
+      ],
+    },
+  };
+  it.each([
+    [
+      'those that a quorum lists, without the ones that have no name yet',
+      aRunningCluster({ membership: aMembership(['example-2', '', 'example-10', 'example-1']) }),
+      ['example-1', 'example-2', 'example-10'],
+    ],
+    [
+      'those last observed, while no quorum answers',
+      aRunningCluster({ membership: UNKNOWN_MEMBERSHIP, cluster: aCluster({ status: observed }) }),
+      ['example-9', 'example-10'],
+    ],
+    [
+      'those that bootstrapped, while nothing was observed',
+      aRunningCluster({ membership: UNKNOWN_MEMBERSHIP }),
+      ['example-0', 'example-1', 'example-2'],
+    ],
+    [
+      'none, before anything is recorded',
+      aRunningCluster({ membership: UNKNOWN_MEMBERSHIP, cluster: aCluster() }),
+      [],
+    ],
+  ])('are %s', (_, observation, names) => {
+    expect(memberNames(observation)).toEqual(names);
+  });
+});
+
+describe('what is said of a member', () => {
+  it('is what it said itself, with its claim and node', () => {
+    expect(observedMembers(aRunningCluster())[0]).toEqual({
+      ready: true,
+      complaint: undefined,
+      detail: {
+        name: 'example-0',
+        id: 'a0',
+        role: 'Leader',
+        version: '3.6.16',
+        health: 'Healthy',
+        dbSize: 20480,
+        dbSizeInUse: 16384,
+        raftIndex: 12,
+        claim: 'example-0',
+        claimUID: 'claim-example-0',
+        node: 'node-0',
+      },
+    });
+  });
+
+  it.each([
+    ['Leader', aProbe({ name: 'example-0' })],
+    ['Follower', aProbe({ name: 'example-0', leaderId: 'a1' })],
+    ['Follower', aProbe({ name: 'example-0', leaderId: undefined })],
+    ['Learner', aProbe({ name: 'example-0', isLearner: true })],
+  ] as const)('has the role %s', (role, probe) => {
+    const [member] = observedMembers(aRunningCluster({ probes: { 'example-0': probe } }));
+    expect(member?.detail.role).toBe(role);
+  });
+
+  it('that does not answer is no more than others know: nothing of former passes is repeated', () => {
+    const observation = aRunningCluster({
+      probes: { 'example-0': { answered: false, message: 'connect ECONNREFUSED' } },
+      claims: [aClaim({ owned: false })],
+      pods: [aPod({ node: undefined })],
+    });
+    expect(observedMembers(observation)[0]).toEqual({
+      ready: true,
+      complaint: 'connect ECONNREFUSED',
+      detail: { name: 'example-0', id: 'a0', health: 'Unknown' },
+    });
+  });
+
+  it('counts as ready by its pod, and not while that is being deleted', () => {
+    const pods = [
+      aPod({ name: 'example-0' }),
+      aPod({ name: 'example-1', deleting: true }),
+      aPod({ name: 'example-2', ready: false }),
+    ];
+    const { ready, unready } = memberStatus(observedMembers(aRunningCluster({ pods })));
+    expect({ ready, unready }).toEqual({ ready: ['example-0'], unready: ['example-1', 'example-2'] });
+  });
+});

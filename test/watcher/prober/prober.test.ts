@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { Harness } from '../harness.ts';
+import { owned, refTo } from '../objects.ts';
+
+const example = refTo('EtcdCluster', 'example');
+const other = refTo('EtcdCluster', 'other');
+const noResync = { resyncMs: 1e12 };
+
+const member = (serial: number, more: Record<string, unknown> = {}, owner = example): KubeObject =>
+  owned('Pod', `${owner.name}-${serial}`, owner, { status: { podIP: address(serial, owner), ...more } });
+const address = (serial: number, owner = example): string => `10.0.${owner === example ? 0 : 1}.${serial}`;
+
+/** Two clusters of three members each that everything was told of. */
+async function quiet(timings = {}): Promise<Harness> {
+  const world = new Harness(1, { ...noResync, ...timings });
+  await world.watcher.start();
+  for (const cluster of [example, other]) {
+    world.put(cluster);
+    for (const serial of [0, 1, 2]) world.reflectors.put(member(serial, {}, cluster));
+  }
+  await world.clock.advance(60_000);
+  return world;
+}
+
+const told = (world: Harness): number => world.temporal.signals(example).length;
+
+test('members that go on saying the same are asked every second and told of never', async () => {
+  const world = await quiet();
+  const [signals, asked] = [told(world), world.asked];
+  await world.clock.advance(100_000);
+  expect(told(world)).toBe(signals);
+  // Each of the six, about once a second.
+  expect((world.asked - asked) / 600).toBeCloseTo(1, 1);
+  await world.stop();
+});
+
+test('a member that falls silent is told of within two seconds, again when that lasts, and only to its own cluster', async () => {
+  const world = await quiet();
+  const [signals, others] = [told(world), world.temporal.signals(other).length];
+  world.sayings.set(address(1), 'silent');
+  await world.clock.advance(2_000);
+  expect(told(world)).toBe(signals + 1);
+  await world.clock.advance(100_000);
+  expect(told(world)).toBe(signals + 2);
+  world.sayings.delete(address(1));
+  await world.clock.advance(3_000);
+  expect(told(world)).toBe(signals + 3);
+  expect(world.temporal.signals(other)).toHaveLength(others);
+  expect(world.logger.text()).toContain('"pod":"example-1","before":"well","now":"silent"');
+  await world.stop();
+});
+
+test('another trouble is news, also of a member that is in trouble already', async () => {
+  const world = await quiet();
+  world.sayings.set(address(0), 'ALARM NOSPACE');
+  await world.clock.advance(10_000);
+  const signals = told(world);
+  world.sayings.set(address(0), 'RAFT NO LEADER');
+  await world.clock.advance(10_000);
+  expect(told(world)).toBe(signals + 1);
+  await world.stop();
+});
+
+test('a member that wavers is not told of with each answer', async () => {
+  const world = await quiet();
+  const signals = told(world);
+  for (let second = 0; second < 60; second += 1) {
+    if (second % 2 === 0) world.sayings.set(address(0), 'silent');
+    else world.sayings.delete(address(0));
+    await world.clock.advance(1_000);
+  }
+  expect(told(world) - signals).toBeLessThanOrEqual(8);
+  await world.stop();
+});
+
+test('a member that wavers for ten minutes is told of ever more rarely, and what it says last is told', async () => {
+  const world = await quiet();
+  const signals = told(world);
+  for (let round = 0; round < 150; round += 1) {
+    world.sayings.set(address(0), 'silent');
+    await world.clock.advance(2_000);
+    if (round < 149) world.sayings.delete(address(0));
+    await world.clock.advance(2_500);
+  }
+  // Four at once, then after 1, 2, 4, 8, 16, 32, 60, 60, ... s.
+  expect(told(world) - signals).toBeLessThanOrEqual(22);
+  const before = told(world);
+  await world.clock.advance(62_000);
+  expect(told(world)).toBeGreaterThan(before);
+  await world.clock.advance(200_000);
+  const calm = told(world);
+  world.sayings.delete(address(0));
+  await world.clock.advance(3_500);
+  expect(told(world)).toBe(calm + 1);
+  await world.stop();
+});
+
+test.each(['Succeeded', 'Failed'])(
+  "a pod that is %s is not asked: the address that it had may be another pod's",
+  async phase => {
+    const world = await quiet();
+    for (const cluster of [example, other])
+      for (const serial of [0, 1, 2]) world.reflectors.put(member(serial, { phase }, cluster));
+    await world.clock.advance(5_000);
+    const { asked } = world;
+    await world.clock.advance(60_000);
+    expect(world.asked).toBe(asked);
+    await world.stop();
+  },
+);
+
+test('a pod is asked at its present address, and not once it goes', async () => {
+  const world = await quiet();
+  world.sayings.set('10.9.9.9', 'silent');
+  world.reflectors.put(member(2, { podIP: '10.9.9.9' }));
+  await world.clock.advance(30_000);
+  const signals = told(world);
+  world.sayings.delete('10.9.9.9');
+  await world.clock.advance(10_000);
+  expect(told(world)).toBe(signals + 1);
+  for (const cluster of [example, other]) {
+    for (const serial of [0, 1, 2]) {
+      const pod = member(serial, {}, cluster);
+      pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+      world.reflectors.put(pod);
+    }
+  }
+  await world.clock.advance(5_000);
+  const asked = world.asked;
+  await world.clock.advance(10_000);
+  expect(world.asked).toBe(asked);
+  await world.stop();
+});
+
+test('many members are asked less often each', async () => {
+  const world = await quiet({ askSpacingMs: 1_000 });
+  const asked = world.asked;
+  await world.clock.advance(600_000);
+  // Six members a second apart: one ask a second in all.
+  expect((world.asked - asked) / 600).toBeCloseTo(1, 1);
+  await world.stop();
+});
+
+test('a watcher that is stopped asks nobody', async () => {
+  const world = await quiet();
+  await world.stop();
+  const asked = world.asked;
+  await world.clock.advance(100_000);
+  expect(world.asked).toBe(asked);
+  expect(world.clock.pending).toBe(0);
+});

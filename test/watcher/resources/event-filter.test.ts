@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { slimOwned, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
+import { worthTelling } from '../../../src/watcher/resources/event-filter.ts';
+import { owned, refTo, resource, secret } from '../objects.ts';
+
+const cluster = refTo('EtcdCluster', 'example');
+type Change = (object: KubeObject) => void;
+
+/** Whether the change would be told, seen through the same slimming as in life. */
+function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, change: Change): boolean {
+  const after = structuredClone(before);
+  after.metadata.resourceVersion = `${after.metadata.resourceVersion}0`;
+  change(after);
+  return worthTelling({ type: 'updated', object: slim(after), previous: slim(before) });
+}
+
+function edit(path: readonly string[], value: unknown): Change {
+  return object => {
+    const last = path.at(-1) ?? '';
+    const parent = path.slice(0, -1).reduce<Record<string, unknown>>((inner, field) => {
+      inner[field] ??= {};
+      return inner[field] as Record<string, unknown>;
+    }, object);
+    parent[last] = value;
+  };
+}
+
+test('new and gone objects are always told', () => {
+  const object = slimResource(resource(cluster));
+  expect(worthTelling({ type: 'added', object })).toBe(true);
+  expect(worthTelling({ type: 'deleted', object })).toBe(true);
+});
+
+describe('a custom resource', () => {
+  const before = resource(cluster, { spec: { size: 3 }, status: { phase: 'Creating' } });
+  const cases: readonly [string, boolean, Change][] = [
+    ['a status written by the operator', false, edit(['status', 'phase'], 'Running')],
+    [
+      'a condition written by the watcher',
+      false,
+      edit(['status', 'conditions'], [{ type: 'TemporalUnavailable' }]),
+    ],
+    [
+      'a finalizer of our own',
+      false,
+      edit(['metadata', 'finalizers'], ['etcd.database.coreos.com/operator']),
+    ],
+    ['managed fields', false, edit(['metadata', 'managedFields'], [{ manager: 'etcd-operator' }])],
+    ['nothing at all', false, () => {}],
+    ['a new generation', true, edit(['metadata', 'generation'], 2)],
+    ['deletion', true, edit(['metadata', 'deletionTimestamp'], '2026-01-01T00:00:00Z')],
+    ['an annotation', true, edit(['metadata', 'annotations'], { 'etcd.database.coreos.com/paused': 'true' })],
+    ['a label', true, edit(['metadata', 'labels'], { team: 'a' })],
+    ['another uid', true, edit(['metadata', 'uid'], 'another')],
+    [
+      'what kubectl notes for itself',
+      false,
+      edit(['metadata', 'annotations'], { 'kubectl.kubernetes.io/last-applied-configuration': '{}' }),
+    ],
+    [
+      'who keeps its member busy, renewed every few seconds',
+      false,
+      edit(['metadata', 'annotations'], { 'etcd.database.coreos.com/maintenance': '{}' }),
+    ],
+  ];
+  test.each(cases)('%s: %s', (_, expected, change) => {
+    expect(told(slimResource, before, change)).toBe(expected);
+  });
+});
+
+describe('a pod', () => {
+  const before = owned('Pod', 'example-0', cluster, {
+    spec: { containers: [{ name: 'etcd', image: 'etcd:v3.5.3' }], nodeName: 'node-1' },
+    status: {
+      phase: 'Running',
+      podIP: '10.0.0.1',
+      conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: 'a', message: 'm' }],
+      containerStatuses: [
+        { name: 'etcd', ready: false, restartCount: 0, state: { running: { startedAt: 'a' } } },
+      ],
+    },
+  });
+  const container = { name: 'etcd', ready: false, restartCount: 0, state: { running: { startedAt: 'a' } } };
+  const cases: readonly [string, boolean, Change][] = [
+    ['phase', true, edit(['status', 'phase'], 'Failed')],
+    ['address', true, edit(['status', 'podIP'], '10.0.0.2')],
+    ['eviction', true, edit(['status', 'reason'], 'Evicted')],
+    ['readiness', true, edit(['status', 'conditions'], [{ type: 'Ready', status: 'True' }])],
+    [
+      'a message or a time of a condition',
+      false,
+      edit(
+        ['status', 'conditions'],
+        [{ type: 'Ready', status: 'False', lastTransitionTime: 'b', message: 'n' }],
+      ),
+    ],
+    ['node', true, edit(['spec', 'nodeName'], 'node-2')],
+    ['image', true, edit(['spec', 'containers'], [{ name: 'etcd', image: 'etcd:v3.5.21' }])],
+    ['deletion', true, edit(['metadata', 'deletionTimestamp'], '2026-01-01T00:00:00Z')],
+    ['a restart', true, edit(['status', 'containerStatuses'], [{ ...container, restartCount: 1 }])],
+    [
+      'an exit',
+      true,
+      edit(['status', 'containerStatuses'], [{ ...container, state: { terminated: { exitCode: 1 } } }]),
+    ],
+    [
+      'an image that cannot be pulled',
+      true,
+      edit(
+        ['status', 'containerStatuses'],
+        [{ ...container, state: { waiting: { reason: 'ErrImagePull' } } }],
+      ),
+    ],
+    [
+      'the time a container started',
+      false,
+      edit(['status', 'containerStatuses'], [{ ...container, state: { running: { startedAt: 'b' } } }]),
+    ],
+    [
+      'our annotation',
+      true,
+      edit(['metadata', 'annotations'], { 'etcd.database.coreos.com/member-id': '1' }),
+    ],
+    ['its owner taken away', true, edit(['metadata', 'ownerReferences'], [])],
+    ['the node that answers for it', false, edit(['status', 'hostIPs'], [{ ip: '1.1.1.1' }])],
+  ];
+  test.each(cases)('%s: %s', (_, expected, change) => {
+    expect(told(slimOwned, before, change)).toBe(expected);
+  });
+});
+
+describe('other owned objects', () => {
+  const claim = owned('PersistentVolumeClaim', 'example-0', cluster, {
+    spec: { volumeName: '' },
+    status: { phase: 'Pending' },
+  });
+  const service = owned('Service', 'example-client', cluster, {
+    spec: { clusterIP: '10.0.0.1', ports: [{ port: 2379 }] },
+    status: { loadBalancer: {} },
+  });
+  const budget = owned('PodDisruptionBudget', 'example', cluster, {
+    spec: { maxUnavailable: 1 },
+    status: { disruptionsAllowed: 0 },
+  });
+  const cases: readonly [string, boolean, KubeObject, Change][] = [
+    ['a claim is bound', true, claim, edit(['status', 'phase'], 'Bound')],
+    ['a claim loses its volume', true, claim, edit(['status', 'phase'], 'Lost')],
+    ['a claim grew', true, claim, edit(['status', 'capacity'], { storage: '16Gi' })],
+    [
+      'a claim waits for its file system to grow',
+      true,
+      claim,
+      edit(['status', 'conditions'], [{ type: 'FileSystemResizePending', status: 'True' }]),
+    ],
+    ['a claim is being deleted', true, claim, edit(['metadata', 'deletionTimestamp'], 'now')],
+    ['a service is edited by hand', true, service, edit(['spec', 'ports'], [{ port: 1 }])],
+    [
+      'a service gets its load balancer',
+      true,
+      service,
+      edit(['status', 'loadBalancer'], { ingress: [{ ip: '1.1.1.1' }] }),
+    ],
+    [
+      'the order of fields',
+      false,
+      service,
+      edit(['spec'], { ports: [{ port: 2379 }], clusterIP: '10.0.0.1' }),
+    ],
+    ['a budget is edited by hand', true, budget, edit(['spec', 'maxUnavailable'], 3)],
+    ['a budget counts its pods', false, budget, edit(['status', 'disruptionsAllowed'], 1)],
+  ];
+  test.each(cases)('%s: %s', (_, expected, before, change) => {
+    expect(told(slimOwned, before, change)).toBe(expected);
+  });
+});
+
+describe('a Secret', () => {
+  const data = Buffer.from('hunter2').toString('base64');
+  const before = secret('peer', { data: { password: data }, type: 'Opaque' });
+  before.metadata.annotations = {
+    'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ data }),
+    'x/y': data,
+  };
+
+  test('a new version is told, whatever it changed', () => {
+    expect(told(slimSecret, before, edit(['data', 'password'], 'eA=='))).toBe(true);
+  });
+
+  test('the same version once more is not', () => {
+    expect(worthTelling({ type: 'updated', object: slimSecret(before), previous: slimSecret(before) })).toBe(
+      false,
+    );
+  });
+
+  test('neither data nor the copies of it in annotations are kept', () => {
+    const kept = JSON.stringify(
+      slimSecret({ ...before, stringData: { password: 'hunter2' }, immutable: true }),
+    );
+    expect(kept).not.toContain(data);
+    expect(kept).not.toContain('hunter2');
+    expect(JSON.parse(kept)).toMatchObject({
+      kind: 'Secret',
+      metadata: { name: 'peer', uid: 'uid-of-peer' },
+    });
+  });
+});
