@@ -2,8 +2,6 @@
  * Where backups lie: a row for each type of store, with the CoreOS operator's exact names. Whatever else is said of a type follows from
  * its row; how it is spoken to is in src/store/adapters.ts. Pure.
  */
-import type { EtcdBackupSpec } from './schemas/types.ts';
-
 interface StoreRow {
   /** The block of an EtcdBackup's or an EtcdRestore's specification. */
   readonly block: string;
@@ -107,43 +105,10 @@ export type StoreType = keyof typeof STORES;
 export type ObjectStoreType = Exclude<StoreType, 'File'>;
 export type BlockName = (typeof STORES)[StoreType]['block'];
 
-/** The blocks of a store, as EtcdBackup and EtcdRestore have them. */
-export type StoreBlocks = Pick<EtcdBackupSpec, BlockName>;
-/** A specification that names a store. */
-export type StoreOfSpec = StoreBlocks & Pick<EtcdBackupSpec, 'storageType'>;
-
-/** What blocks have in common. */
-interface AnyBlock {
-  readonly path: string;
-  readonly claim?: string;
-  readonly endpoint?: string;
-  readonly region?: string;
-}
-
 export const STORE_TYPES = Object.keys(STORES) as readonly StoreType[];
 export const STORE_ROWS: readonly StoreRow[] = Object.values(STORES);
 
 /** The row of a type; undefined for what an object that is older than its schema may hold. */
 export function storeRow(type: string): (StoreRow & { readonly block: BlockName }) | undefined {
   return Object.hasOwn(STORES, type) ? STORES[type as StoreType] : undefined;
-}
-
-/** The block that belongs to the type, where it is there. */
-export function storeBlock(spec: StoreBlocks, type: string): AnyBlock | undefined {
-  const row = storeRow(type);
-  return row && spec[row.block];
-}
-
-/** The blocks that are there, of whichever type. */
-export function blocksOf(spec: StoreBlocks): StoreBlocks {
-  const there = STORE_ROWS.map(({ block }) => block as BlockName).filter(block => spec[block] !== undefined);
-  return Object.fromEntries(there.map(block => [block, spec[block]]));
-}
-
-/** The Secret with the credentials of the store. Undefined: none is named. */
-export function secretNameOf(spec: StoreOfSpec): string | undefined {
-  const field = storeRow(spec.storageType)?.secret?.field ?? '';
-  const block: Readonly<Record<string, unknown>> = { ...storeBlock(spec, spec.storageType) };
-  const name = block[field];
-  return typeof name === 'string' && name !== '' ? name : undefined;
 }

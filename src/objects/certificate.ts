@@ -1,5 +1,5 @@
 /** What is asked of cert-manager: one Certificate for each Secret, and of the same name. Pure. */
-import { ISSUER_DEFAULTS } from '../api/defaults/etcd-cluster.ts';
+import { ISSUER_DEFAULTS } from '../api/schemas/default-values.ts';
 import { clusterLabels } from '../api/names.ts';
 import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type Leaf, leavesOf } from './leaves.ts';

@@ -1,7 +1,7 @@
 /** etcd's command line, rendered per version: a flag that a version does not know makes it exit. Pure. */
 import type { ClusterConfig } from '../api/defaults/etcd-cluster.ts';
 import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../api/names.ts';
-import { reservedEnvReason } from '../api/validation/reserved-environment.ts';
+import { reservedEnvReason } from '../api/values/reserved-environment.ts';
 import type { EnvVar, EtcdClusterSpec } from '../api/schemas/types.ts';
 import { isAtLeast } from '../api/versions/compare.ts';
 import { FIRST_START_FLAGS } from './first-start.ts';

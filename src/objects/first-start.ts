@@ -9,7 +9,7 @@
  * defaults, a new cluster of itself; with an empty argument it does not start at all (tried with 3.5, 3.6 and 3.7). Pure.
  */
 import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../api/names.ts';
-import { INITIAL_CLUSTER_ENV, INITIAL_CLUSTER_STATE_ENV } from '../api/validation/reserved-environment.ts';
+import { INITIAL_CLUSTER_ENV, INITIAL_CLUSTER_STATE_ENV } from '../api/values/reserved-environment.ts';
 
 /** How a member starts; etcd reads it only while its data directory has no log. */
 export type MemberStart =

@@ -1,5 +1,5 @@
 /** The sizes of claims. Pure. */
-import { DEFAULT_CLAIM_SIZE } from '../api/defaults/etcd-cluster.ts';
+import { DEFAULT_CLAIM_SIZE } from '../api/schemas/default-values.ts';
 import type { ClaimSpec } from '../api/schemas/types.ts';
 
 /** The storage that a claim asks for, as it was written. */

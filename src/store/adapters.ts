@@ -1,5 +1,6 @@
 /** How each type of store is opened. An adapter, and what it needs, is loaded only when it is used. */
-import type { ObjectStoreType, StoreBlocks, StoreType, STORES } from '../api/stores.ts';
+import type { ObjectStoreType, StoreType, STORES } from '../api/stores.ts';
+import type { StoreBlocks } from '../api/derived/store-of-specification.ts';
 import type { AllowedAddresses } from './addresses.ts';
 import type { HttpOptions } from './http.ts';
 import type { Store } from './port.ts';

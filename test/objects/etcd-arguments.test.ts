@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
-import { reservedEnvReason } from '../../src/api/validation/reserved-environment.ts';
+import { reservedEnvReason } from '../../src/api/values/reserved-environment.ts';
 import type { EnvVar, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import {
   etcdArguments,

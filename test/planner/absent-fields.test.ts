@@ -6,7 +6,7 @@ import { describe, expect, it, test } from 'vitest';
 import { clusterFacts } from '../../src/activities/observe/observe.ts';
 import { customResourceDefinitions } from '../../src/api/schemas/crd.ts';
 import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED, API_VERSION } from '../../src/api/names.ts';
-import { inForce, KEPT_FIELDS, keptFields, REMOVED_FIELDS } from '../../src/api/defaults/in-force.ts';
+import { inForce, KEPT_FIELDS, keptFields, REMOVED_FIELDS } from '../../src/api/derived/settings-in-force.ts';
 import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { certificates } from '../../src/objects/certificate.ts';

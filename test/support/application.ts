@@ -1,5 +1,5 @@
 /** An application of a cluster with TLS: it knows the client Service and what a Secret holds, and nothing else. */
-import { DEFAULT_REPOSITORY } from '../../src/api/defaults/etcd-cluster.ts';
+import { DEFAULT_REPOSITORY } from '../../src/api/schemas/default-values.ts';
 import { DEFAULT_VERSION } from '../../src/api/versions/table.ts';
 import type { World } from './e2e.ts';
 import { poll } from './poll.ts';

@@ -1,6 +1,6 @@
 /** The stores' servers as the pods of a stack reach them, each with the Secret and the block that a person would write. */
 import { Readable } from 'node:stream';
-import type { StoreBlocks } from '../../src/api/stores.ts';
+import type { StoreBlocks } from '../../src/api/derived/store-of-specification.ts';
 import { ANNOTATION_HOSTS } from '../../src/api/names.ts';
 import type { StoreSpec } from '../../src/store/adapters.ts';
 import { openStore } from '../../src/store/open.ts';

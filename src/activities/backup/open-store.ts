@@ -1,5 +1,6 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
-import { secretNameOf, type StoreOfSpec, storeBlock, storeRow } from '../../api/stores.ts';
+import { storeRow } from '../../api/stores.ts';
+import { secretNameOf, type StoreOfSpec, storeBlock } from '../../api/derived/store-of-specification.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';

@@ -9,7 +9,7 @@ import {
   peerServiceName,
   serialOf,
 } from '../../api/names.ts';
-import { inForce } from '../../api/defaults/in-force.ts';
+import { inForce } from '../../api/derived/settings-in-force.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../api/schemas/types.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { initialClusterId } from '../../etcd/cluster-id.ts';

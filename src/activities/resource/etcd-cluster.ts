@@ -6,7 +6,7 @@ import {
   ANNOTATION_SECURITY,
   API_VERSION,
 } from '../../api/names.ts';
-import { inForce } from '../../api/defaults/in-force.ts';
+import { inForce } from '../../api/derived/settings-in-force.ts';
 import { securityStamp } from '../../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject, ObjectRef } from '../../kube/port.ts';

@@ -3,6 +3,16 @@
  * the Go client of the CoreOS operator writes empty strings and zeros, which mean "default", and objects can be older
  * than the schema. Pure.
  */
+import {
+  DEFAULT_SIZE,
+  MAX_SIZE,
+  DEFAULT_REPOSITORY,
+  DEFAULT_GRACE_SECONDS,
+  DEFAULT_RETAIN_DEAD_MEMBER,
+  UPGRADE_DEFAULTS,
+  REPAIR_DEFAULTS,
+  RECOVERY_DEFAULTS,
+} from '../schemas/default-values.ts';
 import { parseBytes, parseDurationSeconds } from '../values/quantity.ts';
 import type {
   ClaimSpec,
@@ -18,35 +28,11 @@ import type {
 import { DEFAULT_VERSION } from '../versions/table.ts';
 import { trimVersion } from '../versions/compare.ts';
 
-export const DEFAULT_SIZE = 3;
-export const MAX_SIZE = 7;
-export const DEFAULT_REPOSITORY = 'gcr.io/etcd-development/etcd';
-export const DEFAULT_GRACE_SECONDS = 60;
-export const DEFAULT_RETAIN_DEAD_MEMBER = '24h';
 const DEFAULT_RETAIN_DEAD_MEMBER_SECONDS = 24 * 3600;
-/** The size of a claim when the specification asks for none. */
-export const DEFAULT_CLAIM_SIZE = '8Gi';
-export const DEFAULT_REVISION_BUMP = 1_000_000_000;
-
 /** etcd's own. */
 const DEFAULT_MAX_REQUEST_BYTES = 1.5 * 2 ** 20;
 
 const GIB = 2 ** 30;
-
-export const UPGRADE_DEFAULTS = {
-  strategy: 'Automatic',
-  soakSeconds: 10,
-  snapshotBefore: 'IfPossible',
-  allowIntermediateVersions: false,
-  rollbackOnFailure: true,
-} as const;
-
-export const REPAIR_DEFAULTS = { replaceAfterSeconds: 600, maxReplacementsPerHour: 2 } as const;
-
-/** cert-manager's own. */
-export const ISSUER_DEFAULTS = { kind: 'Issuer', group: 'cert-manager.io' } as const;
-
-export const RECOVERY_DEFAULTS = { totalLoss: 'Report' } as const;
 
 /** How etcd is run. All of it is rendered into flags, which differ between versions. */
 export type EtcdSettings = {

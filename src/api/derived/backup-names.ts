@@ -1,5 +1,6 @@
 /** Where a backup's objects lie and what they are called. Pure. */
-import { STORES, type StoreOfSpec, storeBlock, storeRow } from '../stores.ts';
+import { STORES, storeRow } from '../stores.ts';
+import { type StoreOfSpec, storeBlock } from './store-of-specification.ts';
 import { timestamp } from '../values/time.ts';
 import type { EtcdBackupSpec } from '../schemas/types.ts';
 

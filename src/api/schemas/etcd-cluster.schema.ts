@@ -1,6 +1,6 @@
 /** EtcdCluster: the source of its CRD, of `kubectl explain`, and of its types. */
 import * as z from 'zod';
-import { DEFAULT_REPOSITORY, DEFAULT_SIZE } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_REPOSITORY, DEFAULT_SIZE } from './default-values.ts';
 import { etcdSettings, maintenance, recovery, repair, service, upgrade } from './etcd-settings.schema.ts';
 import { clusterStatus } from './etcd-cluster-status.schema.ts';
 import { type CelRule, cel, int32, kept, text } from './parts.schema.ts';

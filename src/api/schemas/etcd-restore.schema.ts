@@ -1,6 +1,6 @@
 /** EtcdRestore: the source of its CRD, of `kubectl explain`, and of its types. */
 import * as z from 'zod';
-import { DEFAULT_REVISION_BUMP } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_REVISION_BUMP } from './default-values.ts';
 import { clusterTemplate } from './etcd-cluster.schema.ts';
 import { cel, conditions, int64, intOrString, statusValue, text } from './parts.schema.ts';
 import { blockRules, storeBlocks } from './stores.schema.ts';

@@ -1,6 +1,6 @@
 /** spec.etcd, spec.upgrade, spec.repair, spec.maintenance, spec.recovery, spec.service: how the cluster is run. */
 import * as z from 'zod';
-import { RECOVERY_DEFAULTS, REPAIR_DEFAULTS, UPGRADE_DEFAULTS } from '../defaults/etcd-cluster.ts';
+import { RECOVERY_DEFAULTS, REPAIR_DEFAULTS, UPGRADE_DEFAULTS } from './default-values.ts';
 import {
   cel,
   cronSchedule,

@@ -1,6 +1,6 @@
 /** spec.pod: how the pods of members look. The CoreOS operator's PodPolicy with its exact names, and a few additions. */
 import * as z from 'zod';
-import { DEFAULT_GRACE_SECONDS } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_GRACE_SECONDS } from './default-values.ts';
 import { CLAIM_SPEC } from './storage.schema.ts';
 import { cel, int32, int64, kept, rawObject, text, textMap } from './parts.schema.ts';
 import {
@@ -8,7 +8,7 @@ import {
   OPERATOR_ENV,
   OPERATOR_ENV_PREFIXES,
   OWN_ENV,
-} from '../validation/reserved-environment.ts';
+} from '../values/reserved-environment.ts';
 
 const MAX_ENV = 128;
 

@@ -1,6 +1,6 @@
 /** spec.storage: where members keep their data, and the rules that volumes cannot be shrunk or moved. */
 import * as z from 'zod';
-import { DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './default-values.ts';
 import {
   type CelRule,
   cel,

@@ -1,6 +1,6 @@
 /** spec.TLS: the three ways to secure a cluster. `static` is the CoreOS operator's, with its exact names. */
 import * as z from 'zod';
-import { ISSUER_DEFAULTS } from '../defaults/etcd-cluster.ts';
+import { ISSUER_DEFAULTS } from './default-values.ts';
 import { type CelRule, cel, kept, secretName, text } from './parts.schema.ts';
 
 const isSet = (path: string): string => `(has(${path}) && ${path} != '')`;

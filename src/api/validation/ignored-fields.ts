@@ -7,7 +7,8 @@ import {
   LABEL_NAME,
   type Kind,
 } from '../names.ts';
-import { blocksOf, type StoreBlocks, storeRow } from '../stores.ts';
+import { storeRow } from '../stores.ts';
+import { blocksOf, type StoreBlocks } from '../derived/store-of-specification.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from '../schemas/types.ts';
 
 export type IgnoredField = {

@@ -1,14 +1,10 @@
 /** What contradicts itself or etcd in a specification, as sentences that say what to write instead. Pure. */
 import { cronFault, timeZoneFault } from '../values/cron.ts';
-import {
-  type ClusterConfig,
-  DEFAULT_CLAIM_SIZE,
-  DEFAULT_RETAIN_DEAD_MEMBER,
-  DEFAULT_SIZE,
-} from '../defaults/etcd-cluster.ts';
+import { type ClusterConfig } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER, DEFAULT_SIZE } from '../schemas/default-values.ts';
 import { isClusterName, isReservedKey, MAX_CLUSTER_NAME_LENGTH } from '../names.ts';
 import { parseBytes, parseDurationSeconds, parseQuantity } from '../values/quantity.ts';
-import { reservedEnvReason } from './reserved-environment.ts';
+import { reservedEnvReason } from '../values/reserved-environment.ts';
 import { endpointFaults, storeFaults } from './store-faults.ts';
 import { keyFaults, labelFaults, quote } from '../values/syntax.ts';
 import type {

@@ -1,5 +1,6 @@
 /** What is wrong with the addresses of backups and of what is backed up, as sentences. The schema says the same at admission. Pure. */
-import { STORE_TYPES, type StoreBlocks, storeBlock, storeRow } from '../stores.ts';
+import { STORE_TYPES, storeRow } from '../stores.ts';
+import { type StoreBlocks, storeBlock } from '../derived/store-of-specification.ts';
 import { quote } from '../values/syntax.ts';
 
 /**

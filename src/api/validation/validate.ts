@@ -3,7 +3,8 @@
  * an object which is older than the schema never met. The answer is conditions; nothing here throws. Pure.
  */
 import { type ConditionFinding, finding } from '../conditions/catalogue.ts';
-import { type ClusterConfig, DEFAULT_CLAIM_SIZE, withDefaults } from '../defaults/etcd-cluster.ts';
+import { type ClusterConfig, withDefaults } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_CLAIM_SIZE } from '../schemas/default-values.ts';
 import { domainSwitch } from '../derived/domain.ts';
 import {
   type IgnoredField,

@@ -1,5 +1,5 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
-import { keptFields } from '../../api/defaults/in-force.ts';
+import { keptFields } from '../../api/derived/settings-in-force.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 
 /** Fields that are set and do nothing, in one condition; empty when there are none. */

@@ -1,7 +1,7 @@
 /** Builds the status of a cluster from one pass. Identity (incarnation, cluster id, storage) is carried, never changed. */
 import type { Condition, ConditionFinding } from '../../api/conditions/catalogue.ts';
 import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
-import { settingsOf } from '../../api/defaults/in-force.ts';
+import { settingsOf } from '../../api/derived/settings-in-force.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type {
   ClusterPhase,

@@ -1,6 +1,6 @@
 /** Which object of which store a restore is about. Pure. */
 import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
-import { blocksOf, type StoreOfSpec } from '../../api/stores.ts';
+import { blocksOf, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/schemas/types.ts';
 import { newestEntry } from '../backup/newest.ts';

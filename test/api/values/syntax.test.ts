@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cronFault, timeZoneFault } from '../../../src/api/values/cron.ts';
 import { parseBytes, parseDurationSeconds, parseQuantity } from '../../../src/api/values/quantity.ts';
-import { reservedEnvReason } from '../../../src/api/validation/reserved-environment.ts';
+import { reservedEnvReason } from '../../../src/api/values/reserved-environment.ts';
 import { isLabelValue, isQualifiedName } from '../../../src/api/values/syntax.ts';
 
 test.each([

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { StoreBlocks } from '../../../src/api/stores.ts';
+import type { StoreBlocks } from '../../../src/api/derived/store-of-specification.ts';
 import { memberHost } from '../../../src/api/names.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupStory } from '../../support/backup-story.ts';

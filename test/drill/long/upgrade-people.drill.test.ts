@@ -1,6 +1,6 @@
 /** Upgrades that people go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
 import { expect, test } from 'vitest';
-import { DEFAULT_REPOSITORY } from '../../../src/api/defaults/etcd-cluster.ts';
+import { DEFAULT_REPOSITORY } from '../../../src/api/schemas/default-values.ts';
 import { drilledCluster } from '../../support/drill/drilled.ts';
 import { upgradesOf } from '../../support/drill/versions.ts';
 import { awaitCondition, podsOf } from '../../support/e2e.ts';

@@ -1,5 +1,5 @@
 /** A rolling restart the way a careful person does it with kubectl and etcdctl, to compare the operator's with. */
-import { DEFAULT_REPOSITORY } from '../../../src/api/defaults/etcd-cluster.ts';
+import { DEFAULT_REPOSITORY } from '../../../src/api/schemas/default-values.ts';
 import { podsOf } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import type { Drilled } from './drilled.ts';

@@ -3,13 +3,9 @@
  * each field of a specification was when it was last written is recorded in `status.settings`; a field that is left out
  * later, because a manifest never had it or a client does not know it, keeps that value. Pure.
  */
-import {
-  type ClusterConfig,
-  DEFAULT_RETAIN_DEAD_MEMBER,
-  ISSUER_DEFAULTS,
-  withDefaults,
-} from './etcd-cluster.ts';
-import { domainIn } from '../derived/domain.ts';
+import { type ClusterConfig, withDefaults } from '../defaults/etcd-cluster.ts';
+import { DEFAULT_RETAIN_DEAD_MEMBER, ISSUER_DEFAULTS } from '../schemas/default-values.ts';
+import { domainIn } from './domain.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, RawObject } from '../schemas/types.ts';
 
 /**
