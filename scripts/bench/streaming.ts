@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { examine, snapshotIn } from '../../src/activities/restore/backup-object.ts';
+import { examine, snapshotIn } from '../../src/activities/backup/examined-object.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { CLAIM_STORE_HOST } from '../../src/objects/claim-store.ts';

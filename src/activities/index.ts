@@ -5,7 +5,7 @@ import { backupActivities } from './backup/index.ts';
 import { beating, beatingWithPulse } from './runtime/heartbeat.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
 import { passFailure, stepFailure } from './runtime/failures.ts';
-import type { ClusterRef } from './resource/etcd-cluster.ts';
+import type { ClusterRef } from './runtime/cluster-reference.ts';
 import { addLearner } from './steps/add-learner.ts';
 import { admitMembers } from './steps/admit-members.ts';
 import { applyObjects } from './steps/apply-objects.ts';

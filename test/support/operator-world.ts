@@ -12,7 +12,7 @@ import {
 } from '../../src/activities/index.ts';
 import type { PassReport } from '../../src/activities/runtime/pass-report.ts';
 import { time } from '../../src/activities/runtime/poll.ts';
-import type { ClusterRef } from '../../src/activities/resource/etcd-cluster.ts';
+import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';

@@ -12,7 +12,8 @@ import {
 import { inspect } from '../../tls/inspect.ts';
 import { createAuthority, issueLeaf } from '../../tls/issue.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
-import { SECRET, secretText } from '../observe/certificate-secrets.ts';
+import { secretText } from '../observe/certificate-secrets.ts';
+import { SECRET } from '../runtime/kinds.ts';
 import { BackupFailure } from './failure.ts';
 
 const VALID_MS = 400 * 24 * 3_600_000;

@@ -12,7 +12,7 @@ import type { StoreMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { openServedStore } from '../../store/served/client.ts';
 import { ANNOTATION_INCARNATION } from '../../api/names.ts';
-import { CLAIM } from '../observe/observe.ts';
+import { CLAIM } from '../runtime/kinds.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { issueIdentity, readIdentity } from './claim-store-identity.ts';
 import { BackupFailure } from './failure.ts';

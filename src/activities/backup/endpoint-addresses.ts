@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { dialledHost, type Endpoint, ownName } from '../../planner/backup/endpoints.ts';
 import { type AllowedAddresses, isSpecial } from '../../store/addresses.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 
 const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const;
 

@@ -3,7 +3,7 @@ import type { BackupStep } from '../../planner/backup/observation.ts';
 import { beating, beatingWithPulse } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { passFailure } from '../runtime/failures.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { assessBackup } from './assess.ts';
 import { beginBackup, releaseBackup } from './begin.ts';
 import { backupFailure } from './failure.ts';

@@ -2,7 +2,7 @@
 import type { LiveHashes } from '../../api/derived/backup-manifest.ts';
 import { messageOf } from '../runtime/failures.ts';
 import { openSource, type SnapshotSource } from './source.ts';
-import type { Run } from './take-snapshot.ts';
+import type { Run } from './run.ts';
 
 type Hash = LiveHashes['hashes'][number];
 

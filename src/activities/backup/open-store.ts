@@ -1,23 +1,16 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
 import { storeRow } from '../../api/stores.ts';
-import { secretNameOf, type StoreOfSpec, storeBlock } from '../../api/derived/store-of-specification.ts';
-import type { EtcdBackup } from '../../api/schemas/types.ts';
+import { secretNameOf, storeBlock } from '../../api/derived/store-of-specification.ts';
+import type { StoreOwner } from '../runtime/dependencies.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
 import type { StoreSpec } from '../../store/adapters.ts';
 import { openStore } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
-import { SECRET } from '../observe/certificate-secrets.ts';
+import { SECRET } from '../runtime/kinds.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';
-
-/** Whose store is opened: an EtcdBackup, or an EtcdRestore with the store that it reads from. */
-export interface StoreOwner {
-  readonly kind: string;
-  readonly metadata: Pick<EtcdBackup['metadata'], 'namespace' | 'name' | 'uid'>;
-  readonly spec: StoreOfSpec;
-}
 
 export interface StoreDeps extends ClaimStoreDeps {
   /** Whose resources may reach a store with the identity of the operator's pod; `*`: everybody's. */

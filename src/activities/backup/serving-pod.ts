@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, WritableObject } from '../../kube/port.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts';
 import { type ClaimStoreOwner, claimStoreName } from '../../objects/claim-store.ts';
 import type { Store } from '../../store/port.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { isControlledBy, podFacts } from '../observe/pod-facts.ts';
 import { waitUntil } from '../runtime/poll.ts';
 import { BackupFailure } from './failure.ts';

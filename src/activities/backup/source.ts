@@ -17,10 +17,11 @@ import { messageOf } from '../runtime/failures.ts';
 import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { dial } from '../observe/probe.ts';
-import { clientAccess, readTlsSecrets, SECRET, secretText } from '../observe/certificate-secrets.ts';
+import { clientAccess, readTlsSecrets, secretText } from '../observe/certificate-secrets.ts';
+import { SECRET } from '../runtime/kinds.ts';
 import { whyUnusable } from '../observe/usable-certificate.ts';
 
 /** The member of choice. To be closed. */

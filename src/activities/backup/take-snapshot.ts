@@ -24,13 +24,13 @@ import {
   isExists,
   locationOn,
   proveObject,
-  type Shelf,
   shelfOf,
   writeManifest,
   writerOf,
 } from './catalogue.ts';
 import { compressed } from './codec.ts';
 import { withProgress } from './progress.ts';
+import type { Run } from './run.ts';
 import { backupFacts, type BackupRef, readRunning, recordRun } from '../resource/etcd-backup.ts';
 import { keysHeld, readBefore } from './held-keys.ts';
 import { liveHash, liveOf } from './live-hashes.ts';
@@ -38,16 +38,6 @@ import { openSource, type SnapshotSource } from './source.ts';
 import { withMemberSlot } from '../runtime/member-slot.ts';
 
 type Step = Extract<BackupStep, { kind: 'takeSnapshot' }>;
-
-/** A run under way, with its store opened. */
-export interface Run {
-  readonly deps: Dependencies;
-  readonly ref: BackupRef;
-  readonly startedAt: string;
-  readonly shelf: Shelf;
-  readonly bounds: { readonly signal: AbortSignal; readonly deadlineMs: number };
-  readonly pulse: Pulse;
-}
 
 /** Makes the backup of the run that the step names, and records it. */
 export async function takeSnapshot(

@@ -7,15 +7,15 @@ import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../obj
 import { parseReport, type VerificationReport } from '../../planner/backup/verification.ts';
 import type { Store } from '../../store/port.ts';
 import { lastWords } from '../observe/termination-message.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { placeBeside } from '../runtime/pod-placement.ts';
 import { waitUntil } from '../runtime/poll.ts';
-import { snapshotIn } from '../restore/backup-object.ts';
+import { snapshotIn } from './examined-object.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { issueIdentity, readIdentity } from './claim-store-identity.ts';
 import { addressOf, answering, endPod, ensurePod, removeUnfit } from './serving-pod.ts';
 import { managedCluster } from './source.ts';
-import type { Run } from './take-snapshot.ts';
+import type { Run } from './run.ts';
 
 interface Asked {
   readonly manifest: BackupManifest;

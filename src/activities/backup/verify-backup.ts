@@ -18,7 +18,8 @@ import { keyOn, writeManifest } from './catalogue.ts';
 import { BackupFailure } from './failure.ts';
 import { backupFacts, type BackupRef, recordRun } from '../resource/etcd-backup.ts';
 import { hashNow } from './live-hashes.ts';
-import { endedRun, obtain, type Run, withRun } from './take-snapshot.ts';
+import { endedRun, obtain, withRun } from './take-snapshot.ts';
+import type { Run } from './run.ts';
 import { askVerifier } from './verifier.ts';
 
 type Step = Extract<BackupStep, { kind: 'verifyBackup' }>;

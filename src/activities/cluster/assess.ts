@@ -13,7 +13,7 @@ import { statusOf } from '../../planner/report/status.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { observe } from '../observe/observe.ts';
 import { endedOperation, figuresOf, upgradedMembers } from '../runtime/pass-report.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { replaceStatus, withoutWatchers } from '../resource/status-writing.ts';
 import { timestamp } from '../../api/values/time.ts';
 

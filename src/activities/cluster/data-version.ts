@@ -1,7 +1,7 @@
 /** Which version of etcd was last given a member's data: noted on its claim, where a lost status does not take it along. */
 import { ANNOTATION_DATA_VERSION } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/port.ts';
-import { CLAIM } from '../observe/observe.ts';
+import { CLAIM } from '../runtime/kinds.ts';
 
 /**
  * Notes it once the pod is made or changed, so that what it says was started. A member without a claim has nothing to note.

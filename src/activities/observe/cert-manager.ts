@@ -9,7 +9,7 @@ import type { ManifestObject } from '../../objects/manifest.ts';
 import { canonical } from '../../objects/rendered.ts';
 import type { TlsFacts } from '../../planner/model/observation.ts';
 import { isControlledBy } from './pod-facts.ts';
-import { SECRET } from './certificate-secrets.ts';
+import { SECRET } from '../runtime/kinds.ts';
 
 export const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' } as const;
 /** cert-manager writes whose Secret it is onto each that it makes, and overwrites any other of that name. */

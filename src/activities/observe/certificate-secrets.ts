@@ -3,14 +3,13 @@
  * certificate is ever an argument, a result, a log field or part of a message.
  */
 import { type CertificateSource, type KeyStyle, secretKeys, securityOf } from '../../api/derived/tls.ts';
+import { SECRET } from '../runtime/kinds.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { ClientTls } from '../../etcd/port.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { Material, Part } from '../../tls/inspect.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { whyUnusable } from './usable-certificate.ts';
-
-export const SECRET = { apiVersion: 'v1', kind: 'Secret' } as const;
 
 /** One Secret as read. Never to be serialized. */
 export interface TlsSecret {

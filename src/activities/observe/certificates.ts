@@ -5,7 +5,7 @@ import type { KubeClient } from '../../kube/port.ts';
 import type { TlsFacts } from '../../planner/model/observation.ts';
 import { requestFacts } from './cert-manager.ts';
 import { certificateFacts } from './certificate-facts.ts';
-import { type Issuing, issuingFacts } from '../certificates/issuing.ts';
+import { type Issuing, issuingFacts } from './certificates-to-issue.ts';
 import { type ClientAccess, clientAccess, readTlsSecrets } from './certificate-secrets.ts';
 
 /** Certificates that others make are others' to renew. */

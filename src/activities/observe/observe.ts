@@ -1,5 +1,6 @@
 /** Gathers everything that one pass knows. Reads only. */
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import { CLAIM, POD, SERVICE } from '../runtime/kinds.ts';
 import { domainOf } from '../../api/derived/domain.ts';
 import {
   clientServiceName,
@@ -35,13 +36,11 @@ import { claimFacts } from './claim-facts.ts';
 import { objectFacts, podFacts } from './pod-facts.ts';
 import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
-import { type ClusterRef, readCluster } from '../resource/etcd-cluster.ts';
+import { readCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
-export const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
-export const CLAIM: KindRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
-export const SERVICE: KindRef = { apiVersion: 'v1', kind: 'Service' };
 export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
 
 type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'>;

@@ -11,7 +11,7 @@ import { backupTransitions } from '../../planner/backup/report.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { endedRun } from '../runtime/backup-figures.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import type { ClusterRef } from './etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { replaceStatus, withoutWatchers } from './status-writing.ts';
 
 /** Which EtcdBackup; the uid tells it from a later one of the same name. */

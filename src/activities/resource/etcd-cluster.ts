@@ -7,18 +7,12 @@ import {
   API_VERSION,
 } from '../../api/names.ts';
 import { inForce } from '../../api/derived/settings-in-force.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { securityStamp } from '../../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject, ObjectRef } from '../../kube/port.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { replaceStatus } from './status-writing.ts';
-
-/** Which EtcdCluster. The uid tells it from a later one of the same name. */
-export interface ClusterRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
 
 /** The EtcdCluster of this uid; undefined when it is gone, also when another one stands under its name. */
 export async function readCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster | undefined> {

@@ -8,7 +8,7 @@ import { failedRestore } from '../../planner/restore/report.ts';
 import { hasEnded, restoreOfCluster } from '../../planner/model/restore-of-cluster.ts';
 import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import type { ClusterRef } from './etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { replaceStatus, withoutWatchers } from './status-writing.ts';
 
 /** Which EtcdRestore; the uid tells it from a later one of the same name. */

@@ -10,7 +10,7 @@ import {
 import { restoreStatus } from '../../planner/restore/report.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { observe } from '../observe/observe.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { withoutWatchers } from '../resource/status-writing.ts';
 import { readBackupOf, readRestore, reportRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 

@@ -6,7 +6,7 @@ import { isAlreadyExists } from '../../kube/errors.ts';
 import type { RestoreStep } from '../../planner/restore/resource.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { examine, openObject } from './backup-object.ts';
+import { examine, openObject } from '../backup/examined-object.ts';
 import { readRestore, recordFailure, recordRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 
 type StepOf<Kind extends RestoreStep['kind']> = Extract<RestoreStep, { kind: Kind }>;

@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { seedPodName } from '../../objects/seed-pod.ts';
 import { endLeftPod } from '../backup/serving-pod.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 import type { RestoreRef } from '../resource/etcd-restore.ts';
 

@@ -5,7 +5,7 @@ import { backupFailure } from '../backup/failure.ts';
 import { beating } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { passFailure, stepFailure } from '../runtime/failures.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
 import {

@@ -3,7 +3,8 @@ import type { KubeClient } from '../../kube/port.ts';
 import type { ClaimStoreOwner, PodPlace } from '../../objects/claim-store.ts';
 import type { Store } from '../../store/port.ts';
 import type { ServedAddress } from '../../store/served/client.ts';
-import type { StoreOwner } from '../backup/open-store.ts';
+import type { StoreOfSpec } from '../../api/derived/store-of-specification.ts';
+import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
 
@@ -25,6 +26,13 @@ export interface EventTarget {
 export interface ActivityLogger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Whose store is opened: an EtcdBackup, or an EtcdRestore with the store that it reads from. */
+export interface StoreOwner {
+  readonly kind: string;
+  readonly metadata: Pick<EtcdBackup['metadata'], 'namespace' | 'name' | 'uid'>;
+  readonly spec: StoreOfSpec;
 }
 
 /** Everything that activities reach the world through. Made once, in main/. */

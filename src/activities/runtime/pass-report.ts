@@ -2,7 +2,7 @@
 import type { EtcdClusterStatus, LastOperation } from '../../api/schemas/types.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import { quorum } from '../../planner/checks/quorum.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from './cluster-reference.ts';
 
 export interface PassReport {
   readonly cluster: ClusterRef;

@@ -7,10 +7,12 @@ import { plan } from '../../planner/plan.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { getAll } from '../observe/cluster-objects.ts';
-import { CLAIM, observe, POD } from '../observe/observe.ts';
+import { observe } from '../observe/observe.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { waitUntil } from '../runtime/poll.ts';
-import { type ClusterRef, recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
+import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 
 type AddLearner = Extract<Step, { kind: 'addLearner' }>;

@@ -4,9 +4,9 @@ import { ANNOTATION_WITHDRAWN, CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENT
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { time } from '../runtime/poll.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /** How long every node may take to hear of a change of endpoints. */
 const HEARD_MS = 1_000;

@@ -5,7 +5,8 @@ import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
 
 /**

@@ -6,11 +6,12 @@ import type { PodFacts } from '../../planner/model/observation.ts';
 import { hasArrived } from '../../planner/operations/upgrade/path.ts';
 import { findObjects } from '../observe/cluster-objects.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { type ClusterAddress, probeMembers } from '../observe/probe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
 
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */

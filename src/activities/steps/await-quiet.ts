@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /** Lets time pass, until the planner is to look again. What changes meanwhile is seen then. */
 export async function awaitQuiet(

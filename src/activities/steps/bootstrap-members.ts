@@ -8,8 +8,9 @@ import { peerService } from '../../objects/services.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { authoritiesNoted } from '../certificates/note-authorities.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { authoritiesNoted } from '../cluster/note-authorities.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { createOwned } from './create-owned.ts';
 
 /**

@@ -9,10 +9,11 @@ import type { Pulse } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { areComparable, hashMembers } from '../cluster/key-hashes.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { time } from '../runtime/poll.ts';
-import { type ClusterRef, readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
+import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
 import { stillPlanned } from './still-planned.ts';
 

@@ -6,9 +6,10 @@ import type { Step } from '../../planner/model/decision.ts';
 import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { authoritiesNoted } from '../certificates/note-authorities.ts';
+import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { observe } from '../observe/observe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { createOwned } from './create-owned.ts';
 
 type CreateMember = Extract<Step, { kind: 'createMember' }>;

@@ -4,7 +4,7 @@ import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
-import { CLAIM, POD } from '../observe/observe.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 
 /**

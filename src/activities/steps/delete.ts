@@ -5,10 +5,11 @@ import type { Step } from '../../planner/model/decision.ts';
 import { findObjects, podsLeft } from '../observe/cluster-objects.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { CLAIM, POD } from '../observe/observe.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import { type ClusterRef, readCluster, writeMetadata } from '../resource/etcd-cluster.ts';
+import { readCluster, writeMetadata } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
 export async function deletePods(

@@ -2,8 +2,9 @@ import type { Step } from '../../planner/model/decision.ts';
 import { isSmaller } from '../../planner/operations/volumes/growth.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { CLAIM } from '../observe/observe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { CLAIM } from '../runtime/kinds.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
  * Asks for a larger volume: raises the request of this very claim (by uid). Storage driver and kubelet do the rest while

@@ -9,9 +9,11 @@ import type { Pair } from '../../tls/issue.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
-import { AUTHORITIES } from '../certificates/issuing.ts';
-import { SECRET, secretText } from '../observe/certificate-secrets.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { AUTHORITIES } from '../observe/certificates-to-issue.ts';
+import { secretText } from '../observe/certificate-secrets.ts';
+import { SECRET } from '../runtime/kinds.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const AUTHORITY_LASTS = 10 * 365 * DAY_MS;

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { CLAIM } from '../observe/observe.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import { CLAIM } from '../runtime/kinds.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { POD } from '../observe/observe.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import { POD } from '../runtime/kinds.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /** Puts labels back on these very pods (by uid). Doing it twice changes nothing. */

@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { onLeader } from '../cluster/leader.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 
 /** Has the leader hand over to another voter. Nothing is done when it leads no more: the plan is another one then. */

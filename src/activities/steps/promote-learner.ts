@@ -8,7 +8,7 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { observe } from '../observe/observe.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 type PromoteLearner = Extract<Step, { kind: 'promoteLearner' }>;
 

@@ -3,8 +3,10 @@ import type { MemberIdentity, Step } from '../../planner/model/decision.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { CLAIM, observe, POD } from '../observe/observe.ts';
-import { type ClusterRef, recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
+import { observe } from '../observe/observe.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
+import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
  * Records which cluster the members formed: first on their claims and pods and on the

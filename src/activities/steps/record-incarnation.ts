@@ -5,13 +5,8 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { lastSerialOf, stampsOf } from '../../planner/model/identity.ts';
 import { clusterFacts } from '../observe/observe.ts';
-import {
-  type ClusterRef,
-  readLivingCluster,
-  recordStatus,
-  stampIdentity,
-  writeMetadata,
-} from '../resource/etcd-cluster.ts';
+import { readLivingCluster, recordStatus, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { timestamp } from '../../api/values/time.ts';
 
 /**

@@ -3,13 +3,15 @@ import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
 import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
 import { seatsOf } from '../../planner/model/member-view.ts';
 import type { Observation } from '../../planner/model/observation.ts';
-import { CLAIM, observe, POD } from '../observe/observe.ts';
+import { observe } from '../observe/observe.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
 import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
-import { type ClusterRef, recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
+import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 import { timestamp } from '../../api/values/time.ts';
 

@@ -11,9 +11,9 @@ import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { POD } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { containerIdOf, imageOf } from '../observe/pod-facts.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 

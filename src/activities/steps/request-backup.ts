@@ -8,7 +8,8 @@ import { hasAnswered } from '../../planner/operations/upgrade/backup.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 const BACKUP: KindRef = { apiVersion: API_VERSION, kind: 'EtcdBackup' };
 

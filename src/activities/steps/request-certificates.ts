@@ -7,7 +7,8 @@ import { CERTIFICATE } from '../observe/cert-manager.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
  * Creates the Certificates that the step names, or brings those that are there to what they are to say. cert-manager then makes the

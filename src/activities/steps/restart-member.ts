@@ -4,9 +4,10 @@ import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { authoritiesNoted } from '../certificates/note-authorities.ts';
-import { CLAIM } from '../observe/observe.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { authoritiesNoted } from '../cluster/note-authorities.ts';
+import { CLAIM } from '../runtime/kinds.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { createOwned } from './create-owned.ts';
 
 /**

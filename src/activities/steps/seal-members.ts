@@ -4,9 +4,10 @@ import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { observe, POD } from '../observe/observe.ts';
+import { observe } from '../observe/observe.ts';
+import { POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
  * Tells the pods of members that a quorum lists as started that they may not start on an empty volume any more. Waits for

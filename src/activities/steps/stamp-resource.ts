@@ -4,12 +4,8 @@ import { lastSerialOf } from '../../planner/model/identity.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { clusterFacts } from '../observe/observe.ts';
-import {
-  type ClusterRef,
-  readLivingCluster,
-  stampIdentity,
-  writeMetadata,
-} from '../resource/etcd-cluster.ts';
+import { readLivingCluster, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /** Puts the finalizer and the stamps back on the resource, as its status tells them. Doing it twice changes nothing. */
 export async function stampResource(

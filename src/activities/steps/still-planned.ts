@@ -6,7 +6,7 @@ import type { Observation } from '../../planner/model/observation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { observe } from '../observe/observe.ts';
-import type { ClusterRef } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
  * Looks at everything once more, right before a step that touches a member, and goes on only when the planner would have

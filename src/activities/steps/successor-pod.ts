@@ -1,7 +1,8 @@
 import { isAlreadyExists, KubeError } from '../../kube/errors.ts';
 import { memberPod } from '../../objects/pod.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { type ClusterRef, readLivingCluster } from '../resource/etcd-cluster.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
  * Asks the API server whether it would take the pod that is to follow the one of this name, without making it (dry run): nobody is

@@ -1,6 +1,7 @@
 /** Whose credentials a store is opened with. */
 import { describe, expect, it } from 'vitest';
-import { storeOpener, type StoreOwner } from '../../../src/activities/backup/open-store.ts';
+import { storeOpener } from '../../../src/activities/backup/open-store.ts';
+import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../support/fake-kube.ts';
 

@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { storeOpener, type StoreOwner } from '../../../src/activities/backup/open-store.ts';
+import { storeOpener } from '../../../src/activities/backup/open-store.ts';
+import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts';
 import { openSource } from '../../../src/activities/backup/source.ts';
 import { ANNOTATION_HOSTS } from '../../../src/api/names.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';

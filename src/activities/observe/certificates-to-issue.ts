@@ -9,8 +9,9 @@ import { type Authority, type Leaf, leavesOf } from '../../objects/leaves.ts';
 import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../../planner/model/observation.ts';
 import { firstFingerprint } from '../../tls/fingerprints.ts';
 import { inspect, trusts } from '../../tls/inspect.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
-import { SECRET, secretText } from '../observe/certificate-secrets.ts';
+import { isControlledBy } from './pod-facts.ts';
+import { secretText } from './certificate-secrets.ts';
+import { SECRET } from '../runtime/kinds.ts';
 
 /** A certificate is renewed when this much of its life is left, as cert-manager does it. */
 const RENEWED_AT = 1 / 3;

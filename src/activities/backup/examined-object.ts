@@ -8,8 +8,8 @@ import { asksForUsers, type ReadAt, storageVersionOf } from '../../etcd/snapshot
 import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
 import type { RestoreSource } from '../../planner/model/restore-of-cluster.ts';
 import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
-import { proveObject, readManifest } from '../backup/catalogue.ts';
-import { decompressed } from '../backup/codec.ts';
+import { proveObject, readManifest } from './catalogue.ts';
+import { decompressed } from './codec.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { readBackupOf } from '../resource/etcd-restore.ts';
