@@ -137,6 +137,7 @@ class OperatorImage {
       ? {
           ...folderInputs(join(this.#root, 'src'), 'src/'),
           ...file('scripts/build.ts'),
+          ...file('scripts/bundle-operator.ts'),
           ...file('tsconfig.json'),
           ...file('tsconfig.build.json'),
         }
