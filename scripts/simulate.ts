@@ -120,20 +120,23 @@ async function run(): Promise<void> {
   }
   tell(sum, (performance.now() - begun) / 1000, coverage.counts);
   if (values.gate) await guard(branches, Number(values.seed));
-  for (const { at, text } of values.branches ? await branches.unreached('/src/planner/') : [])
+  for (const { at, text } of values.branches ? await branches.unreached('src/planner') : [])
     console.log(`never reached: ${at}: ${text}`);
 }
 
 /** Chance reaches most branches, scenes the others. */
 async function guard(branches: Branches, seed: number): Promise<void> {
   const { play, SCENE_NAMES } = await import('../test/simulation/scenes.ts');
-  const { judge } = await import('../test/simulation/gate.ts');
+  const { judge, lineFor } = await import('../test/simulation/gate.ts');
   for (const scene of SCENE_NAMES) {
     const breach = await play(scene, seed);
     if (breach !== undefined) complain(`BROKEN: ${scene}: ${breach}`);
   }
-  const { missing, needless } = judge(await branches.unreached('/src/planner/'));
-  for (const { at, text } of missing) complain(`never reached: ${at}: ${text}`);
+  const { missing, needless } = judge(await branches.unreached('src/planner'));
+  for (const branch of missing) {
+    complain(`never reached: ${branch.at}: ${branch.text}`);
+    complain(`  reach it with a scene, or give the reason: ${lineFor(branch)}`);
+  }
   for (const each of needless) console.log(`exempt, and reached this time: ${each}`);
 }
 

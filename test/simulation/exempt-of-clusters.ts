@@ -1,431 +1,349 @@
 /** Branches about a living cluster that the simulation does not reach: see gate.ts. */
-import { type Exempt, TYPES, RACE, USERS } from './exempt.ts';
+import { type Exempt, exempt, RACE, TYPES, USERS } from './exempt.ts';
 
-const WAYS =
-  'which version leads where is a table: test/planner/operations/upgrade/path.test.ts goes through all of them';
+const WAYS = 'which version leads where is a table: test/planner/versions.test.ts goes through all of them';
 const ANSWERS = 'what an EtcdBackup answers, and when: test/activities/upgrade-backup.test.ts';
 const DOMAIN = 'the domain of members is not changed in the simulation: test/planner/domain.test.ts';
-const OUTCOMES = 'how an operation ends is a table: test/planner/report/outcome.test.ts';
+const OUTCOMES = 'how an operation ends is a table: test/planner/outcome.test.ts';
 
 export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
-  {
-    file: 'checks/obstacles.ts',
-    begins: ['const ids =', 'seat =>', '?? id'],
-    because: 'volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts',
-  },
-  {
-    file: 'operations/create/index.ts',
-    begins: ['const { clusterId } = membership'],
-    because: 'volumes with the log of an earlier cluster: test/planner/operations/create/create.test.ts',
-  },
-  {
-    file: 'operations/restore/index.ts',
-    begins: ['return blocked(foreign'],
-    because: 'volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts',
-  },
-  {
-    file: 'operations/membership/learner.ts',
-    begins: ['|| probe.clusterId ===', 'return probe.clusterId', 'return { reason: `its volume holds'],
-    because: 'volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts',
-  },
-  {
-    file: 'operations/membership/learner.ts',
-    begins: ["return { reason: 'a pod or claim of its name", '&& !object.owned'],
-    because: 'names that somebody else takes: test/activities/strange-claims.test.ts',
-  },
-  {
-    file: 'operations/membership/learner.ts',
-    begins: ['? cluster.status.learner', ': PATIENCE_MS'],
-    because: 'a learner whose pod goes, and one that no node takes: test/activities/learner-given-up.test.ts',
-  },
-  {
-    file: 'operations/repair/index.ts',
-    begins: ['return strangers'],
-    because: 'the domain of members is not changed in the simulation: test/planner/domain.test.ts',
-  },
-  {
-    file: 'operations/restore/index.ts',
-    begins: ['&& ready.length', 'return blocked(unusable'],
-    because:
-      'a specification that becomes unusable in a restore: test/planner/operations/restore/growing.test.ts',
-  },
-  {
-    file: 'operations/restore/seed.ts',
-    begins: ["? 'is being deleted'"],
-    because: 'what may be the matter with the claim: test/planner/operations/restore/beginning.test.ts',
-  },
-  {
-    file: 'operations/upgrade/ephemeral.ts',
-    begins: ['return from === to', ': `set spec.version'],
-    because: 'the ways out are a table: test/activities/upgrade-life.test.ts',
-  },
-  {
-    file: 'operations/certificates/index.ts',
-    begins: ["return [finding('TLSReady', 'SharedIssuer'", 'return `ClusterIssuer'],
-    because: 'an issuer of all namespaces: test/activities/cert-manager-life.test.ts',
-  },
-  {
-    file: 'operations/certificates/index.ts',
-    begins: ['return blocked(doubt)', 'const minutes =', '&& !isFormed', ": 'behind'"],
-    because: 'clocks that differ: test/activities/tls-life.test.ts',
-  },
-  {
-    file: 'checks/evidence.ts',
-    begins: ['// Machines that were without power', 'const detail =', 'each => each.name === name'],
-    because:
-      'disks that are mounted late, after a long outage: test/planner/operations/membership/long-outage.test.ts',
-  },
-  { file: 'report/members.ts', begins: ['return {};'], because: TYPES },
-  {
-    file: 'checks/failed-steps.ts',
-    because: 'what is refused again and again: test/planner/checks/failed-steps.test.ts',
-  },
-  {
-    file: 'operations/membership/replacements.ts',
-    because: 'what resource and status remember together: test/planner/model/membership-memory.test.ts',
-  },
-  {
-    file: 'operations/stamps/resource.ts',
-    because: 'nobody replaces the whole resource: test/activities/resource-stamps.test.ts',
-  },
-  {
-    file: 'plan.ts',
-    begins: [
-      'passedOver ??=',
-      '&& othersGoOn',
-      '&& { failed }',
-      '&& isPassedOver',
-      "|| decision.kind !== 'blocked'",
+  ...exempt('volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts', {
+    volumesWereNew: ['not (others.length === 0)', 'expectedClusterId is absent'],
+    membersAreOurs: ['beginners.some(…)'],
+    seeding: ['foreign !== undefined'],
+    otherClusterOf: [
+      'not (started || probe?.answered !== true)',
+      'not (started || probe?.answered !== true || probe.clusterId === cluster.status.clusterID)',
     ],
-    because: 'what is refused again and again: test/planner/checks/failed-steps.test.ts',
-  },
-  {
-    file: 'operations/membership/index.ts',
-    begins: ['passedOver ??=', '|| !isPassedOver'],
-    because: 'what is refused again and again: test/planner/checks/failed-steps.test.ts',
-  },
-  {
-    file: 'operations/repair/index.ts',
-    begins: ['? [...pods'],
-    because: 'a budget that is refused: test/planner/checks/failed-steps.test.ts',
-  },
-  {
-    file: 'operations/membership/removed-members.ts',
-    begins: [
-      ': unexplainedLoss',
-      '&& blocked(unexplained)',
-      'function unexplainedLoss',
-      'left => waitMs',
-      '({ member }) =>',
-      '? now',
-      ': (readyChangedAt',
-      '?? createdAt',
-      'const since =',
-      '= []',
-      'replacement =>',
-      '|| replacements.some',
-      "return 'Delete'",
-      'return {',
+    delayOf: ['other !== undefined'],
+  }),
+  ...exempt('volumes with the log of an earlier cluster: test/planner/create.test.ts', {
+    nobodyTells: ['membership.known'],
+  }),
+  ...exempt('names that somebody else takes: test/activities/strange-claims.test.ts', {
+    fateOf: ['pod === undefined && !started && isNameTaken(observation, learner)'],
+    isNameTaken: ['object.name === name'],
+  }),
+  ...exempt(
+    'a learner whose pod goes, and one that no node takes: test/activities/learner-given-up.test.ts',
+    { learnerSeen: ['cluster.status.learner?.id === id'], patienceWith: ['not (isStuck(learner))'] },
+  ),
+  ...exempt(DOMAIN, {
+    membersHaveTheirData: ['strangers !== undefined'],
+    planLeftovers: ['obstacle !== undefined'],
+    onlyOurs: ['not (fault === undefined)', 'renamed !== undefined'],
+    otherDomain: ['not (other === undefined)', 'not (other === undefined || other === asked)'],
+  }),
+  ...exempt('a specification that becomes unusable in a restore: test/planner/restore-growing.test.ts', {
+    planOpening: ['unusable !== undefined', 'unusable !== undefined && ready.length === seats.length'],
+  }),
+  ...exempt('what may be the matter with the claim: test/planner/restore-beginning.test.ts', {
+    lackOfVolume: ['claim?.deleting === true'],
+  }),
+  ...exempt('the ways out are a table: test/activities/upgrade-life.test.ts', {
+    wayOut: ['not (podChanges(observation, first).asked.length > 0)', 'not (from === to)'],
+  }),
+  ...exempt('an issuer of all namespaces: test/activities/cert-manager-life.test.ts', {
+    tlsCondition: ['shared !== undefined'],
+    sharedIssuer: ["not (issuer?.kind !== 'ClusterIssuer')"],
+  }),
+  ...exempt('clocks that differ: test/activities/tls-life.test.ts', {
+    planCertificates: ['doubt !== undefined && !isFormed', 'doubt !== undefined'],
+    planHeldCertificates: ['doubt !== undefined'],
+    clocksDiffer: ['not (clockAheadMs === undefined)', 'not (clockAheadMs > 0)'],
+  }),
+  ...exempt('disks that are mounted late, after a long outage: test/planner/long-outage.test.ts', {
+    mountLeftMs: ['not (pod === undefined || !saysEmpty(seat))'],
+    lostSince: ['cluster.status.members?.details?.find(…)'],
+  }),
+  ...exempt(TYPES, {
+    lossTime: ['seat === undefined'],
+    unequal: ['not (fact?.ok === true)'],
+    leavingSeats: ['surplus <= 0'],
+    planMoveLeader: ['steps.length === 0'],
+    missingPods: ['token === undefined'],
+    AIMS: ['() => false'],
+    isReached: ['aim?.(findings, operation) is absent'],
+    isUpgraded: ['goal is absent'],
+    messageOf: ["not (decision.kind === 'blocked')"],
+    claimOf: ['not (home.exists)'],
+    leadershipOf: ['not (leading?.answered === true)'],
+    underWay: ["decision.kind !== 'operate'"],
+    freshGoal: ['versions.find(({ server }) => server !== to)?.server is absent'],
+    canGoBack: ['isAtLeast(from, to) || !isHeldBack(observation, to)'],
+    agreement: ['pod?.readyChangedAt is absent'],
+    afterFailure: ['failed.version is absent'],
+  }),
+  ...exempt('what is refused again and again: test/planner/failing.test.ts', {
+    isPassedOver: 'all',
+    othersGoOn: 'all',
+    hasFailed: 'all',
+    firstDecision: [
+      "not (!isPassed || decision.kind !== 'blocked')",
+      "wanted.kind === 'operate'",
+      'isPassed',
     ],
-    because:
-      'who is removed by somebody else, and volumes of the past: test/planner/checks/false-evidence.test.ts',
-  },
-  {
-    file: 'checks/gates.ts',
-    begins: [
-      '? now',
-      '|| since > now',
-      'const healthy =',
-      "({ type, status }) => type === 'Healthy'",
-      "&& status === 'True'",
-      'const seconds =',
-      '|| aheadMs <= 0',
-      '?? pod?.createdAt',
-      '?? now',
+    withWord: ['failed', 'failed && othersGoOn({ failed })'],
+    planMembership: [
+      "not (decision.kind !== 'operate' || !isPassedOver(observation.actor, decision))",
+      "not (decision.kind !== 'operate')",
     ],
-    because: 'a node whose clock is ahead: test/planner/checks/gates.test.ts',
-  },
-  {
-    file: 'checks/preflight.ts',
-    begins: [
-      'function faultOf',
-      ': probe.read.message',
-      '? probe.errors',
-      'return `${name} does not answer`',
-      'return `${name}: ${',
-      'fault =>',
+  }),
+  ...exempt('what resource and status remember together: test/planner/membership-memory.test.ts', {
+    awaitsSuccessor: 'all',
+    replacementsAfter: 'all',
+    replacedLately: 'all',
+    replacedNote: 'all',
+    annotationOf: 'all',
+  }),
+  ...exempt('nobody replaces the whole resource: test/activities/resource-stamps.test.ts', {
+    planResourceStamps: 'all',
+    stampsLacking: 'all',
+  }),
+  ...exempt('a budget that is refused: test/planner/failing.test.ts', { planRepair: ['isFailing'] }),
+  ...exempt('who is removed by somebody else, and volumes of the past: test/planner/false-evidence.test.ts', {
+    unexplainedLoss: 'all',
+    planLeftovers: ['not (waiting.length < seats.length)', 'unexplained'],
+    waitMs: [
+      'ready',
+      'not (ready)',
+      'readyChangedAt is absent',
+      'not (left.pods.length === 0 || isByOperator(cluster.status.replacements, left))',
     ],
-    because: 'what those that would stay say: test/planner/model/membership-memory.test.ts',
-  },
-  {
-    file: 'operations/membership/scale.ts',
-    begins: ['return undefined;', '&& specificationIsUsable'],
-    because: 'a specification that cannot be carried out: test/planner/model/membership-memory.test.ts',
-  },
-  {
-    file: 'checks/human-requests.ts',
-    begins: ['return refused(`a restore takes', 'return refused('],
-    because: 'a restore while a request is under way: test/planner/model/membership-memory.test.ts',
-  },
-  {
-    file: 'model/step-summary.ts',
-    begins: ["case 'stampResource':", ': [`take', ': [`put', '? []', '|| put.length', '|| taken.length'],
-    because:
-      'test/activities/resource-stamps.test.ts and test/planner/checks/false-evidence.test.ts read them',
-  },
-  {
-    file: 'operations/stamps/claims.ts',
-    begins: ['&& { [ANNOTATION_REMOVAL]'],
-    because: 'a removal that was begun and not carried out: test/planner/checks/false-evidence.test.ts',
-  },
-  {
-    file: 'operations/membership/learner.ts',
-    begins: ['|| (learner', '&& replacement.replacedBy'],
-    because: 'a replacement that has ended: test/planner/model/membership-memory.test.ts',
-  },
-  {
-    file: 'checks/obstacles.ts',
-    begins: ['const names = unlisted'],
-    because: 'two quorums of one cluster: test/planner/checks/false-evidence.test.ts',
-  },
-  {
-    file: 'checks/evidence.ts',
-    begins: ['? undefined', '|| !saysEmpty', 'const since =', '?? pod.createdAt'],
-    because: 'every volume is found empty at once: test/planner/checks/false-evidence.test.ts',
-  },
-  {
-    file: 'operations/create/index.ts',
-    begins: ['({ owned }) => owned'],
-    because:
-      'pods from which somebody took everything, when nothing else is left: test/planner/operations/create/create.test.ts',
-  },
-  {
-    file: 'operations/create/index.ts',
-    begins: ["return [{ kind: 'awaitQuorum'"],
-    because: 'a status that is lost before the members are sealed: test/activities/seal-life.test.ts',
-  },
-  {
-    file: 'operations/create/index.ts',
-    begins: ['return blocked(nothingTells', 'function nothingTells', '({ name }) => name'],
-    because:
-      'pods that lost their stamps, and with them all that tells who they are: test/planner/model/identity.test.ts',
-  },
-  {
-    file: 'operations/membership/learner.ts',
-    begins: ["return { reason: 'the claim under its name", '&& claim.token', '&& isStampedOtherwise'],
-    because:
-      'a claim of another cluster under the name of a learner: test/planner/operations/membership/membership.test.ts',
-  },
-  { file: 'report/aims.ts', begins: ['return false;'], because: OUTCOMES },
-  {
-    file: 'checks/gates.ts',
-    begins: [": { reason: 'VersionsDiffer'"],
-    because:
-      'another version than those of the upgrade, seen right before a member is touched: test/planner/operations/rollout/rollout.test.ts',
-  },
-  { file: 'checks/gates.ts', begins: [': []', '?? pod?.createdAt'], because: TYPES },
-  {
-    file: 'checks/evidence.ts',
-    begins: ["? 'its pod has ended, and its data was in the pod'"],
-    because: 'a member in a pod that was evicted: test/planner/checks/evidence.test.ts',
-  },
-  {
-    file: 'operations/membership/removed-members.ts',
-    begins: ['return blocked(obstacle, [step]);'],
-    because: DOMAIN,
-  },
-  {
-    file: 'checks/preflight.ts',
-    begins: [': [fault]', "return { reason: 'DomainChanged'"],
-    because: DOMAIN,
-  },
-  { file: 'model/member-view.ts', begins: ['|| other === asked', ': { domainFault'], because: DOMAIN },
-  { file: 'operations/membership/replace.ts', begins: ['(a, b) => graceLeftMs('], because: RACE },
-  {
-    file: 'operations/membership/replace.ts',
-    begins: ['? {'],
-    because: 'a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts',
-  },
-  { file: 'operations/membership/scale.ts', begins: ['return undefined;', 'return [];'], because: TYPES },
-  { file: 'operations/move-leader/index.ts', begins: ['? undefined'], because: TYPES },
-  {
-    file: 'checks/node-affinity.ts',
-    because: 'all operators and fields of an affinity are a table: test/planner/checks/node-affinity.test.ts',
-  },
-  {
-    file: 'operations/stamps/rediscovery.ts',
-    begins: ['return undefined;'],
-    because: 'a status that is lost while a restore is under way: test/planner/model/identity.test.ts',
-  },
-  { file: 'operations/repair/index.ts', begins: ['return [];'], because: TYPES },
-  {
-    file: 'operations/repair/index.ts',
-    begins: ['|| version === undefined', ': { version }', '&& namesSeen.includes(name)'],
-    because: RACE,
-  },
-  {
-    file: 'operations/repair/index.ts',
-    begins: [": 'delete it, or make EtcdCluster"],
-    because: 'a pod on a claim without its owner: test/activities/pod-labels.test.ts',
-  },
-  { file: 'report/aims.ts', begins: ['() => false', '?? false', '?? observation'], because: TYPES },
-  {
-    file: 'report/outcome.ts',
-    begins: [
-      'return undefined;',
-      'return decision.message;',
-      '? `${goal} is not asked for any more`',
-      "? ''",
-      "&& upgradeGoal(observation).kind === 'go'",
+    isByOperator: [
+      "replacements: Observation['cluster']['status']['replacements'] is absent",
+      'replacements.some(…)',
+      'not (claims.some(wasNotNeeded))',
     ],
-    because: OUTCOMES,
-  },
-  { file: 'report/conditions.ts', begins: ['&& !seat.isLearner'], because: RACE },
-  { file: 'report/conditions.ts', begins: [': undefined'], because: TYPES },
-  { file: 'report/quorum-risk.ts', begins: ["return 'its claim is being deleted'"], because: RACE },
-  { file: 'report/quorum-risk.ts', begins: [": 'gone'"], because: TYPES },
-  { file: 'report/status.ts', begins: [': {}', 'return undefined;'], because: TYPES },
-  {
-    file: 'operations/stamps/seal.ts',
-    begins: ['return undefined;'],
-    because: 'the obstacle is one of repair, which says it: test/planner/operations/repair/repair.test.ts',
-  },
-  {
-    file: 'model/member-probe.ts',
-    begins: ['&& failure.denied', '? failure.message'],
-    because: USERS,
-  },
-  {
-    file: 'operations/rollout/index.ts',
-    begins: ['&& probe.dbSize < quota', '&& changes.some('],
-    because: 'pods without a note and another quota: test/planner/operations/rollout/rollout.test.ts',
-  },
-  {
-    file: 'report/outdated-pods.ts',
-    begins: [": 'MadeByEarlierRelease'"],
-    because:
-      'pods of another release that may not start empty: test/planner/operations/rollout/rendering.test.ts',
-  },
-  {
-    file: 'operations/stamps/claims.ts',
-    begins: ['&& { [ANNOTATION_CLAIM_UID]'],
-    because: 'claims without a stamp: test/activities/exchanged-claim.test.ts',
-  },
-  {
-    file: 'checks/stuck-pods.ts',
-    begins: [
-      'const gone =',
-      'function ',
-      'return operate(operation, [step(gone)',
-      'return blocked({ ...why, waitMs',
-      ': operate(operation, [step(stuck)',
-      'return `${name}',
-      "return 'whoever put",
-      'return `read the events',
+    fateOf: [
+      'claims.some(({ keptUntil }) => keptUntil !== undefined)',
+      'not (claims.every(wasNotNeeded) && !wasDead)',
     ],
-    because: 'proof and approvals for each kind of pod that does not end: test/activities/stuck-pods.test.ts',
-  },
-  {
-    file: 'model/step-summary.ts',
-    begins: ["case 'forceDeletePods'"],
-    because: 'proof and approvals for each kind of pod that does not end: test/activities/stuck-pods.test.ts',
-  },
-  {
-    file: 'operations/certificates/index.ts',
-    begins: ['? undefined', ': takenNames(observation)', '&& taken !== undefined', 'return blocked(taken,'],
-    because: 'Secrets whose names are taken: test/planner/checks/failed-steps.test.ts',
-  },
-  {
-    file: 'operations/certificates/index.ts',
-    begins: [
-      'return undefined;',
-      '|| !membersRun(',
-      'const names =',
-      "return [finding('TLSReady', other.reason",
+  }),
+  ...exempt('a node whose clock is ahead: test/planner/gates.test.ts', {
+    leaderSince: ['since === undefined || since > now', 'not (since === undefined)'],
+    readySince: [
+      'not (said <= now)',
+      'cluster.status.conditions?.find(…)',
+      "type === 'Healthy'",
+      'pod?.readyChangedAt is absent',
+      'pod?.readyChangedAt ?? pod?.createdAt is absent',
+      'parseTimestamp(healthy?.lastTransitionTime) is absent',
     ],
-    because: 'another issuer of cert-manager: test/activities/cert-manager-life.test.ts',
-  },
-  {
-    file: 'operations/certificates/index.ts',
-    begins: ['&& `no member can take', "return [finding('TLSReady', 'NextNamesMissing'"],
-    because: 'certificates that name members: test/activities/tls-next-names.test.ts',
-  },
-  {
-    file: 'operations/certificates/authorities.ts',
-    because: 'a table: test/planner/operations/certificates/authorities.test.ts',
-  },
-  {
-    file: 'operations/certificates/next-names.ts',
-    because: 'a table: test/planner/operations/certificates/authorities.test.ts',
-  },
-  {
-    file: 'report/conditions.ts',
-    begins: ["? 'members were made without volumes"],
-    because: 'a class of storage that comes too late: test/planner/report/conditions.test.ts',
-  },
-  {
-    file: 'operations/upgrade/backup.ts',
-    begins: [
-      'return undefined;',
-      "return snapshotBefore === 'Required'",
-      '? blocked(missing(observation), steps)',
-      ': []',
-      '(a, b) => (a.name < b.name',
-      "return { kind: 'none' };",
-      ': bad(',
-      "return { kind: 'good' };",
-      "? 'its backup is not a verified one",
-      '?.newest?.time',
-      ': `the newest is of',
-      ": 'it is asked for when",
+    clockAhead: [
+      'not (pod === undefined || aheadMs <= 0)',
+      'not (pod === undefined)',
+      'pod?.readyChangedAt is absent',
     ],
-    because: ANSWERS,
-  },
-  { file: 'operations/upgrade/failure.ts', begins: ['return false;'], because: RACE },
-  { file: 'operations/upgrade/goal.ts', begins: ['?? to', 'return false;'], because: TYPES },
-  { file: 'operations/upgrade/goal.ts', begins: ['? undefined'], because: RACE },
-  {
-    file: 'operations/upgrade/goal.ts',
-    begins: ['|| canGoBack(observation, latch)', ': go(to, [], later)', '? []'],
-    because: 'another target in the middle: test/activities/upgrade-life.test.ts',
-  },
-  {
-    file: 'operations/upgrade/goal.ts',
-    begins: ['? undefined'],
-    because: 'another target while no quorum tells: longer runs reach it by chance',
-  },
-  { file: 'operations/upgrade/index.ts', begins: ['return undefined;', '{'], because: RACE },
-  { file: 'operations/upgrade/index.ts', begins: ['?? pod?.createdAt'], because: TYPES },
-  { file: 'operations/upgrade/rollback.ts', begins: ['?? to'], because: TYPES },
-  {
-    file: 'operations/upgrade/rollback.ts',
-    begins: ['?? to'],
-    because: TYPES,
-  },
-  {
-    file: 'operations/upgrade/rollback.ts',
-    begins: [": ': the cluster has agreed on", '{'],
-    because:
-      'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.test.ts, upgrade-life.test.ts',
-  },
-  {
-    file: 'operations/upgrade/settings.ts',
-    begins: ['return `let ETCD_FEATURE_GATES contain', ': `remove ${variable}`'],
-    because: WAYS,
-  },
-  {
-    file: 'operations/upgrade/path.ts',
-    begins: [
-      '{',
-      '? Object.values(NEWEST_KNOWN)',
-      'return undefined;',
-      'return refused(',
-      '|| authEnabled === false',
-      'const known =',
-      ": 'it is not known whether authentication is off'",
-      ': `No release is one step from all of them',
-      'return true;',
+  }),
+  ...exempt('what those that would stay say: test/planner/membership-memory.test.ts', {
+    'preflight/faultOf': 'all',
+    faultOf: ['not (probe.read.ok)', 'probe.read.ok', 'probe === undefined', 'not (probe === undefined)'],
+    restHasQuorum: ['faults.map(…)'],
+  }),
+  ...exempt('a specification that cannot be carried out: test/planner/membership-memory.test.ts', {
+    planScale: ['leaving === undefined', 'isByPlan'],
+    triedLately: ['since > now'],
+  }),
+  ...exempt('a restore while a request is under way: test/planner/membership-memory.test.ts', {
+    follow: ['restoreUnderWay(cluster) !== undefined'],
+  }),
+  ...exempt('test/activities/resource-stamps.test.ts and test/planner/false-evidence.test.ts read them', {
+    stepSummary: ["case 'stampResource'"],
+    labelSummary: [
+      'not (taken === undefined || taken.length === 0)',
+      'not (put === undefined || put.length === 0)',
+      'put === undefined || put.length === 0',
+      'not (put === undefined)',
+      'not (taken === undefined)',
     ],
-    because: WAYS,
-  },
+  }),
+  ...exempt('a removal that was begun and not carried out: test/planner/false-evidence.test.ts', {
+    lacking: ['claim.removal !== undefined'],
+  }),
+  ...exempt('a replacement that has ended: test/planner/membership-memory.test.ts', {
+    operationOf: ['not (awaitsSuccessor(replacement))', 'learner !== undefined'],
+  }),
+  ...exempt('two quorums of one cluster: test/planner/false-evidence.test.ts', {
+    unlistedVoters: ['not (unlisted.length === 0)'],
+  }),
+  ...exempt('every volume is found empty at once: test/planner/false-evidence.test.ts', {
+    lossOfClaim: ['runs'],
+    mountLeftMs: ['not (pod === undefined)', 'pod.readyChangedAt is absent'],
+    lostSince: ['after const detail = cluster.status.members?.details?.find(each => each.name === name);'],
+    graceLeftMs: ['not (!isExchanged && seat.claim?.home?.exists !== false)'],
+  }),
+  ...exempt(
+    'pods from which somebody took everything, when nothing else is left: test/planner/create.test.ts',
+    { planIdentity: ['observation.pods.filter(…)'] },
+  ),
+  ...exempt('a status that is lost before the members are sealed: test/activities/seal-life.test.ts', {
+    sealingSteps: [
+      'not (cluster.status.clusterID === undefined || membership.known || clientService.exists)',
+    ],
+  }),
+  ...exempt(
+    'pods that lost their stamps, and with them all that tells who they are: test/planner/identity.test.ts',
+    {
+      nothingTells: 'all',
+      planIdentity: ['nameless.length > 0', 'nameless.map(…)'],
+      sealingSteps: ['members.map(…)'],
+    },
+  ),
+  ...exempt('a claim of another cluster under the name of a learner: test/planner/membership.test.ts', {
+    fateOf: ['pod === undefined && isClaimOfAnother(observation, learner)'],
+    isClaimOfAnother: ['claim.name === name', 'claim.name === name && claim.token !== undefined'],
+  }),
+  ...exempt(OUTCOMES, {
+    isRolledOut: ['firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined'],
+    goalOf: ["decision.kind !== 'operate'"],
+    abortOf: ["decision.kind === 'blocked' && decision.reason === 'Aborted'", 'isUnasked'],
+    heldUpBy: ['membership.known'],
+    isHeldUp: ["type === 'upgradeCluster'"],
+  }),
+  ...exempt(
+    'another version than those of the upgrade, seen right before a member is touched: test/planner/rollout.test.ts',
+    { mixed: ['not (asPlanned)'] },
+  ),
+  ...exempt('a member in a pod that was evicted: test/planner/evidence.test.ts', {
+    lossOfPod: ['hasEnded(seat.pod)'],
+  }),
+  ...exempt(RACE, {
+    planReplacement: ['dead.sort(…)'],
+    lastVersion: ['not (version === undefined || version === currentVersion)'],
+    claimsInQuestion: ['!membership.known'],
+    membersMissing: ['seat.name === name'],
+    claimOf: ['claim.deleting'],
+    failedMember: [
+      '!pod.owned || pod.deleting || pod.unheard === true || hasNoNode(pod)',
+      '!names.includes(pod.name) || isYoung(observation, pod)',
+    ],
+    latchedGoal: ['members.length === 0'],
+    continueUpgrade: ['replacementIsDue(observation)', 'coming.deleting'],
+    planUpgrade: ['first === undefined'],
+    lastGate: ['!seatsOf(observation).every(seat => runs(seat, to))', 'obstacle === undefined'],
+  }),
+  ...exempt('a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts', {
+    graceOver: ['isExchanged'],
+  }),
+  ...exempt('all operators and fields of an affinity are a table: test/planner/node-affinity.test.ts', {
+    homeOf: 'all',
+    'node-affinity/matches': 'all',
+    isReadable: 'all',
+    isReadableExpression: 'all',
+    isReadableField: 'all',
+    'node-affinity/holds': 'all',
+    hostsOf: 'all',
+    textOf: 'all',
+  }),
+  ...exempt('a status that is lost while a restore is under way: test/planner/identity.test.ts', {
+    planRediscovery: ['found?.token !== incarnation.token'],
+  }),
+  ...exempt('a pod on a claim without its owner: test/activities/pod-labels.test.ts', {
+    podNamesAreFree: ["not (status.storage?.kind === 'EmptyDir')"],
+  }),
+  ...exempt('the obstacle is one of repair, which says it: test/planner/repair.test.ts', {
+    planSealing: ['observation.cluster.status.clusterID === undefined'],
+  }),
+  ...exempt(USERS, { denialOf: ["'denied' in failure", "'denied' in failure && failure.denied === true"] }),
+  ...exempt('pods of earlier releases and another quota: test/planner/rollout.test.ts', {
+    quotaIsRaised: ['probe?.answered === true', 'fits'],
+  }),
+  ...exempt('pods of earlier releases that may not start empty: test/planner/rendering.test.ts', {
+    outdatedPods: ['not (mayStartEmpty)'],
+  }),
+  ...exempt('claims of earlier releases: test/activities/exchanged-claim.test.ts', {
+    lacking: ['claim.stampedUid !== claim.uid'],
+  }),
+  ...exempt(
+    'proof and approvals for each kind of pod that does not end: test/activities/stuck-pods.test.ts',
+    {
+      isProvedGone: 'all',
+      whyStuck: 'all',
+      cureOf: 'all',
+      planStuckPods: [
+        'not (stuck.length === 0)',
+        'gone.length > 0',
+        'stuck.some(({ finalizers = [] }) => finalizers.length > 0)',
+        "not ('obstacle' in answer)",
+      ],
+      podSummary: ["case 'forceDeletePods'"],
+    },
+  ),
+  ...exempt('Secrets whose names are taken: test/planner/failing.test.ts', {
+    planCertificates: ['isFormed'],
+    planHeldCertificates: [
+      'not (step === undefined)',
+      'step !== undefined',
+      'step !== undefined && taken !== undefined',
+    ],
+  }),
+  ...exempt('another issuer of cert-manager: test/activities/cert-manager-life.test.ts', {
+    nextRequest: ['otherIssuer(observation).length > 0'],
+    otherIssuer: ['not (changed.length === 0)', 'not (changed.length === 0 || !membersRun(observation))'],
+    tlsCondition: ['other !== undefined'],
+  }),
+  ...exempt('certificates that name members: test/activities/tls-next-names.test.ts', {
+    tlsCondition: ['next', 'nobodyElse !== undefined'],
+  }),
+  ...exempt('a table: test/planner/authorities.test.ts', {
+    untrustedByMembers: 'all',
+    authorityChanges: 'all',
+    authoritiesToBring: 'all',
+    mayBeIssued: 'all',
+    exchangedAuthorities: 'all',
+    membersRun: 'all',
+    running: 'all',
+    thoseWithout: 'all',
+    certificateOf: 'all',
+    bundleOf: 'all',
+    nextIsCertified: 'all',
+    successorsAreCertified: 'all',
+    areCertified: 'all',
+  }),
+  ...exempt('a class of storage that comes too late: test/planner/report-conditions.test.ts', {
+    durable: ['isAsked'],
+  }),
+  ...exempt(ANSWERS, {
+    backUpFirst: ["answer.kind === 'good'", '!isOpen', "snapshotBefore === 'Required'"],
+    noteOnBackup: ['not (placeOf(observation) === undefined)'],
+    placeOf: ['backups .filter(({ deleting }) => deleting !== true) .toSorted(…)'],
+    answerOf: [
+      'now - askedAt >= patienceMs + FRESH_MS',
+      '!isRecent(completedAt, now)',
+      'not (now - askedAt <= patienceMs)',
+      'isSince(newest?.time, askedAt, now)',
+      "outcome === 'Succeeded'",
+    ],
+    missing: ['latestBackup(backups) is there', 'not (newest === undefined)', 'not (backups.length === 0)'],
+  }),
+  ...exempt('another target in the middle: test/activities/upgrade-life.test.ts', {
+    latchedGoal: ['not (sameMinor)', 'not (sameMinor || canGoBack(observation, latch))'],
+    memberVersions: ['server === undefined'],
+  }),
+  ...exempt('another target while no quorum tells: longer runs reach it by chance', {}),
+  ...exempt(
+    'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.test.ts, upgrade-life.test.ts',
+    {
+      afterFailure: [
+        'not (failed.version === from)',
+        'wouldLoseData(observation, failed, { from: to, to: from })',
+      ],
+    },
+  ),
+  ...exempt(WAYS, {
+    insteadOf: ['gate !== undefined', 'not (FLAGS_RENAMED.includes(plain))'],
+    upgradePath: ['odd !== undefined || from === undefined'],
+    pathFrom: ['hops === undefined'],
+    offer: ['offered.size === 0'],
+    hopsBetween: ['departure === undefined'],
+    needsIntermediate: ['not (departure !== undefined && leaves)'],
+    authObstacle: [
+      'departure.notWithAuth',
+      'not (!departure.notWithAuth || authEnabled === false)',
+      'not (authEnabled === true)',
+    ],
+    mixedPath: ['not (choices.length > 0)'],
+    isOneStep: ['here === there'],
+  }),
 ];

@@ -2,10 +2,11 @@
 import type { SceneName } from './scenes.ts';
 
 export interface Edit {
-  readonly file: string;
-  /** An expression that occurs exactly once in the file. */
-  readonly find: string;
-  /** The expression that takes its place: as JavaScript, for types are not looked at any more. */
+  /** A function or constant of src/, e.g. `plan`, `Queue.add`; `gates/behind` where files have others of that name (declarations.ts). */
+  readonly in: string;
+  /** An expression that the function has exactly once, however it is formatted. Absent: all that the function does. */
+  readonly find?: string;
+  /** The expression that takes its place or that the function returns: as JavaScript, for types are not looked at any more. */
   readonly put: string;
 }
 
@@ -30,8 +31,10 @@ export interface ChanceMutation {
     | { readonly observations: number };
 }
 
-/** An expression of a file, and what takes its place. */
-export const at = (file: string, find: string, put: string): Edit => ({ file: `src/${file}`, find, put });
+/** An expression of a function, and what takes its place. */
+export const at = (name: string, find: string, put: string): Edit => ({ in: name, find, put });
+/** A function, and what it returns at once. */
+export const returns = (name: string, put: string): Edit => ({ in: name, put });
 /** A guard that is taken away. */
 export const without = (what: string, scene: SceneName, ...edits: readonly Edit[]): Mutation => ({
   what,

@@ -8,18 +8,14 @@ export const CHANCE_MUTATIONS: readonly ChanceMutation[] = [
   {
     what: 'the loss of every volume counts at once, without the grace of a single one',
     edits: [
-      at(
-        'planner/operations/membership/total-loss.ts',
-        'graceOfLossMs(observation) === 0',
-        'graceOfLossMs(observation) !== undefined',
-      ),
+      at('isTotalLoss', 'graceOfLossMs(observation) === 0', 'graceOfLossMs(observation) !== undefined'),
     ],
     seed: 1,
     within: { observations: 20_000 },
   },
   {
     what: 'a pod that keeps its data in itself is looked for by its labels alone',
-    edits: [at('activities/observe/cluster-objects.ts', '[...new Set(names)]', '[]')],
+    edits: [at('findObjects', '[...new Set(names)]', '[]')],
     seed: 200,
     within: { steps: 300_000, isEphemeral: true },
   },

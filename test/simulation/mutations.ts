@@ -2,10 +2,10 @@
  * Guards that are taken away, one at a time: the scene that leads to it must break then, and hold otherwise. A guard that
  * nobody misses guards nothing.
  */
-import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import type { ChanceMutation, Mutation } from './mutation.ts';
+import { Declarations, readSources } from './declarations.ts';
+import { locate, type Located, switchable } from './mutated-source.ts';
+import type { ChanceMutation, Edit, Mutation } from './mutation.ts';
 import { CHANCE_MUTATIONS } from './mutations-of-chance.ts';
 import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
@@ -29,30 +29,33 @@ declare global {
 
 /** Has the files of all mutations loaded so that each can be put into effect. Must run before they are loaded. */
 export function prepare(): void {
+  const located = locateAll();
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);
-      if (!EVERY_MUTATION.some(({ edits }) => edits.some(({ file }) => url.endsWith(`/${file}`))))
-        return loaded;
-      return { ...loaded, source: switchable(url, readFileSync(fileURLToPath(url), 'utf8')) };
+      const here = located.filter(({ source }) => url.endsWith(`/${source.path}`));
+      return here[0] === undefined ? loaded : { ...loaded, source: switchable(here[0].source, here) };
     },
   });
 }
 
-/** The source, in which each expression asks first whether another one takes its place. */
-function switchable(url: string, source: string): string {
-  const edits = EVERY_MUTATION.flatMap(({ edits: each }, number) => each.map(edit => ({ ...edit, number })));
-  const here = Map.groupBy(
-    edits.filter(({ file }) => url.endsWith(`/${file}`)),
-    ({ find }) => find,
+/** Where the edits of all mutations belong. Throws an Error that names the mutation of an edit that belongs nowhere. */
+function locateAll(): (Located & { readonly put: string; readonly isInEffect: string })[] {
+  const declarations = new Declarations(readSources('src'));
+  return EVERY_MUTATION.flatMap(({ what, edits }, number) =>
+    edits.map(edit => ({
+      ...locateOf(what, edit, declarations),
+      put: edit.put,
+      isInEffect: `globalThis.mutation === ${number}`,
+    })),
   );
-  let mutated = source;
-  for (const [find, instead] of here) {
-    const expression = instead.reduce(
-      (otherwise, { number, put }) => `(globalThis.mutation === ${number} ? (${put}) : ${otherwise})`,
-      `(${find})`,
-    );
-    mutated = mutated.replace(find, () => expression);
+}
+
+/** Where an edit of a mutation belongs. Throws an Error that names the mutation. */
+export function locateOf(what: string, edit: Edit, declarations: Declarations): Located {
+  try {
+    return locate(edit, declarations);
+  } catch (error) {
+    throw new Error(`mutation "${what}": ${(error as Error).message}`, { cause: error });
   }
-  return mutated;
 }
