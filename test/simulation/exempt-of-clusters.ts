@@ -1,10 +1,11 @@
 /** Branches about a living cluster that the simulation does not reach: see gate.ts. */
 import { type Exempt, exempt, RACE, TYPES, USERS } from './exempt.ts';
 
-const WAYS = 'which version leads where is a table: test/planner/versions.test.ts goes through all of them';
+const WAYS =
+  'which version leads where is a table: test/planner/operations/upgrade/path.test.ts goes through all of them';
 const ANSWERS = 'what an EtcdBackup answers, and when: test/activities/upgrade-backup.test.ts';
 const DOMAIN = 'the domain of members is not changed in the simulation: test/planner/domain.test.ts';
-const OUTCOMES = 'how an operation ends is a table: test/planner/outcome.test.ts';
+const OUTCOMES = 'how an operation ends is a table: test/planner/report/outcome.test.ts';
 
 export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('volumes with the log of an earlier cluster: test/activities/earlier-volumes.test.ts', {
@@ -17,7 +18,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     ],
     delayOf: ['other !== undefined'],
   }),
-  ...exempt('volumes with the log of an earlier cluster: test/planner/create.test.ts', {
+  ...exempt('volumes with the log of an earlier cluster: test/planner/operations/create/create.test.ts', {
     nobodyTells: ['membership.known'],
   }),
   ...exempt('names that somebody else takes: test/activities/strange-claims.test.ts', {
@@ -34,10 +35,13 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     onlyOurs: ['not (fault === undefined)', 'renamed !== undefined'],
     otherDomain: ['not (other === undefined)', 'not (other === undefined || other === asked)'],
   }),
-  ...exempt('a specification that becomes unusable in a restore: test/planner/restore-growing.test.ts', {
-    planOpening: ['unusable !== undefined', 'unusable !== undefined && ready.length === seats.length'],
-  }),
-  ...exempt('what may be the matter with the claim: test/planner/restore-beginning.test.ts', {
+  ...exempt(
+    'a specification that becomes unusable in a restore: test/planner/operations/restore/growing.test.ts',
+    {
+      planOpening: ['unusable !== undefined', 'unusable !== undefined && ready.length === seats.length'],
+    },
+  ),
+  ...exempt('what may be the matter with the claim: test/planner/operations/restore/beginning.test.ts', {
     lackOfVolume: ['claim?.deleting === true'],
   }),
   ...exempt('the ways out are a table: test/activities/upgrade-life.test.ts', {
@@ -52,10 +56,13 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     planHeldCertificates: ['doubt !== undefined'],
     clocksDiffer: ['not (clockAheadMs === undefined)', 'not (clockAheadMs > 0)'],
   }),
-  ...exempt('disks that are mounted late, after a long outage: test/planner/long-outage.test.ts', {
-    mountLeftMs: ['not (pod === undefined || !saysEmpty(seat))'],
-    lostSince: ['cluster.status.members?.details?.find(…)'],
-  }),
+  ...exempt(
+    'disks that are mounted late, after a long outage: test/planner/operations/membership/long-outage.test.ts',
+    {
+      mountLeftMs: ['not (pod === undefined || !saysEmpty(seat))'],
+      lostSince: ['cluster.status.members?.details?.find(…)'],
+    },
+  ),
   ...exempt(TYPES, {
     lossTime: ['seat === undefined'],
     unequal: ['not (fact?.ok === true)'],
@@ -74,7 +81,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     agreement: ['pod?.readyChangedAt is absent'],
     afterFailure: ['failed.version is absent'],
   }),
-  ...exempt('what is refused again and again: test/planner/failing.test.ts', {
+  ...exempt('what is refused again and again: test/planner/checks/failed-steps.test.ts', {
     isPassedOver: 'all',
     othersGoOn: 'all',
     hasFailed: 'all',
@@ -89,7 +96,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       "not (decision.kind !== 'operate')",
     ],
   }),
-  ...exempt('what resource and status remember together: test/planner/membership-memory.test.ts', {
+  ...exempt('what resource and status remember together: test/planner/model/membership-memory.test.ts', {
     awaitsSuccessor: 'all',
     replacementsAfter: 'all',
     replacedLately: 'all',
@@ -100,27 +107,32 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     planResourceStamps: 'all',
     stampsLacking: 'all',
   }),
-  ...exempt('a budget that is refused: test/planner/failing.test.ts', { planRepair: ['isFailing'] }),
-  ...exempt('who is removed by somebody else, and volumes of the past: test/planner/false-evidence.test.ts', {
-    unexplainedLoss: 'all',
-    planLeftovers: ['not (waiting.length < seats.length)', 'unexplained'],
-    waitMs: [
-      'ready',
-      'not (ready)',
-      'readyChangedAt is absent',
-      'not (left.pods.length === 0 || isByOperator(cluster.status.replacements, left))',
-    ],
-    isByOperator: [
-      "replacements: Observation['cluster']['status']['replacements'] is absent",
-      'replacements.some(…)',
-      'not (claims.some(wasNotNeeded))',
-    ],
-    fateOf: [
-      'claims.some(({ keptUntil }) => keptUntil !== undefined)',
-      'not (claims.every(wasNotNeeded) && !wasDead)',
-    ],
+  ...exempt('a budget that is refused: test/planner/checks/failed-steps.test.ts', {
+    planRepair: ['isFailing'],
   }),
-  ...exempt('a node whose clock is ahead: test/planner/gates.test.ts', {
+  ...exempt(
+    'who is removed by somebody else, and volumes of the past: test/planner/checks/false-evidence.test.ts',
+    {
+      unexplainedLoss: 'all',
+      planLeftovers: ['not (waiting.length < seats.length)', 'unexplained'],
+      waitMs: [
+        'ready',
+        'not (ready)',
+        'readyChangedAt is absent',
+        'not (left.pods.length === 0 || isByOperator(cluster.status.replacements, left))',
+      ],
+      isByOperator: [
+        "replacements: Observation['cluster']['status']['replacements'] is absent",
+        'replacements.some(…)',
+        'not (claims.some(wasNotNeeded))',
+      ],
+      fateOf: [
+        'claims.some(({ keptUntil }) => keptUntil !== undefined)',
+        'not (claims.every(wasNotNeeded) && !wasDead)',
+      ],
+    },
+  ),
+  ...exempt('a node whose clock is ahead: test/planner/checks/gates.test.ts', {
     leaderSince: ['since === undefined || since > now', 'not (since === undefined)'],
     readySince: [
       'not (said <= now)',
@@ -136,45 +148,48 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       'pod?.readyChangedAt is absent',
     ],
   }),
-  ...exempt('what those that would stay say: test/planner/membership-memory.test.ts', {
+  ...exempt('what those that would stay say: test/planner/model/membership-memory.test.ts', {
     'preflight/faultOf': 'all',
     faultOf: ['not (probe.read.ok)', 'probe.read.ok', 'probe === undefined', 'not (probe === undefined)'],
     restHasQuorum: ['faults.map(…)'],
   }),
-  ...exempt('a specification that cannot be carried out: test/planner/membership-memory.test.ts', {
+  ...exempt('a specification that cannot be carried out: test/planner/model/membership-memory.test.ts', {
     planScale: ['leaving === undefined', 'isByPlan'],
     triedLately: ['since > now'],
   }),
-  ...exempt('a restore while a request is under way: test/planner/membership-memory.test.ts', {
+  ...exempt('a restore while a request is under way: test/planner/model/membership-memory.test.ts', {
     follow: ['restoreUnderWay(cluster) !== undefined'],
   }),
-  ...exempt('test/activities/resource-stamps.test.ts and test/planner/false-evidence.test.ts read them', {
-    stepSummary: ["case 'stampResource'"],
-    labelSummary: [
-      'not (taken === undefined || taken.length === 0)',
-      'not (put === undefined || put.length === 0)',
-      'put === undefined || put.length === 0',
-      'not (put === undefined)',
-      'not (taken === undefined)',
-    ],
-  }),
-  ...exempt('a removal that was begun and not carried out: test/planner/false-evidence.test.ts', {
+  ...exempt(
+    'test/activities/resource-stamps.test.ts and test/planner/checks/false-evidence.test.ts read them',
+    {
+      stepSummary: ["case 'stampResource'"],
+      labelSummary: [
+        'not (taken === undefined || taken.length === 0)',
+        'not (put === undefined || put.length === 0)',
+        'put === undefined || put.length === 0',
+        'not (put === undefined)',
+        'not (taken === undefined)',
+      ],
+    },
+  ),
+  ...exempt('a removal that was begun and not carried out: test/planner/checks/false-evidence.test.ts', {
     lacking: ['claim.removal !== undefined'],
   }),
-  ...exempt('a replacement that has ended: test/planner/membership-memory.test.ts', {
+  ...exempt('a replacement that has ended: test/planner/model/membership-memory.test.ts', {
     operationOf: ['not (awaitsSuccessor(replacement))', 'learner !== undefined'],
   }),
-  ...exempt('two quorums of one cluster: test/planner/false-evidence.test.ts', {
+  ...exempt('two quorums of one cluster: test/planner/checks/false-evidence.test.ts', {
     unlistedVoters: ['not (unlisted.length === 0)'],
   }),
-  ...exempt('every volume is found empty at once: test/planner/false-evidence.test.ts', {
+  ...exempt('every volume is found empty at once: test/planner/checks/false-evidence.test.ts', {
     lossOfClaim: ['runs'],
     mountLeftMs: ['not (pod === undefined)', 'pod.readyChangedAt is absent'],
     lostSince: ['after const detail = cluster.status.members?.details?.find(each => each.name === name);'],
     graceLeftMs: ['not (!isExchanged && seat.claim?.home?.exists !== false)'],
   }),
   ...exempt(
-    'pods from which somebody took everything, when nothing else is left: test/planner/create.test.ts',
+    'pods from which somebody took everything, when nothing else is left: test/planner/operations/create/create.test.ts',
     { planIdentity: ['observation.pods.filter(…)'] },
   ),
   ...exempt('a status that is lost before the members are sealed: test/activities/seal-life.test.ts', {
@@ -183,17 +198,20 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     ],
   }),
   ...exempt(
-    'pods that lost their stamps, and with them all that tells who they are: test/planner/identity.test.ts',
+    'pods that lost their stamps, and with them all that tells who they are: test/planner/model/identity.test.ts',
     {
       nothingTells: 'all',
       planIdentity: ['nameless.length > 0', 'nameless.map(…)'],
       sealingSteps: ['members.map(…)'],
     },
   ),
-  ...exempt('a claim of another cluster under the name of a learner: test/planner/membership.test.ts', {
-    fateOf: ['pod === undefined && isClaimOfAnother(observation, learner)'],
-    isClaimOfAnother: ['claim.name === name', 'claim.name === name && claim.token !== undefined'],
-  }),
+  ...exempt(
+    'a claim of another cluster under the name of a learner: test/planner/operations/membership/membership.test.ts',
+    {
+      fateOf: ['pod === undefined && isClaimOfAnother(observation, learner)'],
+      isClaimOfAnother: ['claim.name === name', 'claim.name === name && claim.token !== undefined'],
+    },
+  ),
   ...exempt(OUTCOMES, {
     isRolledOut: ['firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined'],
     goalOf: ["decision.kind !== 'operate'"],
@@ -202,10 +220,10 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     isHeldUp: ["type === 'upgradeCluster'"],
   }),
   ...exempt(
-    'another version than those of the upgrade, seen right before a member is touched: test/planner/rollout.test.ts',
+    'another version than those of the upgrade, seen right before a member is touched: test/planner/operations/rollout/rollout.test.ts',
     { mixed: ['not (asPlanned)'] },
   ),
-  ...exempt('a member in a pod that was evicted: test/planner/evidence.test.ts', {
+  ...exempt('a member in a pod that was evicted: test/planner/checks/evidence.test.ts', {
     lossOfPod: ['hasEnded(seat.pod)'],
   }),
   ...exempt(RACE, {
@@ -226,32 +244,38 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts', {
     graceOver: ['isExchanged'],
   }),
-  ...exempt('all operators and fields of an affinity are a table: test/planner/node-affinity.test.ts', {
-    homeOf: 'all',
-    'node-affinity/matches': 'all',
-    isReadable: 'all',
-    isReadableExpression: 'all',
-    isReadableField: 'all',
-    'node-affinity/holds': 'all',
-    hostsOf: 'all',
-    textOf: 'all',
-  }),
-  ...exempt('a status that is lost while a restore is under way: test/planner/identity.test.ts', {
+  ...exempt(
+    'all operators and fields of an affinity are a table: test/planner/checks/node-affinity.test.ts',
+    {
+      homeOf: 'all',
+      'node-affinity/matches': 'all',
+      isReadable: 'all',
+      isReadableExpression: 'all',
+      isReadableField: 'all',
+      'node-affinity/holds': 'all',
+      hostsOf: 'all',
+      textOf: 'all',
+    },
+  ),
+  ...exempt('a status that is lost while a restore is under way: test/planner/model/identity.test.ts', {
     planRediscovery: ['found?.token !== incarnation.token'],
   }),
   ...exempt('a pod on a claim without its owner: test/activities/pod-labels.test.ts', {
     podNamesAreFree: ["not (status.storage?.kind === 'EmptyDir')"],
   }),
-  ...exempt('the obstacle is one of repair, which says it: test/planner/repair.test.ts', {
+  ...exempt('the obstacle is one of repair, which says it: test/planner/operations/repair/repair.test.ts', {
     planSealing: ['observation.cluster.status.clusterID === undefined'],
   }),
   ...exempt(USERS, { denialOf: ["'denied' in failure", "'denied' in failure && failure.denied === true"] }),
-  ...exempt('pods of earlier releases and another quota: test/planner/rollout.test.ts', {
+  ...exempt('pods of earlier releases and another quota: test/planner/operations/rollout/rollout.test.ts', {
     quotaIsRaised: ['probe?.answered === true', 'fits'],
   }),
-  ...exempt('pods of earlier releases that may not start empty: test/planner/rendering.test.ts', {
-    outdatedPods: ['not (mayStartEmpty)'],
-  }),
+  ...exempt(
+    'pods of earlier releases that may not start empty: test/planner/operations/rollout/rendering.test.ts',
+    {
+      outdatedPods: ['not (mayStartEmpty)'],
+    },
+  ),
   ...exempt('claims of earlier releases: test/activities/exchanged-claim.test.ts', {
     lacking: ['claim.stampedUid !== claim.uid'],
   }),
@@ -270,7 +294,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       podSummary: ["case 'forceDeletePods'"],
     },
   ),
-  ...exempt('Secrets whose names are taken: test/planner/failing.test.ts', {
+  ...exempt('Secrets whose names are taken: test/planner/checks/failed-steps.test.ts', {
     planCertificates: ['isFormed'],
     planHeldCertificates: [
       'not (step === undefined)',
@@ -286,7 +310,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('certificates that name members: test/activities/tls-next-names.test.ts', {
     tlsCondition: ['next', 'nobodyElse !== undefined'],
   }),
-  ...exempt('a table: test/planner/authorities.test.ts', {
+  ...exempt('a table: test/planner/operations/certificates/authorities.test.ts', {
     untrustedByMembers: 'all',
     authorityChanges: 'all',
     authoritiesToBring: 'all',
@@ -301,7 +325,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     successorsAreCertified: 'all',
     areCertified: 'all',
   }),
-  ...exempt('a class of storage that comes too late: test/planner/report-conditions.test.ts', {
+  ...exempt('a class of storage that comes too late: test/planner/report/conditions.test.ts', {
     durable: ['isAsked'],
   }),
   ...exempt(ANSWERS, {

@@ -1,7 +1,7 @@
 /** Branches about backups, restores and the loss of everything that the simulation does not reach: see gate.ts. */
 import { type Exempt, exempt, RACE, TYPES, USERS } from './exempt.ts';
 
-const NAMES = 'every way to name a backup: test/planner/restore-object.test.ts';
+const NAMES = 'every way to name a backup: test/planner/restore/object.test.ts';
 
 export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/cron-times.test.ts', {
@@ -32,14 +32,14 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     revisionOf: 'all',
     compare: 'all',
   }),
-  ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/of-cluster.test.ts', {
+  ...exempt('no EtcdBackup runs in the simulation: test/planner/model/backups-of-cluster.test.ts', {
     newestEntry: 'all',
     backupOfCluster: 'all',
     lastBackup: 'all',
     backedUp: 'all',
     latestBackup: 'all',
-    'of-cluster/newestOf': 'all',
-    'of-cluster/isOverdue': 'all',
+    'backups-of-cluster/newestOf': 'all',
+    'backups-of-cluster/isOverdue': 'all',
   }),
   ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/schedule.test.ts', {
     planBackup: 'all',
@@ -116,7 +116,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     'verification/isSame': 'all',
     'verification/said': 'all',
   }),
-  ...exempt('a status from which somebody took the members: test/planner/false-evidence.test.ts', {
+  ...exempt('a status from which somebody took the members: test/planner/checks/false-evidence.test.ts', {
     isAnybodyForgotten: [
       'not ((members?.details ?? []).length > 0)',
       'claims.some(…)',
@@ -134,10 +134,10 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     inOrder: ['keyOf(a) < keyOf(b)'],
   }),
   ...exempt(NAMES, {
-    namedObject: ['not (backupStorageType)', 'type === undefined', 'abs', 'gcs', 'oss', 'file'],
+    namedObject: ['not (restore.backupStorageType)', 'type === undefined'],
     entryAt: ['parseTimestamp(entry.time) is absent'],
   }),
-  ...exempt('asked for a restore of a cluster that sleeps: test/planner/restore-confirmation.test.ts', {
+  ...exempt('asked for a restore of a cluster that sleeps: test/planner/restore/confirmation.test.ts', {
     graceOfLossMs: [
       'cluster.config.hibernated',
       "cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir'",
@@ -145,7 +145,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     ],
     isProvedLost: ['not (lossOf(observation, seat) === undefined)'],
   }),
-  ...exempt('a status that is lost beside a confirmed restore: test/planner/restore-confirmation.test.ts', {
+  ...exempt('a status that is lost beside a confirmed restore: test/planner/restore/confirmation.test.ts', {
     identityIsRecorded: [
       'not (found?.clusterId === undefined)',
       'not (found?.clusterId === undefined || found.incarnation.members.length === 0)',
@@ -165,7 +165,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('names that are taken right when a restore begins: test/activities/restore-in-motion.test.ts', {
     obstacleOf: ['obstacle'],
   }),
-  ...exempt('pods of members whose owner somebody took away: test/planner/restore-fits.test.ts', {
+  ...exempt('pods of members whose owner somebody took away: test/planner/restore/fits.test.ts', {
     nobodyGoesOn: [
       '!pod.owned',
       '!pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true',
@@ -185,7 +185,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       seeding: ['before.length > 0'],
     },
   ),
-  ...exempt('whose data may be overwritten is a table: test/planner/restore-confirmation.test.ts', {
+  ...exempt('whose data may be overwritten is a table: test/planner/restore/confirmation.test.ts', {
     judgeConfirmation: ['isTotalLoss(observation)'],
     judgeRescue: ["config.recovery.totalLoss !== 'RestoreLatestBackup'"],
     idBefore: [
@@ -230,13 +230,13 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('a template without volumes: test/activities/restore-life.test.ts', {
     targetIsUsable: ['clusterTemplate is there'],
   }),
-  ...exempt('the restore that was asked for is refused: test/planner/restore-confirmation.test.ts', {
+  ...exempt('the restore that was asked for is refused: test/planner/restore/confirmation.test.ts', {
     planTotalLoss: ['not (restore.refusal === undefined)'],
   }),
   ...exempt('one kind of alarm is as good as the other: test/activities/restore-life.test.ts', {
     staleAlarms: ["alarm === 'CORRUPT'"],
   }),
-  ...exempt('put to sleep in the middle of a restore: test/planner/restore-word.test.ts', {
+  ...exempt('put to sleep in the middle of a restore: test/planner/restore/approval.test.ts', {
     wordOfCluster: ['isAsleep(target)'],
   }),
 ];
