@@ -1,7 +1,7 @@
 /**
  * A client for many who share its connections: each namespace has its fair share of them, so that one whose webhooks, quotas
  * or objects make calls slow holds up nobody else, and status is written past all of them.
- * Why: docs/decisions/0028-lanes-of-their-own.md.
+ * Why: docs/decisions/0028-separate-connection-pools.md.
  */
 import type { ClosableKubeClient } from './client.ts';
 import { KubeError } from './errors.ts';

@@ -349,7 +349,7 @@ export class SimWorld {
     this.noteSize();
   }
 
-  /** Somebody has written a size. What a client drops of the rest stays as it was (docs/decisions/0036-an-absent-field-asks-for-nothing.md). */
+  /** Somebody has written a size. What a client drops of the rest stays as it was (docs/decisions/0036-an-absent-field-keeps-its-value.md). */
   noteSize(): void {
     const { replaceAfterSeconds } = this.spec.repair ?? {};
     if (replaceAfterSeconds !== undefined) this.#waitsMs = replaceAfterSeconds * 1_000;

@@ -1,5 +1,5 @@
 /**
- * An absent field asks for nothing on a living cluster (docs/decisions/0036-an-absent-field-asks-for-nothing.md). What
+ * An absent field asks for nothing on a living cluster (docs/decisions/0036-an-absent-field-keeps-its-value.md). What
  * each field of a specification was when it was last written is recorded in `status.settings`; a field that is left out
  * later, because a manifest never had it or a client does not know it, keeps that value. Pure.
  */
