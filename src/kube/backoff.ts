@@ -1,10 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-
-/** A growing wait between attempts, in milliseconds. */
-export interface Backoff {
-  readonly baseMs: number;
-  readonly maxMs: number;
-}
+import { type Backoff, jitteredBackoffMs } from '../api/values/backoff.ts';
 
 /**
  * The wait before the next attempt: doubled with every failure up to the maximum, and drawn from its upper half,
@@ -14,10 +9,9 @@ export interface Backoff {
  * @param retryAfterMs what the server asked for; never undercut, but capped at five minutes
  */
 export function backoffDelay(backoff: Backoff, failures: number, retryAfterMs = 0): number {
-  const whole = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(failures - 1, 30));
-  const jittered = whole / 2 + (Math.random() * whole) / 2;
+  const jittered = jitteredBackoffMs(backoff, failures, Math.random());
   const asked = Math.min(retryAfterMs, longestRetryAfterMs);
-  return Math.max(jittered, asked + Math.random() * Math.min(asked, backoff.baseMs));
+  return Math.max(jittered, asked + Math.random() * Math.min(asked, backoff.firstMs));
 }
 
 const longestRetryAfterMs = 300_000;

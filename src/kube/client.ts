@@ -63,7 +63,7 @@ interface Call {
   readonly idempotent: boolean;
 }
 
-const defaultRetry: RetryPolicy = { backoff: { baseMs: 100, maxMs: 5_000 }, attempts: 5 };
+const defaultRetry: RetryPolicy = { backoff: { firstMs: 100, maxMs: 5_000 }, attempts: 5 };
 const listTimeoutMs = 60_000;
 
 /** Served by every apiserver for every kind (Kubernetes documentation, "Receiving resources as Tables", metadata-only fetches). */

@@ -1,4 +1,4 @@
-import type { Backoff } from './backoff.ts';
+import type { Backoff } from '../api/values/backoff.ts';
 import type { KindRef, KubeClient, KubeLogger, KubeObject, WatchEvent } from './port.ts';
 
 /** Called for every change, one at a time and in order. What a handler throws is logged and goes no further. */
@@ -39,7 +39,7 @@ export const defaultReflectorTiming: ReflectorTiming = {
   watchSeconds: { min: 300, max: 600 },
   idleTimeoutMs: 75_000,
   listTimeoutMs: 60_000,
-  backoff: { baseMs: 500, maxMs: 30_000 },
+  backoff: { firstMs: 500, maxMs: 30_000 },
   healthyAfterMs: 5_000,
   relistAfterMs: 1_800_000,
 };

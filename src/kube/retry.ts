@@ -1,4 +1,5 @@
-import { type Backoff, backoffDelay, pause } from './backoff.ts';
+import type { Backoff } from '../api/values/backoff.ts';
+import { backoffDelay, pause } from './backoff.ts';
 import { KubeError } from './errors.ts';
 
 export interface RetryPolicy {

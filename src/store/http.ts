@@ -1,5 +1,6 @@
 /** HTTP to a store: every request signed anew, bounded in silence, and tried again when that can help. */
 import { Readable } from 'node:stream';
+import { jitteredBackoffMs } from '../api/values/backoff.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { AllowedAddresses } from './addresses.ts';
@@ -194,8 +195,7 @@ function pauseAfter(attempt: number, failure: unknown): number {
   const asked =
     failure instanceof HttpFailure ? Number(failure.headers['retry-after'] ?? Number.NaN) : Number.NaN;
   if (asked >= 0) return Math.min(asked * 1000, LONGEST_DELAY_MS);
-  const full = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
-  return full * (0.5 + Math.random() / 2);
+  return jitteredBackoffMs({ firstMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS }, attempt, Math.random());
 }
 
 function* slices(bytes: Uint8Array): Generator<Uint8Array> {

@@ -236,7 +236,7 @@ describe('against a real kube-apiserver', () => {
       kind: configMaps,
       namespace,
       report: report => reports.push(report),
-      timing: { backoff: { baseMs: 50, maxMs: 500 } },
+      timing: { backoff: { firstMs: 50, maxMs: 500 } },
     });
     reflector.subscribe({ added: note('added'), updated: note('updated'), deleted: note('deleted') });
     for (const name of ['changed', 'gone', 'recreated']) await client.create(configMap(name));

@@ -311,7 +311,7 @@ describe('secrets', { timeout: 120_000 }, () => {
     const calls: CallReport[] = [];
     const client = clientOf(bench.server, {
       report: call => calls.push(call),
-      retry: { backoff: { baseMs: 1, maxMs: 1 }, attempts: 1 },
+      retry: { backoff: { firstMs: 1, maxMs: 1 }, attempts: 1 },
     });
     const secret = {
       apiVersion: 'v1',

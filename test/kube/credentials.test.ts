@@ -93,7 +93,7 @@ describe('credentials of a kubeconfig', { timeout: 120_000 }, () => {
     const { server } = bench;
     await openAuthority(server.file('.'), 'other');
     await copyFile(server.file('other.crt'), server.file('ca.crt'));
-    const client = clientOf(server, { retry: { backoff: { baseMs: 1, maxMs: 1 }, attempts: 1 } });
+    const client = clientOf(server, { retry: { backoff: { firstMs: 1, maxMs: 1 }, attempts: 1 } });
     await expect(client.get(podRef('a'))).rejects.toMatchObject({
       reason: 'NetworkError',
       notProcessed: true,

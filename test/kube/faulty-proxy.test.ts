@@ -20,7 +20,7 @@ beforeEach(async () => {
     source: { file: server.file('through-proxy') },
     logger: silentLogger,
   });
-  client = createKubeClient({ credentials, retry: { backoff: { baseMs: 1, maxMs: 1 }, attempts: 1 } });
+  client = createKubeClient({ credentials, retry: { backoff: { firstMs: 1, maxMs: 1 }, attempts: 1 } });
 });
 
 afterEach(async () => {

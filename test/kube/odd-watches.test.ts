@@ -7,7 +7,7 @@ import { type Bench, faults, openBench, pod, pods } from './support.ts';
 const timing = {
   idleTimeoutMs: 300,
   listTimeoutMs: 5_000,
-  backoff: { baseMs: 20, maxMs: 100 },
+  backoff: { firstMs: 20, maxMs: 100 },
   healthyAfterMs: 150,
 };
 
@@ -16,7 +16,7 @@ let reflector: Reflector;
 let reports: ReflectorReport[] = [];
 
 beforeEach(async () => {
-  bench = await openBench({ retry: { backoff: { baseMs: 1, maxMs: 1 }, attempts: 1 } });
+  bench = await openBench({ retry: { backoff: { firstMs: 1, maxMs: 1 }, attempts: 1 } });
 });
 afterEach(async () => {
   await reflector.stop();

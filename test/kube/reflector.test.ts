@@ -14,7 +14,7 @@ import { type Bench, errorLine, faults, memoryLogger, openBench, pod, podRef, po
 const timing: Partial<ReflectorTiming> = {
   idleTimeoutMs: 60_000,
   listTimeoutMs: 5_000,
-  backoff: { baseMs: 20, maxMs: 100 },
+  backoff: { firstMs: 20, maxMs: 100 },
   healthyAfterMs: 150,
 };
 
@@ -65,7 +65,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
 
   beforeEach(async () => {
     // One attempt a call: what the client repeats by itself is not what is tested here.
-    bench = await openBench({ retry: { backoff: { baseMs: 1, maxMs: 1 }, attempts: 1 } });
+    bench = await openBench({ retry: { backoff: { firstMs: 1, maxMs: 1 }, attempts: 1 } });
     await bench.server.kube.create(pod('a'));
   });
   afterEach(async () => {
@@ -379,7 +379,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
   beforeEach(async () => {
-    bench = await openBench({ retry: { backoff: { baseMs: 1, maxMs: 1 }, attempts: 1 } });
+    bench = await openBench({ retry: { backoff: { firstMs: 1, maxMs: 1 }, attempts: 1 } });
     await bench.server.kube.create(pod('a'));
   });
   afterEach(async () => {
@@ -472,7 +472,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     reflector = new Reflector({
       client: bench.client,
       kind: pods,
-      timing: { ...timing, backoff: { baseMs: 60_000, maxMs: 60_000 } },
+      timing: { ...timing, backoff: { firstMs: 60_000, maxMs: 60_000 } },
     });
     reflector.start();
     await until(() => expect(bench.server.count('watch')).toBe(1));

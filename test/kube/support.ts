@@ -48,7 +48,7 @@ export function clientOf(server: FaultyApiserver, options: Partial<ClientOptions
     }),
     timeoutMs: 100_000,
     attemptTimeoutMs: 30_000,
-    retry: { backoff: { baseMs: 5, maxMs: 50 }, attempts: 4 },
+    retry: { backoff: { firstMs: 5, maxMs: 50 }, attempts: 4 },
     ...options,
   });
 }

@@ -1,11 +1,11 @@
 /** One pass of an EtcdBackup: read → plan → report. */
-import { isConflict } from '../../kube/errors.ts';
 import type { BackupActor, BackupDecision } from '../../planner/backup/observation.ts';
 import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { neededByRestores } from './needed.ts';
+import { retryOnConflict } from '../resource/custom-resource.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -24,7 +24,6 @@ export type BackupSummary = Pick<
   readonly newest: readonly { readonly time: string; readonly location: string; readonly verified: string }[];
 };
 
-const TRIES = 5;
 const SHOWN = 10;
 
 /** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
@@ -33,7 +32,7 @@ export async function assessBackup(
   ref: BackupRef,
   { actor, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
 ): Promise<BackupAssessment> {
-  for (let attempt = 1; ; attempt += 1) {
+  return retryOnConflict(async () => {
     const object = await readBackup(deps.kube, ref);
     if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
     const backup = backupFacts(object);
@@ -46,13 +45,9 @@ export async function assessBackup(
     if (observation.backup.deleting)
       return { decision, summary: summaryOf(observation.backup.status, actor) };
     const status = backupStatus(observation, actor, workflowId);
-    try {
-      await reportBackup(deps, object, status);
-      return { decision, summary: summaryOf(status, actor) };
-    } catch (error) {
-      if (!isConflict(error) || attempt >= TRIES) throw error;
-    }
-  }
+    await reportBackup(deps, object, status);
+    return { decision, summary: summaryOf(status, actor) };
+  });
 }
 
 function summaryOf(status: EtcdBackupStatus, { paused }: BackupActor): BackupSummary {

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import { manifestKey, serverOf } from '../../api/derived/backup-names.ts';
-import { isConflict } from '../../kube/errors.ts';
+import { retryOnConflict } from '../resource/custom-resource.ts';
 import { asKept } from '../../planner/backup/plan.ts';
 import { newestFirst } from '../../planner/backup/report.ts';
 import { toDelete } from '../../planner/backup/retention.ts';
@@ -11,8 +11,6 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { keyOn, listOurs, shelfOf } from './catalogue.ts';
 import { neededByRestores } from './needed.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
-
-const TRIES = 5;
 
 /** Only objects whose manifest names this very resource are looked at. Can run twice: what is deleted stays deleted. */
 export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<void> {
@@ -55,16 +53,12 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
 type Entries = Parameters<typeof newestFirst>[0];
 
 async function recordHistory(deps: Dependencies, ref: BackupRef, entries: Entries): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  await retryOnConflict(async () => {
     const backup = await readBackup(deps.kube, ref);
     if (backup === undefined) return;
     const { status } = backupFacts(backup);
-    try {
-      return await reportBackup(deps, backup, { ...status, history: newestFirst(entries) });
-    } catch (error) {
-      if (!isConflict(error) || attempt >= TRIES) throw error;
-    }
-  }
+    await reportBackup(deps, backup, { ...status, history: newestFirst(entries) });
+  });
 }
 
 function tell(deps: Dependencies, { namespace, name, uid }: BackupRef, gone: readonly string[]): void {

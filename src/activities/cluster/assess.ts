@@ -1,7 +1,5 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
-import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import { isConflict } from '../../kube/errors.ts';
 import type { Decision } from '../../planner/model/decision.ts';
 import type { Actor, Observation } from '../../planner/model/observation.ts';
 import { plan } from '../../planner/plan.ts';
@@ -14,7 +12,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { observe } from '../observe/observe.ts';
 import { endedOperation, figuresOf, upgradedMembers } from '../runtime/pass-report.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { replaceStatus, withoutWatchers } from '../resource/status-writing.ts';
+import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
 import { timestamp } from '../../api/values/time.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -50,16 +48,13 @@ export interface ClusterSummary {
   }[];
 }
 
-/** How often a pass starts again because the resource changed while it looked. */
-const TRIES = 5;
-
 /** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
 export async function assess(
   deps: Dependencies,
   ref: ClusterRef,
   context: { readonly actor: Actor; readonly workflowId: string },
 ): Promise<Assessment> {
-  for (let attempt = 1; ; attempt += 1) {
+  return retryOnConflict(async () => {
     const seen = await observe(deps, ref);
     const decision = plan(seen?.observation, context.actor);
     if (seen === undefined || decision.kind === 'gone') {
@@ -70,12 +65,10 @@ export async function assess(
     const now = timestamp(deps.now());
     const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
     const status = statusOf(findings, { workflowId: context.workflowId, now });
-    try {
-      await report(deps, cluster, status);
-    } catch (error) {
-      if (isConflict(error) && attempt < TRIES) continue;
-      throw error;
-    }
+    await reportStatus(deps, cluster, {
+      status,
+      events: ({ before, after }) => transitions(before, after),
+    });
     logStep(deps, cluster, status);
     deps.onPass({
       cluster: ref,
@@ -91,7 +84,7 @@ export async function assess(
       summary: summaryOf(observation, status),
       ...(verdicts.length > 0 && { verdicts }),
     };
-  }
+  });
 }
 
 /** One line for each step that is decided on; a step that goes on is decided once. */
@@ -100,17 +93,6 @@ function logStep(deps: Dependencies, cluster: EtcdCluster, { operation }: EtcdCl
   const { namespace, name } = cluster.metadata;
   const { type, step, remaining } = operation;
   deps.logger.info('step decided', { namespace, name, operation: type, step, left: remaining?.length ?? 0 });
-}
-
-async function report(deps: Dependencies, cluster: EtcdCluster, status: EtcdClusterStatus): Promise<void> {
-  const before = cluster.status ?? {};
-  if (isDeepStrictEqual(withoutWatchers(before), status)) return;
-  await replaceStatus(deps.kube, cluster, status);
-  const { namespace, name, uid } = cluster.metadata;
-  for (const event of transitions(before, status)) {
-    deps.recordEvent({ kind: 'EtcdCluster', namespace, name, uid }, event);
-    deps.logger.info('cluster changed', { namespace, name, reason: event.reason, detail: event.message });
-  }
 }
 
 function summaryOf({ cluster }: Observation, status: EtcdClusterStatus): ClusterSummary {

@@ -1,10 +1,8 @@
 /** Reading and writing an EtcdBackup, always guarded by its uid and resource version. */
-import { isDeepStrictEqual } from 'node:util';
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import { API_VERSION, FINALIZER } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
-import { isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { BackupFacts } from '../../planner/backup/observation.ts';
 import { backupTransitions } from '../../planner/backup/report.ts';
@@ -12,20 +10,18 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { endedRun } from '../runtime/backup-figures.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { replaceStatus, withoutWatchers } from './status-writing.ts';
+import { readResource, reportStatus, retryOnConflict } from './custom-resource.ts';
+import { withoutWatchers } from './status-writing.ts';
 
 /** Which EtcdBackup; the uid tells it from a later one of the same name. */
 export type BackupRef = ClusterRef;
 
 const KIND = { apiVersion: API_VERSION, kind: 'EtcdBackup' } as const;
-/** How often a write starts again because the resource changed under it. */
-const TRIES = 5;
 
 /** The EtcdBackup of this uid; undefined when it is gone. */
 export async function readBackup(kube: KubeClient, ref: BackupRef): Promise<EtcdBackup | undefined> {
-  const { namespace, name, uid } = ref;
-  const object = await kube.get({ ...KIND, namespace, name });
-  return object?.metadata.uid === uid ? asBackup(object) : undefined;
+  const object = await readResource(kube, 'EtcdBackup', ref);
+  return object && asBackup(object);
 }
 
 /** As {@link readBackup}; fails with PreconditionChanged when it is gone, or the run that began then is not its run. */
@@ -66,16 +62,12 @@ export async function reportBackup(
   backup: EtcdBackup,
   status: EtcdBackupStatus,
 ): Promise<void> {
-  const before = withoutWatchers(backup.status ?? {});
-  const { name, namespace, uid } = backup.metadata;
-  if (isDeepStrictEqual(before, status)) return;
-  await replaceStatus(deps.kube, backup, status);
-  const ended = endedRun(before, status);
+  const change = await reportStatus(deps, backup, {
+    status,
+    events: ({ before, after }) => backupTransitions(before, after),
+  });
+  const ended = change && endedRun(change.before, change.after);
   if (ended !== undefined) deps.onBackup(ended);
-  for (const event of backupTransitions(before, status)) {
-    deps.recordEvent({ kind: 'EtcdBackup', namespace, name, uid }, event);
-    deps.logger.info('backup changed', { namespace, name, reason: event.reason, detail: event.message });
-  }
 }
 
 /**
@@ -87,14 +79,10 @@ export async function recordRun(
   run: { readonly ref: BackupRef; readonly startedAt: string },
   change: (status: EtcdBackupStatus, backup: EtcdBackup) => EtcdBackupStatus,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  await retryOnConflict(async () => {
     const backup = await readRunning(deps.kube, run.ref, run.startedAt);
-    try {
-      return await reportBackup(deps, backup, change(withoutWatchers(backup.status ?? {}), backup));
-    } catch (error) {
-      if (!isConflict(error) || attempt >= TRIES) throw error;
-    }
-  }
+    await reportBackup(deps, backup, change(withoutWatchers(backup.status ?? {}), backup));
+  });
 }
 
 /** Puts our finalizer on or takes it off. Fails with a Conflict when the resource changed since it was read. */

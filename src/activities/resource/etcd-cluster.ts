@@ -12,12 +12,13 @@ import { securityStamp } from '../../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject, ObjectRef } from '../../kube/port.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
+import { readResource } from './custom-resource.ts';
 import { replaceStatus } from './status-writing.ts';
 
 /** The EtcdCluster of this uid; undefined when it is gone, also when another one stands under its name. */
 export async function readCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster | undefined> {
-  const object = await kube.get(clusterRef(ref));
-  return object?.metadata.uid === ref.uid ? asCluster(object) : undefined;
+  const object = await readResource(kube, 'EtcdCluster', ref);
+  return object && asCluster(object);
 }
 
 /** As {@link readCluster}; fails with PreconditionChanged when it is gone or being deleted. */

@@ -1,27 +1,24 @@
 /** Reading and writing an EtcdRestore, always guarded by its uid and resource version. */
-import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION } from '../../api/names.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import { isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
-import { failedRestore } from '../../planner/restore/report.ts';
+import { failedRestore, restoreTransitions } from '../../planner/restore/report.ts';
 import { hasEnded, restoreOfCluster } from '../../planner/model/restore-of-cluster.ts';
 import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { replaceStatus, withoutWatchers } from './status-writing.ts';
+import { readResource, reportStatus, retryOnConflict } from './custom-resource.ts';
+import { withoutWatchers } from './status-writing.ts';
 
 /** Which EtcdRestore; the uid tells it from a later one of the same name. */
 export type RestoreRef = ClusterRef;
 
 const KIND = { apiVersion: API_VERSION, kind: 'EtcdRestore' } as const;
-const TRIES = 5;
 
 /** The EtcdRestore of this uid; undefined when it is gone. */
 export async function readRestore(kube: KubeClient, ref: RestoreRef): Promise<EtcdRestore | undefined> {
-  const { namespace, name, uid } = ref;
-  const object = await kube.get({ ...KIND, namespace, name });
-  return object?.metadata.uid === uid ? asRestore(object) : undefined;
+  const object = await readResource(kube, 'EtcdRestore', ref);
+  return object && asRestore(object);
 }
 
 /** The EtcdBackup that the restore names, where there is one. */
@@ -55,20 +52,10 @@ export async function reportRestore(
   restore: EtcdRestore,
   status: EtcdRestoreStatus,
 ): Promise<void> {
-  const before = withoutWatchers(restore.status ?? {});
-  if (isDeepStrictEqual(before, status)) return;
-  const { name, namespace, uid } = restore.metadata;
-  await replaceStatus(deps.kube, restore, status);
-  const isSame = before.phase === status.phase && before.refusal?.message === status.refusal?.message;
-  if (isSame) return;
-  const { phase = 'Pending', reason } = status;
-  const message = reason ?? status.step ?? `restore into ${restore.spec.etcdCluster.name}: ${phase}`;
-  const type = phase === 'Failed' || phase === 'Refused' ? 'Warning' : 'Normal';
-  deps.recordEvent(
-    { kind: 'EtcdRestore', namespace, name, uid },
-    { type, reason: `Restore${phase}`, message },
-  );
-  deps.logger.info('restore changed', { namespace, name, phase, detail: message });
+  await reportStatus(deps, restore, {
+    status,
+    events: ({ before, after }) => restoreTransitions(before, after, restore.spec.etcdCluster.name),
+  });
 }
 
 /** Changes the status, read anew when the resource changed meanwhile; does nothing when the resource is gone. */
@@ -77,16 +64,12 @@ export async function recordRestore(
   ref: RestoreRef,
   change: (restore: EtcdRestore) => EtcdRestoreStatus,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  await retryOnConflict(async () => {
     const restore = await readRestore(deps.kube, ref);
     if (restore === undefined) return;
-    try {
-      const status = withoutWatchers(restore.status ?? {});
-      return await reportRestore(deps, restore, change({ ...restore, status }));
-    } catch (error) {
-      if (!isConflict(error) || attempt >= TRIES) throw error;
-    }
-  }
+    const status = withoutWatchers(restore.status ?? {});
+    await reportRestore(deps, restore, change({ ...restore, status }));
+  });
 }
 
 /**

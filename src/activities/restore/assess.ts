@@ -1,7 +1,6 @@
 /** One pass of an EtcdRestore: read → plan → report. */
 import { API_VERSION, isClusterName } from '../../api/names.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import { isConflict } from '../../kube/errors.ts';
 import {
   planRestoreResource,
   type RestoreActor,
@@ -11,6 +10,7 @@ import { restoreStatus } from '../../planner/restore/report.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { observe } from '../observe/observe.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { retryOnConflict } from '../resource/custom-resource.ts';
 import { withoutWatchers } from '../resource/status-writing.ts';
 import { readBackupOf, readRestore, reportRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 
@@ -22,15 +22,13 @@ export interface RestoreAssessment {
   readonly cluster?: ClusterRef;
 }
 
-const TRIES = 5;
-
 /** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
 export async function assessRestore(
   deps: Dependencies,
   ref: RestoreRef,
   { actor, workflowId }: { readonly actor: RestoreActor; readonly workflowId: string },
 ): Promise<RestoreAssessment> {
-  for (let attempt = 1; ; attempt += 1) {
+  return retryOnConflict(async () => {
     const restore = await readRestore(deps.kube, ref);
     const cluster = restore && (await findCluster(deps, restore));
     const told = cluster === undefined ? {} : { cluster };
@@ -43,14 +41,9 @@ export async function assessRestore(
     };
     const decision = planRestoreResource(observation, actor);
     const status = restoreStatus(observation, { decision, actor, workflowId });
-    try {
-      if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
-    } catch (error) {
-      if (isConflict(error) && attempt < TRIES) continue;
-      throw error;
-    }
+    if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
     return { decision, summary: summaryOf(status), ...told };
-  }
+  });
 }
 
 function summaryOf(status: EtcdRestoreStatus): RestoreAssessment['summary'] {

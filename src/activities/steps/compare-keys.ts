@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { LABEL_CLUSTER } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { KeyHashes } from '../../api/schemas/types.ts';
-import { isConflict } from '../../kube/errors.ts';
+import { retryOnConflict } from '../resource/custom-resource.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import type { Pulse } from '../runtime/heartbeat.ts';
@@ -21,7 +21,6 @@ import { stillPlanned } from './still-planned.ts';
 const ROUNDS = 3;
 /** Milliseconds between two looks at whether they are still the same members. */
 const LOOK_MS = 2_000;
-const TRIES = 5;
 
 type Doing = { readonly ref: ClusterRef; readonly step: Extract<Step, { kind: 'compareKeys' }> };
 
@@ -67,14 +66,9 @@ function identityOf(pods: readonly PodFacts[], name: string) {
 
 /** The resource may have changed while the members were reading: nothing of that makes their answers others. */
 async function record(deps: Dependencies, ref: ClusterRef, keyHashes: KeyHashes): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await recordStatus(deps.kube, await readLivingCluster(deps.kube, ref), { keyHashes });
-      return;
-    } catch (error) {
-      if (!isConflict(error) || attempt >= TRIES) throw error;
-    }
-  }
+  await retryOnConflict(async () => {
+    await recordStatus(deps.kube, await readLivingCluster(deps.kube, ref), { keyHashes });
+  });
 }
 
 /** Rejects when a member is another process than it was. Ends, too, when nobody waits for it any more. */

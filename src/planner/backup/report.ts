@@ -10,7 +10,7 @@ import type {
 } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
 import { said } from '../model/attribution.ts';
-import type { Transition } from '../report/events.ts';
+import type { Transition } from '../model/transition.ts';
 import { isAhead } from './ahead.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';

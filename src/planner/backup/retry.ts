@@ -1,5 +1,6 @@
 /** When a backup of a schedule that failed is tried again, before the schedule asks for the next one. Pure. */
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import { backoffMs } from '../../api/values/backoff.ts';
 import type { BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { HOUR, MINUTE } from './calendar.ts';
 
@@ -38,7 +39,7 @@ export function failuresOf(
 
 /** How long is waited after so many failures in a row, in milliseconds. */
 function pauseAfter(failures: number): number {
-  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+  return backoffMs({ firstMs: FIRST_PAUSE_MS, maxMs: LONGEST_PAUSE_MS }, failures);
 }
 
 /** The schedule after a backup that succeeded, whoever asked for it. */

@@ -1,11 +1,5 @@
 import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
-
-/** An event to record on the resource. */
-export interface Transition {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
+import type { Transition } from '../model/transition.ts';
 
 /** Types whose every change of status is news to people who read `kubectl describe`. */
 const TOLD = [

@@ -1,5 +1,6 @@
 /** What the status of an EtcdRestore says. Pure. */
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import type { Transition } from '../model/transition.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
@@ -181,4 +182,17 @@ export function failedRestore(restore: EtcdRestore, message: string, now: number
     completedAt: timestamp(now),
     conditions: [...others, failed],
   };
+}
+
+/** What people are told when a restore enters another phase, or is refused for another reason. */
+export function restoreTransitions(
+  before: EtcdRestoreStatus,
+  after: EtcdRestoreStatus,
+  cluster: string,
+): Transition[] {
+  if (before.phase === after.phase && before.refusal?.message === after.refusal?.message) return [];
+  const { phase = 'Pending', reason } = after;
+  const message = reason ?? after.step ?? `restore into ${cluster}: ${phase}`;
+  const type = phase === 'Failed' || phase === 'Refused' ? 'Warning' : 'Normal';
+  return [{ type, reason: `Restore${phase}`, message }];
 }

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/port.ts';
 import { listAt } from '../model/json.ts';
 import { isCondition, type KnownResource, type KnownResources } from '../resources/known-resources.ts';
 import type { OwnFinding } from './own-conditions.ts';
-import { type Backoff, backoffMs } from '../queue/pace.ts';
+import { type Backoff, jitteredBackoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
 /** Who these conditions belong to: `kubectl get --show-managed-fields` tells who said what. */
@@ -48,7 +48,10 @@ export class ConditionWriter {
     } catch (error) {
       if (isNotFound(error)) return;
       const count = (failures?.count ?? 0) + 1;
-      this.#failures.set(key, { count, notBefore: clock.now() + backoffMs(RETRY, count, clock.random()) });
+      this.#failures.set(key, {
+        count,
+        notBefore: clock.now() + jitteredBackoffMs(RETRY, count, clock.random()),
+      });
       const reason = error instanceof KubeError ? error.reason : 'Error';
       logger.warn('condition not written', { ...resource.ref, condition: finding.type, reason });
     }

@@ -7,7 +7,7 @@
 import type { KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { textAt } from '../model/json.ts';
-import { type Backoff, backoffMs } from '../queue/pace.ts';
+import { type Backoff, backoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
 /** What a member says of itself, in a word or two; equal texts mean that nothing changed. `well` is the only good one. */
@@ -163,7 +163,7 @@ export class Lookout {
     const calm = now - watched.toldAt;
     if (calm >= CALM_MS) watched.tellings = 0;
     // The two tellings of one trouble, and the one of its end, are not held up.
-    const wait = watched.tellings < UNDAMPED ? 0 : backoffMs(DAMPING, watched.tellings - UNDAMPED + 1, 0);
+    const wait = watched.tellings < UNDAMPED ? 0 : backoffMs(DAMPING, watched.tellings - UNDAMPED + 1);
     if (calm < wait) return;
     watched.tellings += 1;
     watched.toldAt = now;

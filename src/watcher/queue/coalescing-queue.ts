@@ -7,7 +7,8 @@
  * signals (Temporal answers "busy" until the deadline) never holds up the others.
  */
 import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
-import { backoffMs, nextInterval } from './pace.ts';
+import { jitteredBackoffMs } from '../../api/values/backoff.ts';
+import { nextInterval } from './pace.ts';
 import { type Entry, newEntry } from './entry.ts';
 
 interface Outage {
@@ -225,7 +226,7 @@ export class CoalescingQueue {
     const { clock, options } = this.#deps;
     this.#lastDeliveredAt = now;
     entry.held += 1;
-    entry.notBefore = now + backoffMs(options.heldBackoff, entry.held, clock.random());
+    entry.notBefore = now + jitteredBackoffMs(options.heldBackoff, entry.held, clock.random());
     this.#settleReached(entry);
   }
 
@@ -240,7 +241,7 @@ export class CoalescingQueue {
   #delayKey(entry: Entry, now: number): void {
     const { clock, options } = this.#deps;
     entry.failures += 1;
-    entry.notBefore = now + backoffMs(options.keyBackoff, entry.failures, clock.random());
+    entry.notBefore = now + jitteredBackoffMs(options.keyBackoff, entry.failures, clock.random());
   }
 
   #noteOutage(entry: Entry, code: string): void {
@@ -258,7 +259,7 @@ export class CoalescingQueue {
     outage.failures += 1;
     outage.probeDue = false;
     outage.cancelTimer = clock.after(
-      backoffMs(options.outageBackoff, outage.failures, clock.random()),
+      jitteredBackoffMs(options.outageBackoff, outage.failures, clock.random()),
       () => {
         outage.probeDue = true;
         this.#pump();

@@ -1,5 +1,6 @@
 /** What the queue of signals is given, and what it tells. */
-import type { Backoff, Pace } from './pace.ts';
+import type { Backoff } from '../../api/values/backoff.ts';
+import type { Pace } from './pace.ts';
 import type { Clock } from '../model/ports.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** How often things may happen: the pace of one key, and the wait after failures. Pure. */
+/** How often the workflow of one key is signalled. Pure. */
 
 export interface Pace {
   /** The shortest time between two signals of one key, in milliseconds. */
@@ -20,15 +20,4 @@ const QUIET_INTERVALS = 4;
 export function nextInterval(pace: Pace, last: { interval: number; stillMs: number }): number {
   if (last.stillMs >= QUIET_INTERVALS * last.interval) return pace.minIntervalMs;
   return Math.min(pace.maxIntervalMs, Math.max(pace.minIntervalMs, last.interval * GROWTH));
-}
-
-export interface Backoff {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
-
-/** The wait after the n-th failure in a row (from 1): doubling up to the maximum, of which `chance` (0..1) takes up to half. */
-export function backoffMs(backoff: Backoff, failures: number, chance: number): number {
-  const full = Math.min(backoff.maxMs, backoff.firstMs * 2 ** Math.min(failures - 1, 30));
-  return full * (1 - chance / 2);
 }

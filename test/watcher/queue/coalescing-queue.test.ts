@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { CoalescingQueue } from '../../../src/watcher/queue/coalescing-queue.ts';
 import type { Delivery } from '../../../src/watcher/queue/delivery.ts';
 import { defaultTimings } from '../../../src/watcher/options.ts';
-import { backoffMs, nextInterval } from '../../../src/watcher/queue/pace.ts';
+import { jitteredBackoffMs } from '../../../src/api/values/backoff.ts';
+import { nextInterval } from '../../../src/watcher/queue/pace.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 
 const delivered: Delivery = { outcome: 'delivered' };
@@ -210,10 +211,10 @@ describe('pace', () => {
 
   test('back-off doubles to its limit, and chance takes off at most half', () => {
     const waits = [1, 2, 3, 10, 2_000].map(failures =>
-      backoffMs({ firstMs: 250, maxMs: 5_000 }, failures, 0),
+      jitteredBackoffMs({ firstMs: 250, maxMs: 5_000 }, failures, 0),
     );
     expect(waits).toEqual([250, 500, 1_000, 5_000, 5_000]);
-    expect(backoffMs({ firstMs: 250, maxMs: 5_000 }, 1, 0.999)).toBeGreaterThan(125);
+    expect(jitteredBackoffMs({ firstMs: 250, maxMs: 5_000 }, 1, 0.999)).toBeGreaterThan(125);
   });
 });
 
