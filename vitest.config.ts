@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** For levels that share one local stack with the operator in it. */
 const onStack = {
   pool: 'forks',
-  globalSetup: 'test/support/e2e-setup.ts',
+  globalSetup: 'test/stack/e2e-setup.ts',
   testTimeout: 600_000,
   hookTimeout: 1_800_000,
 } as const;
@@ -42,7 +42,7 @@ export default defineConfig({
           maxWorkers: 4,
           // As above; what a file changes of its process it puts back, and what worlds change of time is put back for it.
           isolate: false,
-          setupFiles: 'test/support/real-time.ts',
+          setupFiles: 'test/worlds/real-time.ts',
           // For what hangs; a machine that is busy with builds is no failure.
           testTimeout: 120_000,
           sequence: { groupOrder: 2 },

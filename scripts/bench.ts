@@ -4,13 +4,7 @@
  * Usage: scripts/bench.ts [replay] [fleet] [backup] [creation] [reaction] [idle], all of them when none is named. The last
  * three work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
  */
-import {
-  awaitCondition,
-  createNamespace,
-  manifest,
-  removeNamespace,
-  startWorld,
-} from '../test/support/e2e.ts';
+import { awaitCondition, createNamespace, manifest, removeNamespace, startWorld } from '../test/stack/e2e.ts';
 import { measureBackup } from './bench/backup.ts';
 import { measureCreation } from './bench/creation.ts';
 import { measureFleet } from './bench/fleet.ts';

@@ -20,10 +20,10 @@ import {
   REPAIR,
   Script,
   scriptedActivities,
-} from '../test/support/scripted-activities.ts';
+} from '../test/worlds/scripted-activities.ts';
 import { StoreError } from '../src/store/port.ts';
-import { BackupEntity } from '../test/support/backup-bench.ts';
-import { until, WorkflowBench } from '../test/support/workflow-bench.ts';
+import { BackupEntity } from '../test/worlds/backup-bench.ts';
+import { until, WorkflowBench } from '../test/worlds/workflow-bench.ts';
 import { longHistories } from './histories/long.ts';
 import { begin, holding, RECORDER, type Scenario } from './histories/scenario.ts';
 

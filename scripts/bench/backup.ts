@@ -12,7 +12,7 @@ import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { CLAIM_STORE_HOST } from '../../src/objects/claim-store.ts';
 import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
-import { EtcdProcessCluster } from '../../test/support/etcd-process.ts';
+import { EtcdProcessCluster } from '../../test/stack/etcd-process.ts';
 import { asClaimStore, asOperator, type Taken } from './as-operator.ts';
 import type { Row } from './figures.ts';
 

@@ -1,6 +1,6 @@
 /** How long a cluster takes from apply to available, beside the same pods made by hand. */
-import { removeByHand, timeByHand, timeToAvailable } from '../../test/support/creation.ts';
-import { awaitCondition, manifest, type World } from '../../test/support/e2e.ts';
+import { removeByHand, timeByHand, timeToAvailable } from '../../test/stack/creation.ts';
+import { awaitCondition, manifest, type World } from '../../test/stack/e2e.ts';
 import type { Row } from './figures.ts';
 
 const REPETITIONS = 5;

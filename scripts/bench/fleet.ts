@@ -8,10 +8,10 @@ import { Client, Connection } from '@temporalio/client';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
-import { lookedAtAgain, runsOf } from '../../test/support/drill/recorded-work.ts';
-import { holds, manifest } from '../../test/support/e2e.ts';
-import type { OperatorProcess } from '../../test/support/operator-process.ts';
-import { poll } from '../../test/support/poll.ts';
+import { lookedAtAgain, runsOf } from '../../test/stack/drill/recorded-work.ts';
+import { holds, manifest } from '../../test/stack/e2e.ts';
+import type { OperatorProcess } from '../../test/stack/operator-process.ts';
+import { poll } from '../../test/stack/poll.ts';
 import type { Row } from './figures.ts';
 import { type SimulatedWorld, startSimulatedWorld, untilReady } from './simulated/world.ts';
 

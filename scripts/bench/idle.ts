@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { podsOf, type World } from '../../test/support/e2e.ts';
-import { poll } from '../../test/support/poll.ts';
+import { podsOf, type World } from '../../test/stack/e2e.ts';
+import { poll } from '../../test/stack/poll.ts';
 import { node } from '../run.ts';
 import type { Row } from './figures.ts';
 

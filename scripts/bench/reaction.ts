@@ -1,7 +1,7 @@
 /** How long the operator takes from a change of the resource, and from a signal, to looking. */
 import { Client, Connection } from '@temporalio/client';
-import { poll } from '../../test/support/poll.ts';
-import { readCluster, type World } from '../../test/support/e2e.ts';
+import { poll } from '../../test/stack/poll.ts';
+import { readCluster, type World } from '../../test/stack/e2e.ts';
 import type { Row } from './figures.ts';
 
 const REPETITIONS = 15;

@@ -1,8 +1,8 @@
 /** Histories that are as long as they become: of an operation, and of entities with and without one. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { BackupEntity } from '../../test/support/backup-bench.ts';
-import { creation, REPAIR, Script, scriptedActivities } from '../../test/support/scripted-activities.ts';
-import { until } from '../../test/support/workflow-bench.ts';
+import { BackupEntity } from '../../test/worlds/backup-bench.ts';
+import { creation, REPAIR, Script, scriptedActivities } from '../../test/worlds/scripted-activities.ts';
+import { until } from '../../test/worlds/workflow-bench.ts';
 import { holding, RECORDER, type Scenario } from './scenario.ts';
 
 /** Wakes a workflow until its run continues as new. */

@@ -1,8 +1,8 @@
 /** What a scenario is of which histories are recorded, and how it begins. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Step } from '../../src/planner/model/decision.ts';
-import type { Script } from '../../test/support/scripted-activities.ts';
-import { type Entity, until, type WorkflowBench } from '../../test/support/workflow-bench.ts';
+import type { Script } from '../../test/worlds/scripted-activities.ts';
+import { type Entity, until, type WorkflowBench } from '../../test/worlds/workflow-bench.ts';
 
 export type Scenario = (bench: WorkflowBench) => Promise<Record<string, WorkflowHandle>>;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { CERTIFICATE, type CertificateSpec, issuedFor } from '../support/cert-manager.ts';
-import { secret, TestAuthority } from '../support/certificates.ts';
-import { fault } from '../support/fake-kube.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { CERTIFICATE, type CertificateSpec, issuedFor } from '../fakes/kubernetes/cert-manager.ts';
+import { secret, TestAuthority } from '../fakes/certificates.ts';
+import { fault } from '../fakes/kubernetes/kube.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const NAMESPACE = 'shop';
 const ASKED = ['client', 'operator', 'peer', 'server'].map(role => `example-${role}-tls`);

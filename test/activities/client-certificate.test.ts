@@ -11,8 +11,8 @@ import { clientAccess, readTlsSecrets } from '../../src/activities/observe/certi
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdBackup } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { coreosSecrets, secret, staticTls, TestAuthority } from '../support/certificates.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { coreosSecrets, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
 

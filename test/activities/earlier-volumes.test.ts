@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_KEPT_UNTIL } from '../../src/api/names.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 /** A world in which these claims are given volumes on which a cluster of the same name ran before. */
 function worldOnVolumesOf(earlier: readonly string[], { alone = false } = {}) {

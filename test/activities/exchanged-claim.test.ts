@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_CLAIM_UID } from '../../src/api/names.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const VICTIM = 'example-1';
 const DAY = 86_400;

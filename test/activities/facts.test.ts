@@ -7,9 +7,9 @@ import { probeMembers } from '../../src/activities/observe/probe.ts';
 import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REPLACED_CONTAINER } from '../../src/api/names.ts';
 import { EtcdError, type EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { aPod } from '../support/builders.ts';
-import { FakeEtcd } from '../support/fake-etcd.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { aPod } from '../worlds/builders.ts';
+import { FakeEtcd } from '../fakes/etcd/etcd.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 function pod(status: object, metadata: Partial<KubeObject['metadata']> = {}): KubeObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'example-0', ...metadata }, status };

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { isControlledBy } from '../../src/activities/observe/pod-facts.ts';
-import { CREATION } from '../support/scripted-activities.ts';
+import { CREATION } from '../worlds/scripted-activities.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
 /** A token that no cluster of the world has. */

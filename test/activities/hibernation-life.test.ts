@@ -1,7 +1,7 @@
 /** Hibernation and waking from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
 const MEMBERS = ['example-0', 'example-1', 'example-2'];

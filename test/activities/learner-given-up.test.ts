@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../src/api/values/time.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const MINUTE_MS = 60_000;
 const THREE = ['example-0', 'example-1', 'example-2'];

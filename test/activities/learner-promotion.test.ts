@@ -1,6 +1,6 @@
 /** When a learner is promoted: one that is cut off has the whole log and names its old leader; one that waits for a write says nothing. */
 import { describe, expect, it } from 'vitest';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 /** A cluster of one with a learner that has caught up and is about to be promoted. */
 async function aboutToPromote({ joinersAwaitEntry = false } = {}) {

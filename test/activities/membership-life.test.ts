@@ -1,7 +1,7 @@
 /** Scaling and replacement from end to end on a world in memory, with the operator killed at every API call. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
 const VERSION = '3.6.16';

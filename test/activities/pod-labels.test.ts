@@ -1,7 +1,7 @@
 /** Pods whose labels, or whose owner, somebody takes away: they run, and nobody may take them for gone. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
 const VICTIM = 'example-1';

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
-import { People } from '../support/people.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
+import { People } from '../worlds/people.ts';
 
 const LONG = { timeout: 120_000 };
 const THREE = ['example-0', 'example-1', 'example-2'];

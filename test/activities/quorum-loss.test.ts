@@ -1,7 +1,7 @@
 /** Loss of the quorum, told truthfully: what is known of each disk, volumes' pods brought back, nothing destroyed. */
 import { describe, expect, it } from 'vitest';
 import type { Condition, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise<OperatorWorld> {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec }, storageClass });

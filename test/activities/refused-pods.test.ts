@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { KubeError } from '../../src/kube/errors.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const refusal = (code: number, message: string) =>
   new KubeError({ code, reason: code === 422 ? 'Invalid' : 'Forbidden', message, retry: 'never' });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL } from '../../src/api/names.ts';
 import { KubeError } from '../../src/kube/errors.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
 const DAY_MS = 86_400_000;

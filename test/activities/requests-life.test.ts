@@ -1,8 +1,8 @@
 /** What people ask for while a cluster runs, from end to end on a world in memory, with the operator killed at every step. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
-import { People } from '../support/people.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
+import { People } from '../worlds/people.ts';
 
 const LONG = { timeout: 120_000 };
 

@@ -1,7 +1,7 @@
 /** Whoever replaces the whole EtcdCluster with a plain manifest takes off what the operator keeps on it. */
 import { describe, expect, it } from 'vitest';
 import { FINALIZER } from '../../src/api/names.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
 

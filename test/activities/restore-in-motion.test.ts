@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_KEPT_BY_RESTORE, API_VERSION } from '../../src/api/names.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
-import { RestoreWorld } from '../support/restore-world.ts';
-import { asked, expectRestored, NEW, OLD } from '../support/restored.ts';
+import { RestoreWorld } from '../worlds/restore-world.ts';
+import { asked, expectRestored, NEW, OLD } from '../worlds/restored.ts';
 
 const NIGHTLY = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: 'shop', name: 'nightly' };
 

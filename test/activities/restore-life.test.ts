@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { time } from '../../src/activities/runtime/poll.ts';
-import { KEYS, REVISION, RestoreWorld } from '../support/restore-world.ts';
-import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../support/restored.ts';
-import { authFile, boltFile } from '../support/bolt-file.ts';
-import { snapshotBytes } from '../support/fake-snapshot.ts';
+import { KEYS, REVISION, RestoreWorld } from '../worlds/restore-world.ts';
+import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../worlds/restored.ts';
+import { authFile, boltFile } from '../fakes/etcd/bolt-file.ts';
+import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
 describe('a restore in place', () => {
   it('puts the backup under the old name, with new members, and keeps the old claims', async () => {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_LOOK_AGAIN } from '../../src/api/names.ts';
 import type { Condition, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { RestoreWorld } from '../support/restore-world.ts';
-import { expectRestored, OLD } from '../support/restored.ts';
+import { RestoreWorld } from '../worlds/restore-world.ts';
+import { expectRestored, OLD } from '../worlds/restored.ts';
 
 /** A cluster with an EtcdRestore that nobody has confirmed, and that both have looked at. */
 async function refused(spec: EtcdClusterSpec = { size: 3 }): Promise<RestoreWorld> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
 const SPEC: EtcdClusterSpec = { size: 3, version: '3.6.16' };

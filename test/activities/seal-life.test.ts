@@ -4,8 +4,8 @@ import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
-import { startArguments } from '../support/container-arguments.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const THREE = ['example-0', 'example-1', 'example-2'];
 

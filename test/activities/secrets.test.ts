@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { coreosSecrets, staticTls, TestAuthority } from '../support/certificates.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { coreosSecrets, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const FIRST = 'canary-of-the-first-environment';
 const SECOND = 'canary-of-the-second-environment';

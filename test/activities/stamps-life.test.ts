@@ -1,7 +1,7 @@
 /** What claims say of themselves outlives a status that was lost before the cluster had formed. */
 import { expect, it } from 'vitest';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../../src/api/names.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const loseStatus = (world: OperatorWorld) =>
   world.kube.mutate(world.resource, object => delete object['status']);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/planner/model/observation.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const NODES = ['node-0', 'node-1', 'node-2'];
 

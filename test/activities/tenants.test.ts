@@ -9,10 +9,10 @@ import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION, GROUP } from '../../src/a
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
 import { cluster, TOKEN } from '../objects/clusters.ts';
-import { ActivityEnvironment } from '../support/activity-environment.ts';
-import { aClaim } from '../support/builders.ts';
+import { ActivityEnvironment } from '../worlds/activity-environment.ts';
+import { aClaim } from '../worlds/builders.ts';
 import { StoreMemory } from '../../src/store/memory.ts';
-import { FakeKube } from '../support/fake-kube.ts';
+import { FakeKube } from '../fakes/kubernetes/kube.ts';
 
 const { now, pause } = time;
 afterEach(() => void Object.assign(time, { now, pause }));

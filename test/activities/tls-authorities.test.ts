@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { ANNOTATION_AUTHORITIES } from '../../src/api/names.ts';
-import { coreosSecrets, secret, staticTls, TestAuthority } from '../support/certificates.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { coreosSecrets, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
 const MEMBERS = ['example-0', 'example-1', 'example-2'];

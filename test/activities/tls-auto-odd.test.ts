@@ -1,7 +1,7 @@
 /** TLS.auto in odd hours: what is issued again and again keeps everything else from being done. */
 import { expect, test } from 'vitest';
-import { secret, TestAuthority, DAY_MS } from '../support/certificates.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { secret, TestAuthority, DAY_MS } from '../fakes/certificates.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const made = async () => {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { auto: {} } } });

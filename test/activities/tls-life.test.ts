@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { issueLeaf } from '../../src/tls/issue.ts';
-import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../support/certificates.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
 

@@ -1,8 +1,8 @@
 /** Certificates that list members by name, and a member that takes the place of another under the next number. */
 import { expect, test } from 'vitest';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { coreosSecrets, secret, staticTls, TestAuthority } from '../support/certificates.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { coreosSecrets, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const HOSTS = [0, 1, 2].map(serial => `example-${serial}.example.shop.svc`);
 const NEXT = 'example-3.example.shop.svc';

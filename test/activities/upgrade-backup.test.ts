@@ -4,9 +4,9 @@ import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { ANNOTATION_BACKUP_ASKED, API_VERSION } from '../../src/api/names.ts';
 import { timestamp } from '../../src/api/values/time.ts';
 import type { ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import { BackupWorld, SPEC } from '../support/backup-world.ts';
-import { snapshotStream } from '../support/fake-snapshot.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { BackupWorld, SPEC } from '../worlds/backup-world.ts';
+import { snapshotStream } from '../fakes/etcd/snapshot.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
 const BACKUP: ObjectRef = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace: 'shop', name: 'nightly' };

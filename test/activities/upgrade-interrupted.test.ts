@@ -4,7 +4,7 @@ import { ANNOTATION_DATA_VERSION, ANNOTATION_VERSION } from '../../src/api/names
 import { minorOf } from '../../src/api/versions/compare.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { Actor } from '../../src/planner/model/observation.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 300_000 };
 const MOST_STEPS = 60;

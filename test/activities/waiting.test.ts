@@ -3,8 +3,8 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { beating } from '../../src/activities/runtime/heartbeat.ts';
 import { time, waitUntil } from '../../src/activities/runtime/poll.ts';
-import { ActivityEnvironment } from '../support/activity-environment.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { ActivityEnvironment } from '../worlds/activity-environment.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 /** Worlds put a time of their own in its place. */
 const realTime = { ...time };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_DATA_VERSION, memberName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../support/operator-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
 const VERSION = '3.6.16';

@@ -6,7 +6,7 @@ import { API_VERSION, type Kind } from '../../src/api/names.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
-import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 
 export interface CrdServer {
   readonly plane: ControlPlane;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { check } from '../support/drill/checker.ts';
-import type { History, Read, Stored, StoredValue, Write } from '../support/drill/history.ts';
+import { check } from '../stack/drill/checker.ts';
+import type { History, Read, Stored, StoredValue, Write } from '../stack/drill/history.ts';
 
 const wrote = (id: number, start: number, change: Partial<Write> = {}): Write => ({
   id,

@@ -1,7 +1,7 @@
 /** The operator killed with -9 in the middle of creations. */
-import { killedCreations } from '../support/drill/killed-creations.ts';
-import type { World } from '../support/e2e.ts';
-import { useNamespace } from '../support/e2e-namespace.ts';
+import { killedCreations } from '../stack/drill/killed-creations.ts';
+import type { World } from '../stack/e2e.ts';
+import { useNamespace } from '../stack/e2e-namespace.ts';
 
 const NAMESPACE = 'killed';
 let world: World;

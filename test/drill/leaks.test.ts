@@ -1,7 +1,7 @@
 /** A secret is found in whatever dress it is written. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { leaks } from '../support/leaks.ts';
+import { leaks } from '../stack/leaks.ts';
 
 const SECRET = 'canary/with+"odd" signs-1f3';
 

@@ -1,9 +1,9 @@
 /** Members that go and come back, or go for good, in a cluster that is written to two hundred times a second. */
 import { expect, test } from 'vitest';
-import { leaderOf } from '../support/drill/drill.ts';
-import { awaitNoticed, drilledCluster } from '../support/drill/drilled.ts';
-import { readCluster } from '../support/e2e.ts';
-import { poll } from '../support/poll.ts';
+import { leaderOf } from '../stack/drill/drill.ts';
+import { awaitNoticed, drilledCluster } from '../stack/drill/drilled.ts';
+import { readCluster } from '../stack/e2e.ts';
+import { poll } from '../stack/poll.ts';
 
 const cluster = drilledCluster('drill-members');
 const { at, drill, world } = cluster;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lookedAtAgain, type RecordedRun, tasksTimedOutTwice } from '../support/drill/recorded-work.ts';
+import { lookedAtAgain, type RecordedRun, tasksTimedOutTwice } from '../stack/drill/recorded-work.ts';
 
 const SECOND = 1_000;
 const timeOf = (ms: number) => ({ seconds: Math.floor(ms / SECOND), nanos: (ms % SECOND) * 1e6 });

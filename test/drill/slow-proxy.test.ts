@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSlowProxy } from '../support/slow-proxy.ts';
+import { startSlowProxy } from '../fakes/slow-proxy.ts';
 
 const DELAY_MS = 200;
 

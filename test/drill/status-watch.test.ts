@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { History, Write } from '../support/drill/history.ts';
-import { dishonest, type Observed, storyOf } from '../support/drill/status-watch.ts';
+import type { History, Write } from '../stack/drill/history.ts';
+import { dishonest, type Observed, storyOf } from '../stack/drill/status-watch.ts';
 
 /** A minute of a write every 100 ms, none of them acknowledged between `from` and `until`. */
 function minute({ from, until }: { from: number; until: number }): History {

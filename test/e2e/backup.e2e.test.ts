@@ -10,12 +10,12 @@ import {
   removeNamespace,
   sample,
   type World,
-} from '../support/e2e.ts';
-import { BackupStory } from '../support/backup-story.ts';
-import { formsOf } from '../support/leaks.ts';
-import { poll } from '../support/poll.ts';
-import { live } from '../support/stack-keys.ts';
-import { blockOf, startStackStore } from '../support/stack-store.ts';
+} from '../stack/e2e.ts';
+import { BackupStory } from '../stack/backup-story.ts';
+import { formsOf } from '../stack/leaks.ts';
+import { poll } from '../stack/poll.ts';
+import { live } from '../stack/stack-keys.ts';
+import { blockOf, startStackStore } from '../stack/stack-store.ts';
 
 const NAMESPACE = 'backup';
 const CLUSTER = 'example';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { removeByHand, timeByHand, timeToAvailable } from '../support/creation.ts';
+import { removeByHand, timeByHand, timeToAvailable } from '../stack/creation.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -13,9 +13,9 @@ import {
   removeNamespace,
   sample,
   type World,
-} from '../support/e2e.ts';
-import { useNamespace } from '../support/e2e-namespace.ts';
-import { poll } from '../support/poll.ts';
+} from '../stack/e2e.ts';
+import { useNamespace } from '../stack/e2e-namespace.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAMESPACE = 'creation';
 const EXAMPLE = { namespace: NAMESPACE, name: 'example' };

@@ -11,8 +11,8 @@ import {
   readCluster,
   openWorld,
   type World,
-} from '../support/e2e.ts';
-import { poll } from '../support/poll.ts';
+} from '../stack/e2e.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAMESPACE = 'membership';
 const NAME = 'grow';

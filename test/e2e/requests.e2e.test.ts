@@ -9,9 +9,9 @@ import {
   podsOf,
   readCluster,
   type World,
-} from '../support/e2e.ts';
-import { runDrill } from '../support/drill/drill.ts';
-import { poll } from '../support/poll.ts';
+} from '../stack/e2e.ts';
+import { runDrill } from '../stack/drill/drill.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAMESPACE = 'requests';
 const NAME = 'asked';

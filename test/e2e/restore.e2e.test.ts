@@ -1,8 +1,8 @@
 /** Restores by the deployed operator: in place over a cluster that lives, and into a new cluster. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contradictions, startJournal, watchFrom } from '../support/drill/journal.ts';
-import { readyEndpoints } from '../support/drill/endpoints.ts';
-import { readValues } from '../support/drill/stored.ts';
+import { contradictions, startJournal, watchFrom } from '../stack/drill/journal.ts';
+import { readyEndpoints } from '../stack/drill/endpoints.ts';
+import { readValues } from '../stack/drill/stored.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -13,9 +13,9 @@ import {
   openWorld,
   readCluster,
   type World,
-} from '../support/e2e.ts';
-import { poll } from '../support/poll.ts';
-import { BACKUP_CLAIM, Restores } from '../support/restores.ts';
+} from '../stack/e2e.ts';
+import { poll } from '../stack/poll.ts';
+import { BACKUP_CLAIM, Restores } from '../stack/restores.ts';
 
 const NAMESPACE = 'restore';
 const CLUSTER = 'example';

@@ -14,8 +14,8 @@ import {
   readCluster,
   openWorld,
   type World,
-} from '../support/e2e.ts';
-import { poll } from '../support/poll.ts';
+} from '../stack/e2e.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAMESPACE = 'rollout';
 const NAME = 'rolled';

@@ -8,9 +8,9 @@ import { down, openStack, type Stack, statusOf, up } from '../../local/stack/ind
 import { layoutOf } from '../../local/stack/layout.ts';
 import { markedProcesses } from '../../local/stack/processes.ts';
 import { readState } from '../../local/stack/state.ts';
-import { ask, inKeeper, makeKeepers } from '../support/keeper-pods.ts';
-import { difference, type Snapshot, takeSnapshot } from '../support/machine-snapshot.ts';
-import { poll } from '../support/poll.ts';
+import { ask, inKeeper, makeKeepers } from '../stack/keeper-pods.ts';
+import { difference, type Snapshot, takeSnapshot } from '../stack/machine-snapshot.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAME = 't-stack';
 const NEIGHBOUR = 't-neighbour';

@@ -6,10 +6,10 @@ import { expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { awaitRunning, holds, manifest, podsOf, readCluster, type World } from '../support/e2e.ts';
-import { useNamespace } from '../support/e2e-namespace.ts';
-import { poll } from '../support/poll.ts';
-import { exchange, ODD_REQUESTS, openRaw } from '../support/raw-connection.ts';
+import { awaitRunning, holds, manifest, podsOf, readCluster, type World } from '../stack/e2e.ts';
+import { useNamespace } from '../stack/e2e-namespace.ts';
+import { poll } from '../stack/poll.ts';
+import { exchange, ODD_REQUESTS, openRaw } from '../fakes/raw-connection.ts';
 
 const at = { namespace: 'strangers', name: 'example' };
 const OPERATOR = 'etcd-operator';

@@ -3,8 +3,8 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { issueLeaf } from '../../src/tls/issue.ts';
-import { type Access, runApplication } from '../support/application.ts';
-import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../support/certificates.ts';
+import { type Access, runApplication } from '../stack/application.ts';
+import { coreosSecrets, DAY_MS, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
 import {
   awaitCondition,
   createNamespace,
@@ -14,8 +14,8 @@ import {
   readCluster,
   openWorld,
   type World,
-} from '../support/e2e.ts';
-import { poll } from '../support/poll.ts';
+} from '../stack/e2e.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAMESPACE = 'tls';
 let world: World;

@@ -10,9 +10,9 @@ import {
   podsOf,
   readCluster,
   type World,
-} from '../support/e2e.ts';
-import { runDrill } from '../support/drill/drill.ts';
-import { poll } from '../support/poll.ts';
+} from '../stack/e2e.ts';
+import { runDrill } from '../stack/drill/drill.ts';
+import { poll } from '../stack/poll.ts';
 
 const AT = { namespace: 'upgrade', name: 'upgraded' };
 let world: World;

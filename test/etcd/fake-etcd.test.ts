@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { BOOTSTRAP, cluster, member } from '../objects/clusters.ts';
-import { startArguments } from '../support/container-arguments.ts';
-import { FakeEtcd } from '../support/fake-etcd.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { FakeEtcd } from '../fakes/etcd/etcd.ts';
 
 let etcd: FakeEtcd;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
-import { poll } from '../support/poll.ts';
+import { poll } from '../stack/poll.ts';
 
 const NEVER = new AbortController().signal;
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc' } as const;

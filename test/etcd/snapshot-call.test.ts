@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
-import { poll } from '../support/poll.ts';
-import { framedSnapshot } from '../support/snapshot-stream.ts';
+import { poll } from '../stack/poll.ts';
+import { framedSnapshot } from '../fakes/etcd/snapshot-stream.ts';
 
 const NEVER = new AbortController().signal;
 const WHOLE = framedSnapshot(Buffer.alloc(1024 * 1024, 7), { piece: 32 * 1024, version: '3.6.0' });

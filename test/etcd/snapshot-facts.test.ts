@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asksForUsers, storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
-import { authFile, boltFile } from '../support/bolt-file.ts';
+import { authFile, boltFile } from '../fakes/etcd/bolt-file.ts';
 
 const versionIn = (file: Buffer): Promise<string> =>
   storageVersionOf(async (offset, length) => file.subarray(offset, offset + length));

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SnapshotMessages } from '../../src/etcd/snapshot-messages.ts';
-import { framedSnapshot, snapshotMessage } from '../support/snapshot-stream.ts';
+import { framedSnapshot, snapshotMessage } from '../fakes/etcd/snapshot-stream.ts';
 
 const DATABASE = Buffer.from(Array.from({ length: 4096 }, (_, index) => index % 251));
 

@@ -7,10 +7,10 @@ import { openSource } from '../../src/activities/backup/source.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
-import { BackupWorld, SPEC } from '../support/backup-world.ts';
-import { secret, TestAuthority } from '../support/certificates.ts';
-import { EtcdProcessCluster } from '../support/etcd-process.ts';
-import { poll } from '../support/poll.ts';
+import { BackupWorld, SPEC } from '../worlds/backup-world.ts';
+import { secret, TestAuthority } from '../fakes/certificates.ts';
+import { EtcdProcessCluster } from '../stack/etcd-process.ts';
+import { poll } from '../stack/poll.ts';
 
 const NAMESPACE = 'shop';
 const PASSWORD = 'canary-root-password-77b1';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { poll } from '../support/poll.ts';
+import { poll } from '../stack/poll.ts';
 import { type CrdServer, ref, refusal, resource, startCrdServer } from '../api/crd-server.ts';
 
 const run = promisify(execFile);

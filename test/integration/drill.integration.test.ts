@@ -1,11 +1,11 @@
 /** The drill's load and checker on real etcd processes, of which one dies. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { check } from '../support/drill/checker.ts';
-import { startLoad } from '../support/drill/client.ts';
-import { hashes, readStored } from '../support/drill/stored.ts';
-import { EtcdProcessCluster } from '../support/etcd-process.ts';
+import { check } from '../stack/drill/checker.ts';
+import { startLoad } from '../stack/drill/client.ts';
+import { hashes, readStored } from '../stack/drill/stored.ts';
+import { EtcdProcessCluster } from '../stack/etcd-process.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
-import { poll } from '../support/poll.ts';
+import { poll } from '../stack/poll.ts';
 
 let cluster: EtcdProcessCluster;
 beforeAll(async () => {

@@ -12,8 +12,8 @@ import { DATA_DIR } from '../../src/objects/etcd-arguments.ts';
 import type { MemberStart } from '../../src/objects/first-start.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { cluster, member } from '../objects/clusters.ts';
-import { startArguments } from '../support/container-arguments.ts';
-import { etcdBinary, type EtcdProcess, EtcdProcessCluster } from '../support/etcd-process.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { etcdBinary, type EtcdProcess, EtcdProcessCluster } from '../stack/etcd-process.ts';
 
 type Probe = {
   readonly httpGet?: { readonly path: string };

@@ -15,7 +15,7 @@ import type { EtcdMember } from '../../src/etcd/port.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { DATA_DIR, VOLUME_PATH } from '../../src/objects/etcd-arguments.ts';
 import { SNAPSHOT_KEY, seedPod } from '../../src/objects/seed-pod.ts';
-import { EtcdProcessCluster } from '../support/etcd-process.ts';
+import { EtcdProcessCluster } from '../stack/etcd-process.ts';
 
 const execute = promisify(execFile);
 const port = createEtcdPort();

@@ -14,7 +14,7 @@ import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { verifySnapshot } from '../../src/main/pods/verification.ts';
-import { EtcdProcessCluster, etcdBinary, freePorts } from '../support/etcd-process.ts';
+import { EtcdProcessCluster, etcdBinary, freePorts } from '../stack/etcd-process.ts';
 
 const execute = promisify(execFile);
 const port = createEtcdPort();

@@ -9,9 +9,9 @@ import { DATA_DIR } from '../../src/objects/etcd-arguments.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import type { Pair } from '../../src/tls/issue.ts';
 import { cluster, member } from '../objects/clusters.ts';
-import { DAY_MS, TestAuthority } from '../support/certificates.ts';
-import { startArguments } from '../support/container-arguments.ts';
-import { type EtcdProcess, EtcdProcessCluster } from '../support/etcd-process.ts';
+import { DAY_MS, TestAuthority } from '../fakes/certificates.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { type EtcdProcess, EtcdProcessCluster } from '../stack/etcd-process.ts';
 
 const NAME = 'example-0.example.shop.svc';
 const MOUNTS = '/etc/etcd/tls';

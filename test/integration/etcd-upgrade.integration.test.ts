@@ -7,7 +7,7 @@ import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import { bornSettled, mustSettle } from '../../src/planner/operations/upgrade/settling.ts';
 import { hasArrived, upgradePath } from '../../src/planner/operations/upgrade/path.ts';
-import { etcdBinary, EtcdProcessCluster } from '../support/etcd-process.ts';
+import { etcdBinary, EtcdProcessCluster } from '../stack/etcd-process.ts';
 
 const port = createEtcdPort();
 const SOON = { timeout: 30_000, interval: 100 };

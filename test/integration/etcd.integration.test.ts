@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import type { EtcdMember, MemberTarget } from '../../src/etcd/port.ts';
-import { EtcdProcessCluster } from '../support/etcd-process.ts';
+import { EtcdProcessCluster } from '../stack/etcd-process.ts';
 
 const DEADLINE_MS = 1_500;
 /** How much later than its deadline a call may end on a busy machine. */

@@ -9,7 +9,7 @@ import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import type { ReflectorReport } from '../../src/kube/reflector-options.ts';
 import { ServerClock } from '../../src/kube/server-clock.ts';
-import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 
 const configMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } };

@@ -6,9 +6,9 @@ import { API_VERSION } from '../../src/api/names.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { silentLogger } from '../../src/kube/port.ts';
-import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
-import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
-import { poll } from '../support/poll.ts';
+import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
+import { type OperatorProcess, startOperatorProcess } from '../stack/operator-process.ts';
+import { poll } from '../stack/poll.ts';
 
 const run = promisify(execFile);
 const ACCOUNT = 'system:serviceaccount:etcd:etcd-operator';

@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
 import { clusterPermissions, ownNamespacePermissions } from '../deploy/permissions.ts';
-import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
-import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
-import { poll } from '../support/poll.ts';
-import { startTemporal, type TemporalServer } from '../support/temporal-server.ts';
+import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
+import { type OperatorProcess, startOperatorProcess } from '../stack/operator-process.ts';
+import { poll } from '../stack/poll.ts';
+import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 
 const run = promisify(execFile);
 const account = 'system:serviceaccount:etcd-operator:etcd-operator';

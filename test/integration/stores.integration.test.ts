@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { type ContractSubject, storeContract } from '../store/contract.ts';
 import { type FaultSubject, faultContract } from '../store/fault-contract.ts';
-import { FakeOss, OSS_KEYS } from '../support/fake-oss.ts';
+import { FakeOss, OSS_KEYS } from '../fakes/oss.ts';
 import {
   AZURE_ACCOUNT,
   type GoogleServer,
@@ -19,7 +19,7 @@ import {
   startAzurite,
   startGoogle,
   startVersity,
-} from '../support/store-servers.ts';
+} from '../stack/store-servers.ts';
 
 interface Described extends Omit<FaultSubject, 'open'> {
   readonly spec: (bucket: string) => StoreSpec;
@@ -34,7 +34,7 @@ const LONG = process.env['ETCD_OPERATOR_LONG_TESTS'] === '1';
 /** What issue 5 allows a process that streams a backup. */
 const MOST_MEMORY_MIB = 250;
 
-const STREAM = fileURLToPath(new URL('../support/store-stream.ts', import.meta.url));
+const STREAM = fileURLToPath(new URL('../stack/store-stream.ts', import.meta.url));
 const run = promisify(execFile);
 
 function suite(

@@ -7,11 +7,11 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { linkTemporal, type TemporalLink } from '../../src/main/temporal/link.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
-import { poll } from '../support/poll.ts';
-import { Script, scriptedActivities } from '../support/scripted-activities.ts';
-import { startTemporal, type TemporalServer } from '../support/temporal-server.ts';
-import { type Identity, TlsFront } from '../support/tls-front.ts';
-import { beQuiet, bundleOfWorkflows, Entity } from '../support/workflow-bench.ts';
+import { poll } from '../stack/poll.ts';
+import { Script, scriptedActivities } from '../worlds/scripted-activities.ts';
+import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
+import { type Identity, TlsFront } from '../fakes/tls-front.ts';
+import { beQuiet, bundleOfWorkflows, Entity } from '../worlds/workflow-bench.ts';
 
 type Files = Readonly<Record<'ca.crt' | 'tls.crt' | 'tls.key', string>>;
 

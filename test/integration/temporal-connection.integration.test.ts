@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { lazyConnection } from '../../src/main/temporal/connection.ts';
-import { poll } from '../support/poll.ts';
+import { poll } from '../stack/poll.ts';
 
 /** By then gRPC alone would wait for more than three seconds before it tries again. */
 const AWAY_MS = 14_000;

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporalServing } from '../../src/main/listeners/health.ts';
 import * as setup from '../../src/main/temporal/namespace.ts';
-import { startTemporal, type TemporalServer } from '../support/temporal-server.ts';
+import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 
 const { searchAttributes, TemporalSetupError } = setup;
 const ensureNamespace = (to: Connection, spec: setup.NamespaceSpec): Promise<setup.Registered> =>

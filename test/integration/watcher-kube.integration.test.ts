@@ -10,8 +10,8 @@ import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-wr
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
 import type { TemporalPort } from '../../src/watcher/temporal/client.ts';
-import { type ControlPlane, startControlPlane } from '../support/control-plane.ts';
-import { poll } from '../support/poll.ts';
+import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
+import { poll } from '../stack/poll.ts';
 import { grpcFailure, ListLogger } from '../watcher/fakes.ts';
 
 const run = promisify(execFile);

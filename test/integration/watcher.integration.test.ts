@@ -7,8 +7,8 @@ import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-wr
 import type { WatcherTimings } from '../../src/watcher/options.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcher, type Watcher } from '../../src/watcher/watcher.ts';
-import { FakeKube } from '../support/fake-kube.ts';
-import { startTemporal, type TemporalServer } from '../support/temporal-server.ts';
+import { FakeKube } from '../fakes/kubernetes/kube.ts';
+import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 import { ListLogger } from '../watcher/fakes.ts';
 import { owned, refTo, resource } from '../watcher/objects.ts';
 

@@ -1,14 +1,7 @@
 /** A person's consent on its way through the real workflows on a real Temporal server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  approvedRepair,
-  CONSENT,
-  CREATION,
-  REPAIR,
-  refused,
-  Script,
-} from '../support/scripted-activities.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { approvedRepair, CONSENT, CREATION, REPAIR, refused, Script } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

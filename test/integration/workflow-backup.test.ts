@@ -1,7 +1,7 @@
 /** The workflows of EtcdBackups on a real Temporal server, over a world in memory: people, deletions and terminations in the middle. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BackupEntity } from '../support/backup-bench.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { BackupEntity } from '../worlds/backup-bench.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

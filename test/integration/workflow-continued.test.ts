@@ -1,8 +1,8 @@
 /** Runs that continue as new: nothing that somebody said is lost, and what is under way goes on. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONSENT, REPAIR, Script } from '../support/scripted-activities.ts';
-import { poll } from '../support/poll.ts';
-import { type Entity, until, WorkflowBench } from '../support/workflow-bench.ts';
+import { CONSENT, REPAIR, Script } from '../worlds/scripted-activities.ts';
+import { poll } from '../stack/poll.ts';
+import { type Entity, until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

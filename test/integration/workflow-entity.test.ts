@@ -1,8 +1,8 @@
 /** The entity of a resource: how it lives through everything that people and failures do to its workflows. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CREATION, DELETION, REPAIR, refused, Script } from '../support/scripted-activities.ts';
-import { type Entity, until, WorkflowBench } from '../support/workflow-bench.ts';
+import { CREATION, DELETION, REPAIR, refused, Script } from '../worlds/scripted-activities.ts';
+import { type Entity, until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** What nobody means to send: workflows of a real Temporal server go on, and what was sent before and after still holds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BackupEntity } from '../support/backup-bench.ts';
-import { CREATION, REPAIR, Script } from '../support/scripted-activities.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { BackupEntity } from '../worlds/backup-bench.ts';
+import { CREATION, REPAIR, Script } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

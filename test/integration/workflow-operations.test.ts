@@ -1,8 +1,8 @@
 /** Operations: the real workflows on a real Temporal server, over activities that follow a script. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OperationResult } from '../../src/workflows/operation.ts';
-import { CREATION, DELETION, moved, refused, REPAIR, Script } from '../support/scripted-activities.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { CREATION, DELETION, moved, refused, REPAIR, Script } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

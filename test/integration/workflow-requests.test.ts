@@ -1,7 +1,7 @@
 /** What people ask for, on its way through the real workflows on a real Temporal server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CREATION, REPAIR, Script } from '../support/scripted-activities.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { CREATION, REPAIR, Script } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { LONG_HISTORY } from '../../src/workflows/long-history.ts';
-import { poll } from '../support/poll.ts';
-import { WorkflowBench } from '../support/workflow-bench.ts';
+import { poll } from '../stack/poll.ts';
+import { WorkflowBench } from '../worlds/workflow-bench.ts';
 
 const CLUSTERS = 20;
 /** Of a pass at least: the signal, the task, the activity and the task that takes its result. */
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-const WORKER = fileURLToPath(new URL('../support/restarted-worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('../worlds/restarted-worker.ts', import.meta.url));
 const THREADS = fileURLToPath(new URL('../../src/main/workflow-threads.ts', import.meta.url));
 
 /** Starts the process; it works from `work` on. */

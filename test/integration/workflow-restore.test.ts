@@ -1,7 +1,7 @@
 /** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what people can do to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 const EXAMINE: RestoreDecision = {
   kind: 'operate',

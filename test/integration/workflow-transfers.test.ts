@@ -2,9 +2,9 @@
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities } from '../../src/activities/index.ts';
-import { BackupEntity } from '../support/backup-bench.ts';
-import { approvedRepair, scriptedActivities } from '../support/scripted-activities.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+import { BackupEntity } from '../worlds/backup-bench.ts';
+import { approvedRepair, scriptedActivities } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import {
   CREATION,
   Script,
   scriptedActivities,
-} from '../support/scripted-activities.ts';
-import { poll } from '../support/poll.ts';
-import { until, WorkflowBench } from '../support/workflow-bench.ts';
+} from '../worlds/scripted-activities.ts';
+import { poll } from '../stack/poll.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-const WORKER = fileURLToPath(new URL('../support/hanging-worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('../worlds/hanging-worker.ts', import.meta.url));
 
 /** Starts the worker process; `hangs` resolves when it has begun the step that it never ends. */
 function spawnWorker(args: readonly string[]): { child: ChildProcess; hangs: Promise<void> } {

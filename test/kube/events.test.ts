@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createEventRecorder, type EventRecorderOptions } from '../../src/kube/events.ts';
 import { TokenBuckets } from '../../src/kube/token-buckets.ts';
-import { FakeKube, fault } from '../support/fake-kube.ts';
+import { FakeKube, fault } from '../fakes/kubernetes/kube.ts';
 import { memoryLogger } from './support.ts';
 
 const cluster = {

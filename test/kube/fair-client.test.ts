@@ -3,8 +3,8 @@ import { fairClient } from '../../src/kube/fair-client.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import { Shares } from '../../src/kube/shares.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import { FaultyApiserver } from '../support/faulty-apiserver.ts';
-import { poll } from '../support/poll.ts';
+import { FaultyApiserver } from '../fakes/kubernetes/faulty-apiserver.ts';
+import { poll } from '../stack/poll.ts';
 import { clientOf, podRef } from './support.ts';
 
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAlreadyExists, isConflict, isGone, isNotFound } from '../../src/kube/errors.ts';
 import type { WatchEvent } from '../../src/kube/port.ts';
-import { FakeKube, fault } from '../support/fake-kube.ts';
+import { FakeKube, fault } from '../fakes/kubernetes/kube.ts';
 
 const pod = (name: string, extra: object = {}) => ({
   apiVersion: 'v1',

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKubeClient, type ClosableKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { silentLogger } from '../../src/kube/port.ts';
-import { FaultyApiserver } from '../support/faulty-apiserver.ts';
-import { faultsOf, FaultyProxy, NO_FAULTS } from '../support/faulty-proxy.ts';
-import { poll } from '../support/poll.ts';
+import { FaultyApiserver } from '../fakes/kubernetes/faulty-apiserver.ts';
+import { faultsOf, FaultyProxy, NO_FAULTS } from '../fakes/kubernetes/faulty-proxy.ts';
+import { poll } from '../stack/poll.ts';
 import { pod, podRef, pods } from './support.ts';
 
 let server: FaultyApiserver;

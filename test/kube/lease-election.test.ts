@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type LeaseRecord, microTime, readLease } from '../../src/kube/lease.ts';
 import { type ElectionOptions, LeaseElection } from '../../src/kube/lease-election.ts';
 import type { CallOptions, WritableObject } from '../../src/kube/port.ts';
-import { FakeKube, fault } from '../support/fake-kube.ts';
+import { FakeKube, fault } from '../fakes/kubernetes/kube.ts';
 
 const ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'ops', name: 'etcd-operator' };
 /** Long enough that a busy machine does not make a leader miss its deadline. */

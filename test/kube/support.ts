@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { createKubeClient, type ClientOptions, type ClosableKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeLogger, silentLogger } from '../../src/kube/port.ts';
-import { type Fault, FaultyApiserver } from '../support/faulty-apiserver.ts';
-import { resetConnection, sendStatus } from '../support/faulty-apiserver-http.ts';
+import { type Fault, FaultyApiserver } from '../fakes/kubernetes/faulty-apiserver.ts';
+import { resetConnection, sendStatus } from '../fakes/kubernetes/faulty-apiserver-http.ts';
 
 export const pods = { apiVersion: 'v1', kind: 'Pod' };
 

@@ -15,7 +15,7 @@ import {
   residentBytes,
   startService,
 } from '../../local/stack/processes.ts';
-import { poll } from '../support/poll.ts';
+import { poll } from '../stack/poll.ts';
 
 describe('parseProcessStatus', () => {
   const rest = '1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 10000 200';

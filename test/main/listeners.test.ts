@@ -19,8 +19,8 @@ import { IDENTITY } from '../../src/objects/claim-store.ts';
 import { openFileStore } from '../../src/store/file.ts';
 import { serveStore } from '../../src/store/served/server.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
-import { poll } from '../support/poll.ts';
-import { exchange, ODD_REQUESTS, openRaw } from '../support/raw-connection.ts';
+import { poll } from '../stack/poll.ts';
+import { exchange, ODD_REQUESTS, openRaw } from '../fakes/raw-connection.ts';
 
 const TOKEN = 'a-token-that-is-in-a-secret';
 const LIMITS: ConnectionLimits = { most: 20, headersMs: 500, requestMs: 500, silenceMs: 1_000 };

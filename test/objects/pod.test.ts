@@ -3,7 +3,7 @@ import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod, type PodMember } from '../../src/objects/pod.ts';
 import { stampOf } from '../../src/objects/rendered.ts';
-import { startArguments } from '../support/container-arguments.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import { BOOTSTRAP, cluster, member, TOKEN } from './clusters.ts';
 
 type Container = {

@@ -35,7 +35,7 @@ import {
   TOKEN,
   UID,
   stampsIn,
-} from '../support/builders.ts';
+} from '../worlds/builders.ts';
 
 const RUNS = '3.5.35';
 

@@ -9,7 +9,7 @@ import { memberPod } from '../../src/objects/pod.ts';
 import { planMembership } from '../../src/planner/operations/membership/index.ts';
 import { plan } from '../../src/planner/plan.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import { aClaim, aCluster, aPod, aRunningCluster, aRunningStatus, TOKEN } from '../support/builders.ts';
+import { aClaim, aCluster, aPod, aRunningCluster, aRunningStatus, TOKEN } from '../worlds/builders.ts';
 
 /** The domain was changed, and the record of the old one was lost with the status: the quorum's list still has it. */
 function renamed(given: Partial<Observation> = {}): Observation {

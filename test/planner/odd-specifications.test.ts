@@ -46,8 +46,8 @@ import {
   NOW,
   TOKEN,
   UID,
-} from '../support/builders.ts';
-import { ofSchema } from '../support/schema-arbitrary.ts';
+} from '../worlds/builders.ts';
+import { ofSchema } from '../worlds/schema-arbitrary.ts';
 
 function specsOf<Spec>(kind: Kind): fc.Arbitrary<Spec> {
   const definition = customResourceDefinitions().find(({ spec }) => spec.names.kind === kind);

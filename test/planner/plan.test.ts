@@ -10,7 +10,7 @@ import {
   aRunningCluster,
   aRunningStatus,
   FOREIGN,
-} from '../support/builders.ts';
+} from '../worlds/builders.ts';
 
 const creation = anObservation();
 const repair = aRunningCluster({ pods: [aPod(), aPod({ name: 'example-1' })] });

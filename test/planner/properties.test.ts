@@ -23,7 +23,7 @@ import {
   OURS,
   TOKEN,
   UNKNOWN_MEMBERSHIP,
-} from '../support/builders.ts';
+} from '../worlds/builders.ts';
 
 const names = fc.constantFrom('example-0', 'example-1', 'example-2', 'example-3', 'example-10', 'other-0');
 const tokens = fc.constantFrom(TOKEN, TOKEN, 'example-0b7e6e34-2', 'another-cluster-1', undefined);

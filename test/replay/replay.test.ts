@@ -11,7 +11,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
 import * as workflows from '../../src/workflows/index.ts';
-import { beQuiet, bundleOfWorkflows, QUIET } from '../support/workflow-bench.ts';
+import { beQuiet, bundleOfWorkflows, QUIET } from '../worlds/workflow-bench.ts';
 
 interface Recorded {
   readonly name: string;

@@ -11,7 +11,7 @@ import type {
   Membership,
   PodFacts,
 } from '../../src/planner/model/observation.ts';
-import { aClaim, aPod, aProbe, CLUSTER_ID, idOf, NAME, UNKNOWN_MEMBERSHIP } from '../support/builders.ts';
+import { aClaim, aPod, aProbe, CLUSTER_ID, idOf, NAME, UNKNOWN_MEMBERSHIP } from '../worlds/builders.ts';
 import type { ClusterDraw } from './generated-cluster.ts';
 import type { MemberDraw } from './generated-members.ts';
 import { urlOf } from './generated-status.ts';

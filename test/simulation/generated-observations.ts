@@ -15,7 +15,7 @@ import {
   NAME,
   OURS,
   UNKNOWN_MEMBERSHIP,
-} from '../support/builders.ts';
+} from '../worlds/builders.ts';
 import { type ClusterDraw, clusterDraw } from './generated-cluster.ts';
 import { after } from './generated-calamities.ts';
 import { type MemberDraw, memberDraw } from './generated-members.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdClusterStatus, Incarnation } from '../../src/api/schemas/types.ts';
 import type { ClusterFacts } from '../../src/planner/model/observation.ts';
-import { aCluster, CLUSTER_ID, idOf, NAME, NAMESPACE, TOKEN } from '../support/builders.ts';
+import { aCluster, CLUSTER_ID, idOf, NAME, NAMESPACE, TOKEN } from '../worlds/builders.ts';
 import type { ClusterDraw } from './generated-cluster.ts';
 import type { MemberDraw } from './generated-members.ts';
 import { before, TOKENS } from './generated-values.ts';

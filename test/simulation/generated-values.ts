@@ -1,5 +1,5 @@
 /** What generated times, tokens and ids are taken from. */
-import { CLUSTER_ID, NAME, NOW, TOKEN, UID } from '../support/builders.ts';
+import { CLUSTER_ID, NAME, NOW, TOKEN, UID } from '../worlds/builders.ts';
 
 export const now = Date.parse(NOW);
 /** So many seconds ago, RFC 3339. */

@@ -3,7 +3,7 @@ import { serialOf } from '../../src/api/names.ts';
 import { compareVersions } from '../../src/api/versions/compare.ts';
 import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { startArguments } from '../support/container-arguments.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import { type Around, GroundTruth } from './ground-truth.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart } from './invariants-of-restarts.ts';

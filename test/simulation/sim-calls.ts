@@ -2,7 +2,7 @@
 import { createActivities, type Dependencies, type Step } from '../../src/activities/index.ts';
 import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
-import { ActivityEnvironment } from '../support/activity-environment.ts';
+import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 
 /** A pass or a step may take so long, and what moves data hours (src/workflows/perform.ts). */
 const LIMIT_MS = 20_000;

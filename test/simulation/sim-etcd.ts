@@ -2,7 +2,7 @@
  * etcd processes on disks, with the rules that an operator can fall foul of: what a data directory decides and what flags
  * decide, the strict reconfiguration check, one learner, ids that never return, and members that start empty and vote.
  */
-import { snapshotStream } from '../support/fake-snapshot.ts';
+import { snapshotStream } from '../fakes/etcd/snapshot.ts';
 import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
 import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
 import type { Random } from './random.ts';

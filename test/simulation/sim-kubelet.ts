@@ -1,6 +1,6 @@
 /** Kubelet, scheduler and volume controller: one thing at a time, in any order. */
 import type { KubeObject } from '../../src/kube/port.ts';
-import { startArguments } from '../support/container-arguments.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import type { Random } from './random.ts';
 import { restoreOnto, type SimBackups } from './sim-backups.ts';
 import type { SimEtcd } from './sim-etcd.ts';

@@ -4,7 +4,7 @@ import { ANNOTATION_AUTHORITIES } from '../../src/api/names.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { readAuthorities, trustsOneOf } from '../../src/objects/trusted.ts';
 import { firstFingerprint } from '../../src/tls/fingerprints.ts';
-import { coreosSecrets, DAY_MS, staticTls, TestAuthority } from '../support/certificates.ts';
+import { coreosSecrets, DAY_MS, staticTls, TestAuthority } from '../fakes/certificates.ts';
 import type { Fault } from './fault.ts';
 import { CLUSTER } from './invariants.ts';
 import { isEphemeral } from './sim-kubelet.ts';

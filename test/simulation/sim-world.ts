@@ -1,5 +1,5 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
-import { FakeStore } from '../support/fake-store.ts';
+import { FakeStore } from '../fakes/store.ts';
 import { time } from '../../src/activities/runtime/poll.ts';
 import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';

@@ -5,8 +5,8 @@ import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenOptions } from '../../src/store/open.ts';
 import type { Store, StoreError } from '../../src/store/port.ts';
-import { poll } from '../support/poll.ts';
-import type { Fault, Front, Seen } from '../support/store-front.ts';
+import { poll } from '../stack/poll.ts';
+import type { Fault, Front, Seen } from '../fakes/store-front.ts';
 import { bytes, codeOf, collect, digest, failure, PART } from './contract.ts';
 
 export interface FaultSubject {

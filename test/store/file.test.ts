@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openFileStore } from '../../src/store/file.ts';
 import { codeOf as codeOfFault, flushFolder, nameIt } from '../../src/store/file-writing.ts';
 import { StoreError } from '../../src/store/port.ts';
-import { FakeStore } from '../support/fake-store.ts';
+import { FakeStore } from '../fakes/store.ts';
 import { bytes, codeOf, collect, digest, storeContract } from './contract.ts';
 
 /** Neither of them has parts. */

@@ -10,7 +10,7 @@ import { type Store, StoreError } from '../../src/store/port.ts';
 import { openServedStore } from '../../src/store/served/client.ts';
 import { serveStore } from '../../src/store/served/server.ts';
 import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
-import { poll } from '../support/poll.ts';
+import { poll } from '../stack/poll.ts';
 import { bytes, codeOf, storeContract } from './contract.ts';
 
 const SMALL_PART = 100_000;

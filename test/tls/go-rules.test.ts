@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { describe, expect, test } from 'vitest';
 import { inspect, trusts } from '../../src/tls/inspect.ts';
-import { DAY_MS } from '../support/certificates.ts';
+import { DAY_MS } from '../fakes/certificates.ts';
 
 const NOW = Date.now();
 const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;

@@ -5,7 +5,7 @@ import * as x509 from '@peculiar/x509';
 import { expect, test } from 'vitest';
 import { trusts } from '../../src/tls/inspect.ts';
 import { parseCertificates } from '../../src/tls/pem.ts';
-import { DAY_MS, TestAuthority } from '../support/certificates.ts';
+import { DAY_MS, TestAuthority } from '../fakes/certificates.ts';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 

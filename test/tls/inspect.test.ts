@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Demands, type Fault, inspect, type Material, trusts } from '../../src/tls/inspect.ts';
 import type { LeafRequest, Pair } from '../../src/tls/issue.ts';
-import { DAY_MS, TestAuthority } from '../support/certificates.ts';
+import { DAY_MS, TestAuthority } from '../fakes/certificates.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');
 const HOST = 'example-0.example.shop.svc';

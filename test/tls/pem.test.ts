@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inspect } from '../../src/tls/inspect.ts';
 import type { Pair } from '../../src/tls/issue.ts';
 import { parseCertificates } from '../../src/tls/pem.ts';
-import { TestAuthority } from '../support/certificates.ts';
+import { TestAuthority } from '../fakes/certificates.ts';
 
 let first: string;
 let second: string;

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
-import { FakeKube } from '../support/fake-kube.ts';
+import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeTemporal, HandReflectors, ListLogger } from './fakes.ts';
 import { resource } from './objects.ts';

@@ -1,6 +1,6 @@
 /** What runs in the workflow sandbox: small, and free of everything whose change would break a replay. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleOfWorkflows } from '../support/workflow-bench.ts';
+import { bundleOfWorkflows } from '../worlds/workflow-bench.ts';
 
 let code = '';
 let modules: readonly string[] = [];

@@ -4,8 +4,8 @@
  */
 import type { KubeClient, KubeObject } from '../../../src/kube/port.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
-import { startArguments } from '../../../test/support/container-arguments.ts';
-import { FakeEtcd } from '../../../test/support/fake-etcd.ts';
+import { startArguments } from '../../../test/fakes/kubernetes/container-arguments.ts';
+import { FakeEtcd } from '../../../test/fakes/etcd/etcd.ts';
 import { SimulatedMembers } from './members.ts';
 
 interface Started {

@@ -1,5 +1,5 @@
 /**
- * Serves etcd in memory (test/support/fake-etcd.ts) to clients that dial real sockets: each member on an address of its own of the
+ * Serves etcd in memory (test/fakes/etcd/etcd.ts) to clients that dial real sockets: each member on an address of its own of the
  * loopback network, on etcd's own ports. As much of etcd's API as an operator asks a healthy cluster for, which does nothing.
  */
 import { createServer, type Server as HttpServer } from 'node:http';
@@ -7,7 +7,7 @@ import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, st
 import protobuf from 'protobufjs';
 import { CLIENT_PORT, METRICS_PORT } from '../../../src/api/names.ts';
 import type { EtcdMember } from '../../../src/etcd/port.ts';
-import type { FakeEtcd } from '../../../test/support/fake-etcd.ts';
+import type { FakeEtcd } from '../../../test/fakes/etcd/etcd.ts';
 
 type Fields = Record<string, { readonly type: string; readonly id: number; readonly rule?: 'repeated' }>;
 

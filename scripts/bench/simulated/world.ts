@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { createKubeClient } from '../../../src/kube/client.ts';
 import { FileCredentials } from '../../../src/kube/credentials.ts';
 import { type KubeClient, silentLogger } from '../../../src/kube/port.ts';
-import { startControlPlane } from '../../../test/support/control-plane.ts';
-import { type OperatorProcess, startOperatorProcess } from '../../../test/support/operator-process.ts';
-import { poll } from '../../../test/support/poll.ts';
-import { startTemporal } from '../../../test/support/temporal-server.ts';
+import { startControlPlane } from '../../../test/stack/control-plane.ts';
+import { type OperatorProcess, startOperatorProcess } from '../../../test/stack/operator-process.ts';
+import { poll } from '../../../test/stack/poll.ts';
+import { startTemporal } from '../../../test/stack/temporal-server.ts';
 import { root, runNode } from '../../run.ts';
 import { SimulatedKubelet } from './kubelet.ts';
 

@@ -4,10 +4,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { StoreError } from '../../../src/store/port.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { secret } from '../../support/certificates.ts';
-import type { FakeCluster } from '../../support/fake-etcd.ts';
-import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { secret } from '../../fakes/certificates.ts';
+import type { FakeCluster } from '../../fakes/etcd/etcd.ts';
+import { snapshotBytes, snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const DATABASE = Buffer.alloc(128 * 512, 'etcd');
 const KEY = 'etcd/example';

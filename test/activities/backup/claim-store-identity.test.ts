@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueIdentity, readIdentity } from '../../../src/activities/backup/claim-store-identity.ts';
 import { claimStoreName } from '../../../src/objects/claim-store.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 
 const DAY = 24 * 3_600_000;
 const OWNER = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'a1b2c3d4-0000' } as const;

@@ -4,10 +4,10 @@ import { openClaim } from '../../../src/activities/backup/claim-store.ts';
 import { time } from '../../../src/activities/runtime/poll.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
 import { claimStoreName, claimStorePod } from '../../../src/objects/claim-store.ts';
-import { ActivityEnvironment } from '../../support/activity-environment.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
+import { ActivityEnvironment } from '../../worlds/activity-environment.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 
 const OWNER = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'a1b2c3d4-0000' } as const;
 const { now, pause } = time;

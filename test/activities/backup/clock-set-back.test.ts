@@ -1,8 +1,8 @@
 /** The clock was ahead for hours, backups were taken by it, and it is put right: none of a time to come stands for one that is due. */
 import { expect, it } from 'vitest';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const at = (time: string): number => Date.parse(`2026-11-21T${time}Z`);
 

@@ -4,7 +4,7 @@ import { addressesOf } from '../../../src/activities/backup/endpoint-addresses.t
 import type { WritableObject } from '../../../src/kube/port.ts';
 import { parseEndpoint } from '../../../src/planner/backup/endpoints.ts';
 import { AllowedAddresses } from '../../../src/store/addresses.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 
 let kube: FakeKube;
 beforeEach(() => {

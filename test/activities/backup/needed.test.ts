@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdRestoreStatus } from '../../../src/api/schemas/types.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const HOUR = 3_600_000;
 

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { StoreError } from '../../../src/store/port.ts';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const DATABASE = Buffer.alloc(128 * 512, 'etcd');
 const KEY = 'etcd/example';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { storeOpener } from '../../../src/activities/backup/open-store.ts';
 import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 
 const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
   S3: { storageType: 'S3', s3: { path: 'bucket/key', region: 'eu-west-3' } },

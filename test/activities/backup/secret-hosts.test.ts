@@ -7,9 +7,9 @@ import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts
 import { openSource } from '../../../src/activities/backup/source.ts';
 import { ANNOTATION_HOSTS } from '../../../src/api/names.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { secret } from '../../support/certificates.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { secret } from '../../fakes/certificates.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 
 const NAMESPACE = 'shop';
 const DATA = {

@@ -1,7 +1,7 @@
 /** A single backup that was made, and whose EtcdBackup is then pointed at another server. */
 import { expect, it } from 'vitest';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const KEY = 'etcd/example';
 const at = (server: { readonly endpoint?: string; readonly region?: string }) => ({

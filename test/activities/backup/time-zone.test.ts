@@ -1,8 +1,8 @@
 /** A time zone that the API server cannot tell from a good one: said in a condition, and nothing is done on a guess. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const DATABASE = Buffer.alloc(128 * 512, 'etcd');
 const HOUR = 3_600_000;

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { time } from '../../../src/activities/runtime/poll.ts';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { BackupWorld, SPEC } from '../../support/backup-world.ts';
-import { snapshotBytes, snapshotStream } from '../../support/fake-snapshot.ts';
+import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
+import { snapshotBytes, snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const DATABASE = Buffer.alloc(16 * 512, 'etcd');
 const KEY = 'etcd/example';

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { FINALIZER } from '../../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import { KubeError } from '../../../src/kube/errors.ts';
-import { OperatorWorld } from '../../support/operator-world.ts';
-import { fault } from '../../support/fake-kube.ts';
+import { OperatorWorld } from '../../worlds/operator-world.ts';
+import { fault } from '../../fakes/kubernetes/kube.ts';
 
 async function living(): Promise<OperatorWorld> {
   const world = new OperatorWorld();

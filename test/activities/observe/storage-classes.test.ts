@@ -1,7 +1,7 @@
 /** Which StorageClass is the default one: as Kubernetes says, or a cluster without a word about storage is kept in its pods. */
 import { expect, it } from 'vitest';
 import { findDefaultStorageClass } from '../../../src/activities/observe/storage-classes.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 
 const STABLE = 'storageclass.kubernetes.io/is-default-class';
 const BETA = 'storageclass.beta.kubernetes.io/is-default-class';

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
-import { fault } from '../../support/fake-kube.ts';
-import { OperatorWorld } from '../../support/operator-world.ts';
+import { fault } from '../../fakes/kubernetes/kube.ts';
+import { OperatorWorld } from '../../worlds/operator-world.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 const MEMBER = 'example-1';

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withMemberSlot } from '../../../src/activities/runtime/member-slot.ts';
 import { ANNOTATION_MAINTENANCE } from '../../../src/api/names.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
-import { FakeKube } from '../../support/fake-kube.ts';
-import { fault } from '../../support/fake-kube-storage.ts';
+import { FakeKube } from '../../fakes/kubernetes/kube.ts';
+import { fault } from '../../fakes/kubernetes/storage.ts';
 
 const POD = { namespace: 'shop', name: 'example-1', uid: '' };
 const REF = { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'example-1' };

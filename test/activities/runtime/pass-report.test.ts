@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OperatorWorld } from '../../support/operator-world.ts';
+import { OperatorWorld } from '../../worlds/operator-world.ts';
 
 const VERSION = '3.6.16';
 

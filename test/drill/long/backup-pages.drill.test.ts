@@ -7,19 +7,19 @@ import { parse } from 'yaml';
 import type { StoreBlocks } from '../../../src/api/derived/store-of-specification.ts';
 import { memberHost } from '../../../src/api/names.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { BackupStory } from '../../support/backup-story.ts';
-import { Runbook } from '../../support/drill/runbook.ts';
-import { awaitRunning, manifest, podsOf, sample, type World } from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { poll } from '../../support/poll.ts';
-import { live, requireUsers } from '../../support/stack-keys.ts';
+import { BackupStory } from '../../stack/backup-story.ts';
+import { Runbook } from '../../stack/drill/runbook.ts';
+import { awaitRunning, manifest, podsOf, sample, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
+import { live, requireUsers } from '../../stack/stack-keys.ts';
 import {
   blockOf,
   type CloudType,
   startStackStore,
   type StackStore,
   STORE_SECRETS,
-} from '../../support/stack-store.ts';
+} from '../../stack/stack-store.ts';
 
 /** The pages call their cluster so. */
 const at = { namespace: 'drill-backup-pages', name: 'example' };

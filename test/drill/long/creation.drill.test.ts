@@ -1,7 +1,7 @@
 /** The operator killed with -9 at ten moments of a creation, one after the other. */
-import { killedCreations } from '../../support/drill/killed-creations.ts';
-import type { World } from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
+import { killedCreations } from '../../stack/drill/killed-creations.ts';
+import type { World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
 
 const NAMESPACE = 'killed-ten-times';
 let world: World;

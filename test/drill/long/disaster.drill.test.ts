@@ -3,8 +3,8 @@ import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memberHost } from '../../../src/api/names.ts';
 import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
-import { BackupStory } from '../../support/backup-story.ts';
-import { secret } from '../../support/certificates.ts';
+import { BackupStory } from '../../stack/backup-story.ts';
+import { secret } from '../../fakes/certificates.ts';
 import {
   awaitRunning,
   claimsOf,
@@ -15,10 +15,10 @@ import {
   podsOf,
   readCluster,
   type World,
-} from '../../support/e2e.ts';
-import { poll } from '../../support/poll.ts';
-import { BACKUP_CLAIM, Restores } from '../../support/restores.ts';
-import { requireUsers } from '../../support/stack-keys.ts';
+} from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
+import { BACKUP_CLAIM, Restores } from '../../stack/restores.ts';
+import { requireUsers } from '../../stack/stack-keys.ts';
 
 const NAMESPACE = 'drill-disaster';
 const VERSION = '3.6.16';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
-import { removeByHand, timeByHand } from '../../support/creation.ts';
-import { isRedundant, leaderOf, runDrill } from '../../support/drill/drill.ts';
-import { watchStatus } from '../../support/drill/status-watch.ts';
+import { removeByHand, timeByHand } from '../../stack/creation.ts';
+import { isRedundant, leaderOf, runDrill } from '../../stack/drill/drill.ts';
+import { watchStatus } from '../../stack/drill/status-watch.ts';
 import {
   awaitRunning,
   createNamespace,
@@ -14,16 +14,16 @@ import {
   openWorld,
   podsOf,
   type World,
-} from '../../support/e2e.ts';
-import { growByHand } from '../../support/growth-by-hand.ts';
+} from '../../stack/e2e.ts';
+import { growByHand } from '../../stack/growth-by-hand.ts';
 import {
   freshOperators,
   killOperators,
   memberProcesses,
   operatorProcesses,
   readyOperators,
-} from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+} from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'figures';
 const VERSION = '3.6.16';

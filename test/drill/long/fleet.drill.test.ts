@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
-import { removeByHand, timeByHand, timeToAvailable } from '../../support/creation.ts';
-import { processorTime, spentBetween } from '../../support/drill/processor-time.ts';
-import { activitiesOf, partsOf, type TimedActivity } from '../../support/drill/timeline.ts';
+import { removeByHand, timeByHand, timeToAvailable } from '../../stack/creation.ts';
+import { processorTime, spentBetween } from '../../stack/drill/processor-time.ts';
+import { activitiesOf, partsOf, type TimedActivity } from '../../stack/drill/timeline.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -15,10 +15,10 @@ import {
   podsOf,
   readCluster,
   type World,
-} from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { memberProcesses } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+} from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { memberProcesses } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'drill-fleet';
 /** Twenty, or what FLEET says: on a machine with other work, fewer tell as well what the time goes into. */

@@ -1,20 +1,13 @@
 /** docs/operations/intervene.md as it is written: each of its lines is typed, and what is said beside it comes about. */
 import { beforeAll, expect, test } from 'vitest';
 import type { PlanAnswer, StatusAnswer } from '../../../src/workflows/messages.ts';
-import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
-import { leaderOf, runDrill } from '../../support/drill/drill.ts';
-import { Handbook } from '../../support/drill/handbook.ts';
-import {
-  awaitCondition,
-  awaitRunning,
-  manifest,
-  podsOf,
-  readCluster,
-  type World,
-} from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { freshOperators, killOperators } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
+import { leaderOf, runDrill } from '../../stack/drill/drill.ts';
+import { Handbook } from '../../stack/drill/handbook.ts';
+import { awaitCondition, awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 /** The page calls its cluster so. */
 const at = { namespace: 'drill-intervene', name: 'example' };

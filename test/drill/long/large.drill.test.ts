@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
-import { BackupStory } from '../../support/backup-story.ts';
+import { BackupStory } from '../../stack/backup-story.ts';
 import {
   awaitRunning,
   createNamespace,
@@ -16,9 +16,9 @@ import {
   podsOf,
   readCluster,
   type World,
-} from '../../support/e2e.ts';
-import { freshOperators, operatorProcesses } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+} from '../../stack/e2e.ts';
+import { freshOperators, operatorProcesses } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'large';
 const CLUSTER = 'large';

@@ -4,10 +4,10 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
-import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
-import { runDrill } from '../../support/drill/drill.ts';
-import { openOperations } from '../../support/drill/operations.ts';
-import { STRIKES } from '../../support/drill/strike.ts';
+import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
+import { runDrill } from '../../stack/drill/drill.ts';
+import { openOperations } from '../../stack/drill/operations.ts';
+import { STRIKES } from '../../stack/drill/strike.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -17,9 +17,9 @@ import {
   podsOf,
   readCluster,
   type World,
-} from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { poll } from '../../support/poll.ts';
+} from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'drill-life';
 const OLD = '3.5.35';

@@ -4,7 +4,7 @@
  * clusters have one.
  */
 import { vi } from 'vitest';
-import { pressureDrill } from '../../support/drill/pressure.ts';
+import { pressureDrill } from '../../stack/drill/pressure.ts';
 
 const fleet = { ones: 16, threes: 4, patienceMs: 900_000 };
 const smaller = { ones: 6, threes: 1, patienceMs: 900_000 };

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANNOTATION_KEPT_BY_RESTORE } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec, EtcdRestore, EtcdRestoreStatus } from '../../../src/api/schemas/types.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from '../../../src/objects/security.ts';
-import { BackupStory } from '../../support/backup-story.ts';
-import { Runbook } from '../../support/drill/runbook.ts';
+import { BackupStory } from '../../stack/backup-story.ts';
+import { Runbook } from '../../stack/drill/runbook.ts';
 import {
   awaitRunning,
   claimsOf,
@@ -16,11 +16,11 @@ import {
   readCluster,
   sample,
   type World,
-} from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { poll } from '../../support/poll.ts';
-import { Restores } from '../../support/restores.ts';
-import { blockOf, startStackStore, type StackStore } from '../../support/stack-store.ts';
+} from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
+import { Restores } from '../../stack/restores.ts';
+import { blockOf, startStackStore, type StackStore } from '../../stack/stack-store.ts';
 
 /** The pages call what they speak of so. */
 const at = { namespace: 'drill-restore-pages', name: 'example' };

@@ -1,8 +1,8 @@
 /** Workflows that people terminate, cancel and reset in the middle of a restore in place. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RestoreDrill, restored, takenBack } from '../../support/drill/restore-drill.ts';
-import { STRIKES } from '../../support/drill/strike.ts';
-import { readCluster } from '../../support/e2e.ts';
+import { RestoreDrill, restored, takenBack } from '../../stack/drill/restore-drill.ts';
+import { STRIKES } from '../../stack/drill/strike.ts';
+import { readCluster } from '../../stack/e2e.ts';
 
 let drill: RestoreDrill;
 

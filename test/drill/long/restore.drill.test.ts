@@ -3,13 +3,13 @@
  * by key and by revision, nothing was called done before it was, and no volume of the members before is lost.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RestoreDrill, restored, takenBack, whole } from '../../support/drill/restore-drill.ts';
-import type { World } from '../../support/e2e.ts';
-import { forward } from '../../support/forward.ts';
-import { freshOperators, killOperators } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
-import type { Restores } from '../../support/restores.ts';
-import { S3_KEYS, startVersity } from '../../support/store-servers.ts';
+import { RestoreDrill, restored, takenBack, whole } from '../../stack/drill/restore-drill.ts';
+import type { World } from '../../stack/e2e.ts';
+import { forward } from '../../stack/forward.ts';
+import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
+import type { Restores } from '../../stack/restores.ts';
+import { S3_KEYS, startVersity } from '../../stack/store-servers.ts';
 
 const REPLICAS = 2;
 let drill: RestoreDrill;

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ClosableKubeClient, createKubeClient } from '../../../src/kube/client.ts';
 import { FileCredentials } from '../../../src/kube/credentials.ts';
 import { silentLogger } from '../../../src/kube/port.ts';
-import { awaitRunning, manifest, type World } from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { operatorProcesses, readyOperators } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+import { awaitRunning, manifest, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { operatorProcesses, readyOperators } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const at = { namespace: 'drill-secrets', name: 'example' };
 const COUNT = 600;

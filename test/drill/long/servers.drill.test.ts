@@ -1,10 +1,10 @@
 /** The servers that the operator stands on gone for longer: the API server, and Temporal with all that it knew. */
 import { expect, test } from 'vitest';
-import { leaderOf } from '../../support/drill/drill.ts';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { openOperations } from '../../support/drill/operations.ts';
-import { holds, readCluster } from '../../support/e2e.ts';
-import { poll } from '../../support/poll.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { openOperations } from '../../stack/drill/operations.ts';
+import { holds, readCluster } from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-servers-long');
 const { at, drill, world } = cluster;

@@ -1,7 +1,7 @@
 /** Sizes that change, and change again before they are reached, in a cluster that is written to. */
 import { expect, test } from 'vitest';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { poll } from '../../support/poll.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-sizes');
 const { drill } = cluster;

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
-import { BackupStory } from '../../support/backup-story.ts';
-import { coreosSecrets, secret, staticTls, TestAuthority } from '../../support/certificates.ts';
-import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../support/e2e.ts';
-import { leaks, privateKeysIn, writtenAbout, type Written } from '../../support/leaks.ts';
-import { live, requireUsers } from '../../support/stack-keys.ts';
-import { blockOf, type CloudType, startStackStore, type StackStore } from '../../support/stack-store.ts';
+import { BackupStory } from '../../stack/backup-story.ts';
+import { coreosSecrets, secret, staticTls, TestAuthority } from '../../fakes/certificates.ts';
+import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../stack/e2e.ts';
+import { leaks, privateKeysIn, writtenAbout, type Written } from '../../stack/leaks.ts';
+import { live, requireUsers } from '../../stack/stack-keys.ts';
+import { blockOf, type CloudType, startStackStore, type StackStore } from '../../stack/stack-store.ts';
 
 const NAMESPACE = 'stores';
 const PASSWORD = 'canary-root-password-5d41a9';

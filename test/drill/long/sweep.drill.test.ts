@@ -5,11 +5,11 @@
  */
 import { expect, test } from 'vitest';
 import type { StepKind } from '../../../src/planner/model/decision.ts';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { leaderOf } from '../../support/drill/drill.ts';
-import { openOperations, type OperationRun, type Operations } from '../../support/drill/operations.ts';
-import type { ActivityName } from '../../support/drill/timeline.ts';
-import { freshOperators, killOperators } from '../../support/operator-processes.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { openOperations, type OperationRun, type Operations } from '../../stack/drill/operations.ts';
+import type { ActivityName } from '../../stack/drill/timeline.ts';
+import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
 
 const SIZE = 3;
 const MORE = 4;

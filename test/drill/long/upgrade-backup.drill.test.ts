@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { ANNOTATION_IMAGE_REPLACED, API_VERSION } from '../../../src/api/names.ts';
 import { parseTimestamp } from '../../../src/api/values/time.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { openOperations } from '../../support/drill/operations.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
-import { podsOf } from '../../support/e2e.ts';
-import { freshOperators, killOperators } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { openOperations } from '../../stack/drill/operations.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
+import { podsOf } from '../../stack/e2e.ts';
+import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-upgrade-backup', 3, { version: '3.6.5' });
 const { at, drill, world } = cluster;

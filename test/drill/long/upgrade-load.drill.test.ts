@@ -3,11 +3,11 @@
  * fails, the longest stall is short, and what it costs beside a restart of the same pods by hand is printed.
  */
 import { describe, expect, test } from 'vitest';
-import { rollByHand } from '../../support/drill/by-hand.ts';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { openOperations } from '../../support/drill/operations.ts';
-import { stallsAmong } from '../../support/drill/stalls.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
+import { rollByHand } from '../../stack/drill/by-hand.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { openOperations } from '../../stack/drill/operations.ts';
+import { stallsAmong } from '../../stack/drill/stalls.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
 
 const LOAD = { writesPerSecond: 500 };
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;

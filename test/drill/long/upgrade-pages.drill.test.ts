@@ -4,12 +4,12 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
-import { ASKING_FOR_CPU } from '../../support/drill/drilled.ts';
-import { Runbook } from '../../support/drill/runbook.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
-import { awaitCondition, awaitRunning, manifest, podsOf, type World } from '../../support/e2e.ts';
-import { useNamespace } from '../../support/e2e-namespace.ts';
-import { poll } from '../../support/poll.ts';
+import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
+import { Runbook } from '../../stack/drill/runbook.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
+import { awaitCondition, awaitRunning, manifest, podsOf, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
 
 /** The page calls its cluster so. */
 const at = { namespace: 'drill-upgrade-pages', name: 'example' };

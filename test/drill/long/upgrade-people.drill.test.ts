@@ -1,11 +1,11 @@
 /** Upgrades that people go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
 import { expect, test } from 'vitest';
 import { DEFAULT_REPOSITORY } from '../../../src/api/schemas/default-values.ts';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
-import { awaitCondition, podsOf } from '../../support/e2e.ts';
-import { memberProcesses } from '../../support/operator-processes.ts';
-import { poll } from '../../support/poll.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
+import { awaitCondition, podsOf } from '../../stack/e2e.ts';
+import { memberProcesses } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-upgrade-people', 3, { version: '3.6.16' });
 const { at, drill, world } = cluster;

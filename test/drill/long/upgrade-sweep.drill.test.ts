@@ -3,11 +3,11 @@
  * in new pods (3.5.3 ↔ 3.5.35, whose probes differ), in place (3.6.5 ↔ 3.6.16), and across minors.
  */
 import { describe, expect, test } from 'vitest';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { openOperations, type Operations } from '../../support/drill/operations.ts';
-import type { ActivityName } from '../../support/drill/timeline.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
-import { freshOperators, killOperators } from '../../support/operator-processes.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { openOperations, type Operations } from '../../stack/drill/operations.ts';
+import type { ActivityName } from '../../stack/drill/timeline.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
+import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
 
 const REPLICAS = 2;
 

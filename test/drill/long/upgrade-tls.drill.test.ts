@@ -1,8 +1,8 @@
 /** From 3.5 to 3.7 in one, of a cluster with TLS: applications with a certificate come through the Service before and after. */
 import { expect, test } from 'vitest';
-import { runApplication } from '../../support/application.ts';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
+import { runApplication } from '../../stack/application.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
 
 const cluster = drilledCluster('drill-upgrade-tls', 3, { version: '3.5.35', TLS: { auto: {} } });
 const { at, world } = cluster;

@@ -3,10 +3,10 @@
  * between: an image that nobody has, a member that never gets ready, a lost node, people who change their mind or are asked.
  */
 import { expect, test } from 'vitest';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { leaderOf } from '../../support/drill/drill.ts';
-import { upgradesOf } from '../../support/drill/versions.ts';
-import { poll } from '../../support/poll.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { upgradesOf } from '../../stack/drill/versions.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-upgrade', 3, { version: '3.5.3' });
 const { at, drill, world } = cluster;

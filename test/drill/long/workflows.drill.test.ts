@@ -1,11 +1,11 @@
 /** Workflows that people terminate, cancel and reset in the middle of each operation, of a cluster that is written to. */
 import { describe, expect, test } from 'vitest';
-import { drilledCluster } from '../../support/drill/drilled.ts';
-import { leaderOf } from '../../support/drill/drill.ts';
-import { openOperations, type Operations } from '../../support/drill/operations.ts';
-import { STRIKES } from '../../support/drill/strike.ts';
-import { awaitCondition, podsOf } from '../../support/e2e.ts';
-import { poll } from '../../support/poll.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { openOperations, type Operations } from '../../stack/drill/operations.ts';
+import { STRIKES } from '../../stack/drill/strike.ts';
+import { awaitCondition, podsOf } from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-workflows');
 const { at, drill, world } = cluster;

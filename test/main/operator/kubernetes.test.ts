@@ -3,8 +3,8 @@ import { LeaseElection } from '../../../src/kube/lease-election.ts';
 import { connectKubernetes, type Kubernetes } from '../../../src/main/operator/kubernetes.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { FaultyApiserver } from '../../support/faulty-apiserver.ts';
-import { poll } from '../../support/poll.ts';
+import { FaultyApiserver } from '../../fakes/kubernetes/faulty-apiserver.ts';
+import { poll } from '../../stack/poll.ts';
 import { podRef } from '../../kube/support.ts';
 
 /** A deadline that a call among those of the passes would miss, and that a busy machine does not. */

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lazyConnection } from '../../../src/main/temporal/connection.ts';
 import { grpcCode } from '../../../src/watcher/temporal/client.ts';
-import { poll } from '../../support/poll.ts';
+import { poll } from '../../stack/poll.ts';
 
 /** Errors that nobody caught, which would otherwise end the run of all tests. */
 let uncaught: unknown[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { consentTo } from '../../../src/planner/checks/consent.ts';
-import { anObservation } from '../../support/builders.ts';
+import { anObservation } from '../../worlds/builders.ts';
 
 const CONSENT = { operation: 'replaceMember', ids: ['8e9e05c5', 'c0ffee'] } as const;
 const WHY = { reason: 'ReplacementBudget', message: 'too many were lost' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lossOf } from '../../../src/planner/checks/evidence.ts';
 import { seatsOf } from '../../../src/planner/model/member-view.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
-import { aClaim, aPod, aRunningCluster } from '../../support/builders.ts';
+import { aClaim, aPod, aRunningCluster } from '../../worlds/builders.ts';
 
 /** A cluster of three whose second member does not answer, with what is known of its pod and claim. */
 function silent(given: { pod?: Partial<PodFacts>; claims?: Observation['claims'] }): Observation {

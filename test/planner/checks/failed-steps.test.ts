@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Operation, StepKind } from '../../../src/planner/model/decision.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { aClaim, aMembership, aPod, aRunningCluster, namesOf, NOW } from '../../support/builders.ts';
+import { aClaim, aMembership, aPod, aRunningCluster, namesOf, NOW } from '../../worlds/builders.ts';
 
 const failedWith = (step: StepKind, operation: Operation = 'repairCluster') => ({
   failed: { operation, step, message: 'an admission webhook refuses it', retryAt: Date.parse(NOW) + 5_000 },

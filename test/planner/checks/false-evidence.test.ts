@@ -21,7 +21,7 @@ import {
   namesOf,
   NOW,
   UNKNOWN_MEMBERSHIP,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const DAY_MS = 86_400_000;
 

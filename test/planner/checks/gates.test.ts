@@ -11,7 +11,7 @@ import {
   aRunningStatus,
   namesOf,
   NOW,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const NAMES = namesOf(3);
 

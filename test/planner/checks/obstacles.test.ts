@@ -8,7 +8,7 @@ import {
   specificationIsUsable,
 } from '../../../src/planner/checks/obstacles.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
-import { aCluster, anObservation, aProbe, aRunningCluster, FOREIGN } from '../../support/builders.ts';
+import { aCluster, anObservation, aProbe, aRunningCluster, FOREIGN } from '../../worlds/builders.ts';
 
 describe('checks', () => {
   it('run in order, and the first finding is told', () => {

@@ -33,7 +33,7 @@ import {
   OURS,
   TOKEN,
   UID,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 /** As a claim is seen whose labels and annotations somebody took off. */
 const UNSTAMPED = { owned: false, token: undefined, clusterId: undefined };

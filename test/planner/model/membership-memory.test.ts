@@ -17,7 +17,7 @@ import {
   aRunningStatus,
   namesOf,
   NOW,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const AGO = '2026-11-21T09:30:00Z';
 

@@ -19,7 +19,7 @@ import {
   FOREIGN,
   namesOf,
   UNKNOWN_MEMBERSHIP,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 /** Every condition that a pass reports, as `type → [status, reason, message]`. */
 function report(observation: Observation, actor: Actor = {}): Record<string, [string, string, string]> {

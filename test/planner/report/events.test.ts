@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import { transitions } from '../../../src/planner/report/events.ts';
-import { LONG_AGO, NOW } from '../../support/builders.ts';
+import { LONG_AGO, NOW } from '../../worlds/builders.ts';
 
 function condition(
   type: string,

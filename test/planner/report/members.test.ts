@@ -10,7 +10,7 @@ import {
   aRunningCluster,
   aRunningStatus,
   UNKNOWN_MEMBERSHIP,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 describe('the members of a cluster', () => {
   const observed = {

@@ -17,7 +17,7 @@ import {
   namesOf,
   NOW,
   UNKNOWN_MEMBERSHIP,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const IDLE: Decision = { kind: 'idle', nextLookSeconds: 60 };
 const blocked = (reason: string, summary?: string): Decision => ({

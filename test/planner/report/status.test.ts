@@ -19,7 +19,7 @@ import {
   namesOf,
   NOW,
   UNKNOWN_MEMBERSHIP,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const CONTEXT = { workflowId: 'etcdcluster/shop/example/0b7e6e34', now: NOW };
 

@@ -11,7 +11,7 @@ import {
   aRunningStatus,
   NAME,
   NAMESPACE,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const restore = {
   apiVersion: API_VERSION,

@@ -20,7 +20,7 @@ import {
   OURS,
   TOKEN,
   UNKNOWN_MEMBERSHIP,
-} from '../../support/builders.ts';
+} from '../../worlds/builders.ts';
 
 const RESTORE: RestoreOfCluster = {
   name: 'restore',

@@ -4,7 +4,7 @@ import { parseManifest } from '../../../src/api/derived/backup-manifest.ts';
 import { totalLoss } from '../../../src/planner/operations/membership/total-loss.ts';
 import { admission } from '../../../src/planner/restore/preflight.ts';
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
-import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../support/builders.ts';
+import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../worlds/builders.ts';
 
 const GIB = 2 ** 30;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, workflowId } from '../../../src/api/names.ts';
-import { fault } from '../../support/fake-kube.ts';
+import { fault } from '../../fakes/kubernetes/kube.ts';
 import { grpcFailure } from '../fakes.ts';
 import { Harness } from '../harness.ts';
 import { refTo } from '../objects.ts';

@@ -11,7 +11,7 @@ import { nextIsCertified } from '../../../../src/planner/operations/certificates
 import type { CertificateFacts, Observation, PodFacts } from '../../../../src/planner/model/observation.ts';
 import { plan } from '../../../../src/planner/plan.ts';
 import { admission } from '../../../../src/planner/restore/preflight.ts';
-import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../../support/builders.ts';
+import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../../worlds/builders.ts';
 
 const [OLD, NEW, RENEWED] = ['old.1', 'new.1', 'old.2'];
 const certificate = (given: Partial<CertificateFacts>): CertificateFacts => ({

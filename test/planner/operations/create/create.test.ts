@@ -17,7 +17,7 @@ import {
   namesOf,
   OURS,
   TOKEN,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const RECORDED: EtcdClusterStatus = {
   phase: 'Creating',

@@ -7,7 +7,7 @@ import {
   aRunningCluster,
   aRunningStatus,
   namesOf,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const dying = (spec = {}) => aCluster({ spec, status: aRunningStatus(), deleting: true });
 

@@ -14,7 +14,7 @@ import {
   namesOf,
   NOW,
   UNKNOWN_MEMBERSHIP,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const POWER_FAILED = Date.parse(NOW);
 const RETURNED = POWER_FAILED + 2 * 3_600_000;

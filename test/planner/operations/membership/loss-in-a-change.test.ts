@@ -11,7 +11,7 @@ import {
   LONG_AGO,
   namesOf,
   NOW,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const SIZE = 5;
 const COMING = 'example-1';

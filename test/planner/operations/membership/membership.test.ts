@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasCaughtUp } from '../../../../src/planner/checks/caught-up.ts';
 import type { ClaimFacts, Observation } from '../../../../src/planner/model/observation.ts';
 import { plan } from '../../../../src/planner/plan.ts';
-import { aClaim, aMembership, aPod, aProbe, aRunningCluster, idOf } from '../../../support/builders.ts';
+import { aClaim, aMembership, aPod, aProbe, aRunningCluster, idOf } from '../../../worlds/builders.ts';
 
 /** What the planner would do first. */
 function firstStep(observation: Observation): object | undefined {

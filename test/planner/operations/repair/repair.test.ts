@@ -14,7 +14,7 @@ import {
   namesOf,
   TOKEN,
   UNKNOWN_MEMBERSHIP,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const podsWithout = (...gone: string[]) =>
   namesOf(3)

@@ -13,7 +13,7 @@ import {
   OURS,
   ABSENT,
   UNKNOWN_MEMBERSHIP,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const RESTORE = { name: 'restore', uid: 'restore-uid', filled: true, seeded: true, revision: 10 };
 const SEED = 'example-3';

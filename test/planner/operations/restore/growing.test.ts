@@ -8,7 +8,7 @@ import {
   anIncarnation,
   aRunningCluster,
   aRunningStatus,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const RESTORE = { name: 'restore', uid: 'restore-uid', filled: true, seeded: true, revision: 10 };
 

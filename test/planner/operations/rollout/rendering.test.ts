@@ -8,7 +8,7 @@ import type { Observation, PodFacts } from '../../../../src/planner/model/observ
 import { podChanges } from '../../../../src/planner/operations/rollout/rendering.ts';
 import { outdatedPods } from '../../../../src/planner/report/outdated-pods.ts';
 import { planRollout } from '../../../../src/planner/operations/rollout/index.ts';
-import { aCluster, aRunningCluster, aRunningStatus } from '../../../support/builders.ts';
+import { aCluster, aRunningCluster, aRunningStatus } from '../../../worlds/builders.ts';
 
 const BEFORE: EtcdClusterSpec = { size: 3, version: '3.6.16', etcd: { snapshotCount: 5_000 } };
 const AFTER: EtcdClusterSpec = { size: 3, version: '3.6.16', etcd: { snapshotCount: 9_000 } };

@@ -24,7 +24,7 @@ import {
   TOKEN,
   UNKNOWN_MEMBERSHIP,
   VERSION,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const NAMES = namesOf(3);
 const CHANGED: EtcdClusterSpec = { etcd: { logLevel: 'warn' } };

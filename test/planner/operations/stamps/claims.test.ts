@@ -14,7 +14,7 @@ import {
   namesOf,
   UNKNOWN_MEMBERSHIP,
   VERSION,
-} from '../../../support/builders.ts';
+} from '../../../worlds/builders.ts';
 
 const claims = (given: object) => namesOf(3).map(name => aClaim({ name, ...given }));
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { failedMember } from '../../../../src/planner/operations/upgrade/failure.ts';
 import { canGoBack, type Goal } from '../../../../src/planner/operations/upgrade/goal.ts';
 import type { PodFacts } from '../../../../src/planner/model/observation.ts';
-import { aPod, aProbe, aRunningCluster, LONG_AGO, namesOf, NOW } from '../../../support/builders.ts';
+import { aPod, aProbe, aRunningCluster, LONG_AGO, namesOf, NOW } from '../../../worlds/builders.ts';
 
 const HOP: Goal = { kind: 'go', from: '3.6.15', to: '3.6.16', after: [], notes: [] };
 const upgraded: Partial<PodFacts> = {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { KubeError } from '../../src/kube/errors.ts';
-import type { KubeObject, ObjectRef, WatchEvent } from '../../src/kube/port.ts';
-import { knownResources } from '../../src/kube/resources.ts';
-import type { FakeKube } from './fake-kube.ts';
+import { KubeError } from '../../../src/kube/errors.ts';
+import type { KubeObject, ObjectRef, WatchEvent } from '../../../src/kube/port.ts';
+import { knownResources } from '../../../src/kube/resources.ts';
+import type { FakeKube } from './kube.ts';
 
 /** A request as the fake apiserver understood it. */
 export interface ApiRequest {

@@ -1,16 +1,10 @@
-import { cloneJson } from './fake-kube-fields.ts';
-import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import { FakeStorage, fault, refOf } from './fake-kube-storage.ts';
-import { metadataOf, watchStorage } from './fake-kube-watch.ts';
-import {
-  applyObject,
-  checkPreconditions,
-  createObject,
-  patchObject,
-  updateObject,
-} from './fake-kube-writes.ts';
+import { cloneJson } from './fields.ts';
+import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../../src/kube/port.ts';
+import { FakeStorage, fault, refOf } from './storage.ts';
+import { metadataOf, watchStorage } from './watch.ts';
+import { applyObject, checkPreconditions, createObject, patchObject, updateObject } from './writes.ts';
 
-export { fault } from './fake-kube-storage.ts';
+export { fault } from './storage.ts';
 
 /** A call as the rules of `intercept` see it, before it is carried out. */
 export interface FakeCall {

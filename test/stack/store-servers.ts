@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { ensureToolchain, type ToolName } from '../../local/toolchain/index.ts';
 import { signAzure } from '../../src/store/azure-signing.ts';
 import { poll } from './poll.ts';
-import { Front } from './store-front.ts';
+import { Front } from '../fakes/store-front.ts';
 
 /** A running server with a front before it. `stop` ends both and forgets the data. */
 export interface StoreServer {

@@ -1,10 +1,10 @@
 /** The pods of verifications in memory: each gets an address, takes the snapshot into its scratch, and says what is to be said. */
-import { LABEL_NAME } from '../../src/api/names.ts';
-import type { KubeObject } from '../../src/kube/port.ts';
-import { SCRATCH_SNAPSHOT, VERIFIER } from '../../src/objects/verify-pod.ts';
-import type { VerificationReport } from '../../src/planner/backup/verification.ts';
-import type { FakeKube } from './fake-kube.ts';
-import { FakeStore } from './fake-store.ts';
+import { LABEL_NAME } from '../../../src/api/names.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { SCRATCH_SNAPSHOT, VERIFIER } from '../../../src/objects/verify-pod.ts';
+import type { VerificationReport } from '../../../src/planner/backup/verification.ts';
+import type { FakeKube } from './kube.ts';
+import { FakeStore } from '../store.ts';
 
 /** What a pod was asked, and what it was given. */
 export interface Asked {

@@ -6,7 +6,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Front } from './store-front.ts';
-import { skewSeconds, type StoreServer } from './store-servers.ts';
+import { skewSeconds, type StoreServer } from '../stack/store-servers.ts';
 
 export const OSS_KEYS = { id: 'LTAItestkey', secret: 'canary-oss-7be2915d' };
 

@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { TestAuthority } from './certificates.ts';
+import { TestAuthority } from '../certificates.ts';
 import { sendStatus } from './faulty-apiserver-http.ts';
 
 /** Shares are from 0 to 1, of all calls; a call that is refused is not delayed. */

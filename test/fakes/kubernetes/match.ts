@@ -1,4 +1,4 @@
-import { cloneJson, isJson, type Json, sameJson } from './fake-kube-fields.ts';
+import { cloneJson, isJson, type Json, sameJson } from './fields.ts';
 
 /** Label selectors as kubectl writes them: a=b, a==b, a!=b, a in (b,c), a notin (b,c), a, !a; joined by commas. */
 export function matchesLabels(

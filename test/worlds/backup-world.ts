@@ -14,11 +14,11 @@ import type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from '../../src/api
 import type { WritableObject } from '../../src/kube/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
-import { FakeEtcd } from './fake-etcd.ts';
-import { hash } from './fake-etcd-cluster.ts';
-import { FakeVerifier } from './fake-verifier.ts';
-import { FakeKube } from './fake-kube.ts';
-import { FakeStore } from './fake-store.ts';
+import { FakeEtcd } from '../fakes/etcd/etcd.ts';
+import { hash } from '../fakes/etcd/cluster.ts';
+import { FakeVerifier } from '../fakes/kubernetes/verifier.ts';
+import { FakeKube } from '../fakes/kubernetes/kube.ts';
+import { FakeStore } from '../fakes/store.ts';
 
 export const NAMESPACE = 'shop';
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { stringify } from 'yaml';
-import { ensureCertificate, openAuthority } from '../../local/stack/certificates.ts';
-import { FakeKube } from './fake-kube.ts';
+import { ensureCertificate, openAuthority } from '../../../local/stack/certificates.ts';
+import { FakeKube } from './kube.ts';
 import {
   answer,
   type ApiRequest,

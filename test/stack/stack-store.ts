@@ -4,11 +4,11 @@ import type { StoreBlocks } from '../../src/api/derived/store-of-specification.t
 import { ANNOTATION_HOSTS } from '../../src/api/names.ts';
 import type { StoreSpec } from '../../src/store/adapters.ts';
 import { openStore } from '../../src/store/open.ts';
-import { secret } from './certificates.ts';
+import { secret } from '../fakes/certificates.ts';
 import type { World } from './e2e.ts';
-import { FakeOss, OSS_KEYS } from './fake-oss.ts';
+import { FakeOss, OSS_KEYS } from '../fakes/oss.ts';
 import { type Forward, forward } from './forward.ts';
-import type { Front } from './store-front.ts';
+import type { Front } from '../fakes/store-front.ts';
 import {
   AZURE_ACCOUNT,
   S3_KEYS,

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import type { World } from '../e2e.ts';
-import { FaultyProxy, faultsOf } from '../faulty-proxy.ts';
-import { startSlowProxy } from '../slow-proxy.ts';
+import { FaultyProxy, faultsOf } from '../../fakes/kubernetes/faulty-proxy.ts';
+import { startSlowProxy } from '../../fakes/slow-proxy.ts';
 
 export interface Pressure {
   /** Programs beside it that take all they get of a processor each. */

@@ -6,10 +6,10 @@ import type {
   ReplaceOptions,
   WritableObject,
   WriteOptions,
-} from '../../src/kube/port.ts';
-import { applyConfig, cloneJson, type Json, ownAfterUpdate } from './fake-kube-fields.ts';
-import { jsonPatch, mergePatch } from './fake-kube-match.ts';
-import { type FakeStorage, fault, nameOf, refOf } from './fake-kube-storage.ts';
+} from '../../../src/kube/port.ts';
+import { applyConfig, cloneJson, type Json, ownAfterUpdate } from './fields.ts';
+import { jsonPatch, mergePatch } from './match.ts';
+import { type FakeStorage, fault, nameOf, refOf } from './storage.ts';
 
 const withoutStatus = new Set([
   'ConfigMap',

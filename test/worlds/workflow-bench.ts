@@ -10,9 +10,9 @@ import {
   type StatusAnswer,
   transfersQueue,
 } from '../../src/workflows/messages.ts';
-import { poll } from './poll.ts';
+import { poll } from '../stack/poll.ts';
 import { type Script, scriptedActivities } from './scripted-activities.ts';
-import { startTemporal, type TemporalServer } from './temporal-server.ts';
+import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 
 /** The real workflows, as the worker loads them. */
 export function bundleOfWorkflows(): Promise<string> {

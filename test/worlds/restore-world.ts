@@ -8,7 +8,7 @@ import type { Actor } from '../../src/planner/model/observation.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
 import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';
-import { snapshotBytes } from './fake-snapshot.ts';
+import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
 export const REVISION = 42;
 export const KEYS = 17;

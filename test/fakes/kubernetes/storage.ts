@@ -1,8 +1,8 @@
-import { KubeError } from '../../src/kube/errors.ts';
-import type { KindRef, KubeObject, ListOptions, ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import { ResourcePaths } from '../../src/kube/resources.ts';
-import { cloneJson, type Json, type Ownership, sameJson } from './fake-kube-fields.ts';
-import { matchesFields, matchesLabels } from './fake-kube-match.ts';
+import { KubeError } from '../../../src/kube/errors.ts';
+import type { KindRef, KubeObject, ListOptions, ObjectRef, WritableObject } from '../../../src/kube/port.ts';
+import { ResourcePaths } from '../../../src/kube/resources.ts';
+import { cloneJson, type Json, type Ownership, sameJson } from './fields.ts';
+import { matchesFields, matchesLabels } from './match.ts';
 
 export interface Stored {
   object: KubeObject;

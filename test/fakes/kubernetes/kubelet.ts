@@ -3,12 +3,12 @@
  * on the disk that their volume names; claims are bound; pods that are being deleted end. Acts when told to (`settle`),
  * so that a test decides when the world moves on.
  */
-import type { KubeObject } from '../../src/kube/port.ts';
-import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
-import { FakeStore } from './fake-store.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { SNAPSHOT_KEY } from '../../../src/objects/seed-pod.ts';
+import { FakeStore } from '../store.ts';
 import { startArguments } from './container-arguments.ts';
-import type { FakeEtcd } from './fake-etcd.ts';
-import type { FakeKube } from './fake-kube.ts';
+import type { FakeEtcd } from '../etcd/etcd.ts';
+import type { FakeKube } from './kube.ts';
 
 export interface FakePodStatus {
   phase?: string;

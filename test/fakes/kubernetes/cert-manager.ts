@@ -1,6 +1,6 @@
 /** What cert-manager does, as far as the operator can tell: a Secret for a Certificate, that says exactly what was asked for. */
-import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
-import { secret, type TestAuthority } from './certificates.ts';
+import type { KubeObject, WritableObject } from '../../../src/kube/port.ts';
+import { secret, type TestAuthority } from '../certificates.ts';
 
 export const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' } as const;
 

@@ -6,8 +6,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
-import { isAtLeast, minorOf } from '../../src/api/versions/compare.ts';
-import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
+import { isAtLeast, minorOf } from '../../../src/api/versions/compare.ts';
+import { initialClusterId, initialMemberId } from '../../../src/etcd/cluster-id.ts';
 import {
   EtcdError,
   type EtcdErrorCode,
@@ -21,11 +21,11 @@ import {
   type SnapshotOptions,
   type MemberVersion,
   type StoreHash,
-} from '../../src/etcd/port.ts';
-import { snapshotStream } from './fake-snapshot.ts';
-import { FakeCluster, type FakeProcess, hash } from './fake-etcd-cluster.ts';
+} from '../../../src/etcd/port.ts';
+import { snapshotStream } from './snapshot.ts';
+import { FakeCluster, type FakeProcess, hash } from './cluster.ts';
 
-export type { FakeCluster, FakeProcess } from './fake-etcd-cluster.ts';
+export type { FakeCluster, FakeProcess } from './cluster.ts';
 
 export type FakeEtcdOptions = {
   /** After how many milliseconds a call to a frozen member gives up. */

@@ -2,7 +2,7 @@
  * A whole world in memory: Kubernetes, its kubelet, etcd, and an operator process whose real planner and activities are
  * driven by a plain loop instead of Temporal. The process can be killed at any API call.
  */
-import { FakeStore } from './fake-store.ts';
+import { FakeStore } from '../fakes/store.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Activities,
@@ -19,9 +19,9 @@ import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.
 import type { Step } from '../../src/planner/model/decision.ts';
 import type { Actor } from '../../src/planner/model/observation.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
-import { FakeEtcd } from './fake-etcd.ts';
-import { FakeKube } from './fake-kube.ts';
-import { FakeKubelet } from './fake-kubelet.ts';
+import { FakeEtcd } from '../fakes/etcd/etcd.ts';
+import { FakeKube } from '../fakes/kubernetes/kube.ts';
+import { FakeKubelet } from '../fakes/kubernetes/kubelet.ts';
 
 /** How a test kills the operator: at this API call, counted from 1 since the world began. */
 export interface Kill {

@@ -1,7 +1,7 @@
-/** The replicated state of an etcd cluster in memory; see fake-etcd.ts. */
+/** The replicated state of an etcd cluster in memory; see etcd.ts. */
 import { createHash } from 'node:crypto';
-import { compareVersions, isAtLeast, minorOf } from '../../src/api/versions/compare.ts';
-import type { EtcdErrorCode, ListedMember } from '../../src/etcd/port.ts';
+import { compareVersions, isAtLeast, minorOf } from '../../../src/api/versions/compare.ts';
+import type { EtcdErrorCode, ListedMember } from '../../../src/etcd/port.ts';
 
 type Row = { -readonly [K in keyof ListedMember]: ListedMember[K] };
 

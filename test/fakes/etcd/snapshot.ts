@@ -1,6 +1,6 @@
 /** Snapshots as etcd streams them: the database in pieces, then its checksum. */
 import { createHash } from 'node:crypto';
-import type { SnapshotChunk } from '../../src/etcd/port.ts';
+import type { SnapshotChunk } from '../../../src/etcd/port.ts';
 
 /** The bytes that a backup of this database holds: the database and the checksum after it. */
 export function snapshotBytes(database: Buffer): Buffer {

@@ -1,6 +1,6 @@
-import { cloneJson } from './fake-kube-fields.ts';
-import type { KindRef, KubeObject, WatchEvent, WatchOptions } from '../../src/kube/port.ts';
-import { type Change, type FakeStorage, fault, isOfKind, selects } from './fake-kube-storage.ts';
+import { cloneJson } from './fields.ts';
+import type { KindRef, KubeObject, WatchEvent, WatchOptions } from '../../../src/kube/port.ts';
+import { type Change, type FakeStorage, fault, isOfKind, selects } from './storage.ts';
 
 /** A watch: what has happened since its resourceVersion, then what happens, until its time or its signal ends it. */
 export async function* watchStorage(
