@@ -1,12 +1,13 @@
 /**
- * Makes dist/ of src/: the operator's programs in dist/main, and the workflows in dist/workflow-bundle.js. dist/ is replaced
- * whole at the end: an interrupted build leaves the one before.
+ * Makes dist/ of src/: the operator's programs in dist/main, the workflows in dist/workflow-bundle.js, and what Node compiles of
+ * them at each start in dist/compile-cache. dist/ is replaced whole at the end: an interrupted build leaves the one before.
  */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
 import { bundleWorkflows } from '../src/main/temporal/workflow-bundle.ts';
 import { bundleOperator } from './bundle-operator.ts';
+import { fillCompileCache } from './compile-cache.ts';
 import { root, runNode, tool } from './run.ts';
 
 const dist = join(root, 'dist');
@@ -24,6 +25,7 @@ try {
   const { code, output } = await types;
   if (code !== 0) throw new Error(`tsc -p tsconfig.build.json failed:\n${output}`);
   writeFileSync(join(partial, 'workflow-bundle.js'), withoutSources(workflows));
+  await fillCompileCache(partial);
   rmSync(dist, { recursive: true, force: true });
   renameSync(partial, dist);
 } finally {

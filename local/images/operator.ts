@@ -33,7 +33,11 @@ export const operatorSettings: ImageSettings = {
   ],
   user: `${nonRootUser}:${nonRootUser}`,
   workingDirectory: '/app',
-  environment: { NODE_ENV: 'production' },
+  environment: {
+    NODE_ENV: 'production',
+    NODE_COMPILE_CACHE: '/app/dist/compile-cache',
+    NODE_COMPILE_CACHE_PORTABLE: '1',
+  },
 };
 
 export interface OperatorImageOptions {
@@ -138,6 +142,7 @@ class OperatorImage {
           ...folderInputs(join(this.#root, 'src'), 'src/'),
           ...file('scripts/build.ts'),
           ...file('scripts/bundle-operator.ts'),
+          ...file('scripts/compile-cache.ts'),
           ...file('tsconfig.json'),
           ...file('tsconfig.build.json'),
         }

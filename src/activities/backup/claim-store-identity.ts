@@ -10,7 +10,6 @@ import {
   IDENTITY,
 } from '../../objects/claim-store.ts';
 import { inspect } from '../../tls/inspect.ts';
-import { createAuthority, issueLeaf } from '../../tls/issue.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { SECRET } from '../runtime/kinds.ts';
@@ -73,6 +72,8 @@ export async function issueIdentity(deps: IdentityDeps, owner: ClaimStoreOwner):
 /** In base64, as Secrets hold it. */
 async function newIdentity(now: number): Promise<Readonly<Record<string, string>>> {
   const validity = { now, lasts: VALID_MS };
+  // Loaded when it is first needed: the library is large.
+  const { createAuthority, issueLeaf } = await import('../../tls/issue.ts');
   const authority = await createAuthority('etcd-claim-store', validity);
   const { cert, key } = await issueLeaf(
     authority,
