@@ -8,12 +8,12 @@ import { type Resource, ResourcePaths } from './resources.ts';
 import { errorFromAbort, errorFromNetwork } from './status.ts';
 import { type RetryPolicy, withRetries } from './retry.ts';
 import type { ServerClock } from './server-clock.ts';
-import { Transport } from './transport.ts';
+import { type HttpMethod, type Query, Transport, type TransportResponse } from './transport.ts';
 import { parseWatchEvent, splitLines, watchdog } from './watch-stream.ts';
 
 /** One finished call, for metrics: never names an object. */
 export interface CallReport {
-  readonly method: port.HttpMethod;
+  readonly method: HttpMethod;
   readonly kind: string;
   /** The HTTP status, 0 without an answer. */
   readonly code: number;
@@ -52,10 +52,10 @@ export function createKubeClient(options: ClientOptions): ClosableKubeClient {
 }
 
 interface Call {
-  readonly method: port.HttpMethod;
+  readonly method: HttpMethod;
   readonly path: string;
   readonly kind: string;
-  readonly query?: port.RawOptions['query'];
+  readonly query?: Query | undefined;
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
@@ -202,10 +202,9 @@ class RestClient implements ClosableKubeClient {
   }
 
   async *watch(kind: port.KindRef, options: port.WatchOptions): AsyncGenerator<port.WatchEvent> {
-    const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, idleTimeoutMs } =
-      options;
+    const { namespace, labelSelector, resourceVersion, timeoutSeconds, idleTimeoutMs } = options;
     const base = this.#paths.collection(kind, namespace);
-    const selection = { labelSelector, fieldSelector, resourceVersion, timeoutSeconds };
+    const selection = { labelSelector, resourceVersion, timeoutSeconds };
     const path = withQuery(base, { watch: true, allowWatchBookmarks: true, ...selection });
     const ended = new AbortController();
     const signal =
@@ -237,16 +236,6 @@ class RestClient implements ClosableKubeClient {
     }
   }
 
-  async raw(method: port.HttpMethod, path: string, options: port.RawOptions = {}): Promise<port.RawResponse> {
-    const { query, body, contentType, accept = '*/*', idempotent = method === 'GET' } = options;
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    return this.#call(
-      { method, path, kind: 'raw', query, body: text, contentType, accept, idempotent },
-      options,
-      response => response,
-    );
-  }
-
   close(): Promise<void> {
     return this.#transport.close();
   }
@@ -259,7 +248,7 @@ class RestClient implements ClosableKubeClient {
   async #call<T>(
     call: Call,
     options: port.CallOptions,
-    parse: (response: port.RawResponse) => T,
+    parse: (response: TransportResponse) => T,
   ): Promise<T> {
     const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? this.#options.timeoutMs ?? 20_000));
     const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
@@ -285,7 +274,7 @@ class RestClient implements ClosableKubeClient {
     });
   }
 
-  async #measured<T extends port.RawResponse>(call: Call, run: () => Promise<T>): Promise<T> {
+  async #measured<T extends TransportResponse>(call: Call, run: () => Promise<T>): Promise<T> {
     const started = performance.now();
     const report = (code: number): void =>
       this.#options.report?.({
@@ -319,7 +308,7 @@ function refOf(object: port.WritableObject): port.ObjectRef {
 const dryRun = (options: port.WriteOptions): string | undefined =>
   options.dryRun === true ? 'All' : undefined;
 
-function withQuery(path: string, query: NonNullable<port.RawOptions['query']>): string {
+function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) parameters.set(name, String(value));

@@ -62,8 +62,6 @@ export function fairClient({ calls, connections, status }: FairClientParts): Clo
     delete: (ref, options = {}) => fairly(ref.namespace, options, with_ => calls.delete(ref, with_)),
     // A watch has a connection of its own.
     watch: (kind, options) => calls.watch(kind, options),
-    raw: (method, path, options = {}) =>
-      fairly(namespaceIn(path), options, with_ => calls.raw(method, path, with_)),
   };
   return {
     ...client,
@@ -97,8 +95,4 @@ async function turn(
       notProcessed: true,
     });
   }
-}
-
-function namespaceIn(path: string): string | undefined {
-  return /\/namespaces\/([^/?]+)/.exec(path)?.[1];
 }

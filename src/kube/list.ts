@@ -1,11 +1,10 @@
 import { isGone, isTooLarge, KubeError } from './errors.ts';
 import type { ListPage } from './json.ts';
-import type { KindRef, KubeObject, ListOptions, ObjectList, RawOptions } from './port.ts';
+import type { Query } from './transport.ts';
+import type { KindRef, KubeObject, ListOptions, ObjectList } from './port.ts';
 
 /** Fetches one page of a collection; `bytes` is about what it took. */
-export type FetchPage = (
-  query: NonNullable<RawOptions['query']>,
-) => Promise<ListPage & { readonly bytes: number }>;
+export type FetchPage = (query: Query) => Promise<ListPage & { readonly bytes: number }>;
 
 export interface PagedListOptions extends ListOptions {
   readonly kind: KindRef;

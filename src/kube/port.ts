@@ -124,7 +124,6 @@ export interface DeleteOptions extends CallOptions {
 export interface WatchOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
   readonly resourceVersion: string;
   /** As of a list. */
   readonly metadataOnly?: boolean | undefined;
@@ -141,23 +140,6 @@ export interface WatchOptions {
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: KubeObject;
-}
-
-export interface RawOptions extends CallOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly contentType?: string | undefined;
-  readonly accept?: string | undefined;
-  /** Try again after a failure that leaves open whether the call took effect; default: by method. */
-  readonly idempotent?: boolean | undefined;
-}
-
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-export interface RawResponse {
-  readonly status: number;
-  readonly text: string;
 }
 
 /** Whatever goes wrong between here and the apiserver's storage is a KubeError (errors.ts). */
@@ -178,8 +160,6 @@ export interface KubeClient {
   delete(ref: ObjectRef, options?: DeleteOptions): Promise<void>;
   /** One watch, until it ends; the reflector is what follows a kind through failures. */
   watch(kind: KindRef, options: WatchOptions): AsyncIterable<WatchEvent>;
-  /** Any other path, such as `/version`, `/readyz` or a pod's log. */
-  raw(method: HttpMethod, path: string, options?: RawOptions): Promise<RawResponse>;
 }
 
 /** What this folder needs of a logger: constant messages with fields. pino's logger fits through an adapter. */

@@ -50,7 +50,6 @@ export interface ReflectorOptions {
   /** One namespace; the whole cluster when left out. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
   /** Nothing but metadata is asked for. */
   readonly metadataOnly?: boolean | undefined;
   /** Keeps of an object what the reader needs; metadata must stay. managedFields are dropped before. */

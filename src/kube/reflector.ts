@@ -136,12 +136,11 @@ export class Reflector {
   }
 
   async #list(run: Run): Promise<void> {
-    const { client, kind, namespace, labelSelector, fieldSelector, metadataOnly } = this.#options;
+    const { client, kind, namespace, labelSelector, metadataOnly } = this.#options;
     const started = performance.now();
     const { items, resourceVersion } = await client.list(kind, {
       namespace,
       labelSelector,
-      fieldSelector,
       metadataOnly,
       timeoutMs: this.#timing.listTimeoutMs,
       signal: run.signal,
@@ -158,12 +157,11 @@ export class Reflector {
   }
 
   async #watch(run: Run, position: string): Promise<void> {
-    const { client, kind, namespace, labelSelector, fieldSelector, metadataOnly } = this.#options;
+    const { client, kind, namespace, labelSelector, metadataOnly } = this.#options;
     const { min, max } = this.#timing.watchSeconds;
     const events = client.watch(kind, {
       namespace,
       labelSelector,
-      fieldSelector,
       metadataOnly,
       resourceVersion: position,
       timeoutSeconds: Math.round(min + Math.random() * (max - min)),

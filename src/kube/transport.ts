@@ -2,7 +2,6 @@ import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Connection } from './connection.ts';
 import type { Credentials } from './credentials.ts';
 import { KubeError } from './errors.ts';
-import type { HttpMethod } from './port.ts';
 import type { ServerClock } from './server-clock.ts';
 import { errorFromAbort, errorFromNetwork, errorFromResponse } from './status.ts';
 
@@ -16,6 +15,11 @@ export interface TransportOptions {
   /** Told of the time in every answer. */
   readonly clock?: ServerClock | undefined;
 }
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Of a URL; what is undefined is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface TransportRequest {
   readonly method: HttpMethod;

@@ -16,6 +16,7 @@ import {
   type World,
 } from '../stack/e2e.ts';
 import { poll } from '../stack/poll.ts';
+import { rawText } from '../stack/raw-api.ts';
 
 const NAMESPACE = 'rollout';
 const NAME = 'rolled';
@@ -153,8 +154,8 @@ describe('volumes', () => {
   const sizeOf = async (pod: string): Promise<number> => {
     const found = (await podsOf(world, NAMESPACE, NAME)).find(({ metadata }) => metadata.name === pod);
     const { nodeName = '' } = (found?.['spec'] ?? {}) as { nodeName?: string };
-    const stats = await world.kube.raw('GET', `/api/v1/nodes/${nodeName}/proxy/stats/summary`);
-    const summary = JSON.parse(stats.text) as {
+    const path = `/api/v1/nodes/${nodeName}/proxy/stats/summary`;
+    const summary = JSON.parse(await rawText(world.stack.kubeconfig, path)) as {
       pods: {
         podRef: { name: string; namespace: string };
         volume?: { pvcRef?: { name: string }; capacityBytes: number }[];

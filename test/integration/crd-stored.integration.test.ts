@@ -6,6 +6,7 @@ import { API_VERSION } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { poll } from '../stack/poll.ts';
+import { rawText } from '../stack/raw-api.ts';
 import { type CrdServer, ref, refusal, resource, startCrdServer } from '../api/crd-server.ts';
 
 const run = promisify(execFile);
@@ -26,6 +27,9 @@ async function createCluster(spec: unknown): Promise<KubeObject> {
   serial += 1;
   return await client.create(resource('EtcdCluster', `cluster-${serial}`, spec));
 }
+
+const raw = (path: string, request?: Parameters<typeof rawText>[2]): Promise<string> =>
+  rawText(server.plane.kubeconfig, path, request);
 
 function changeSpec(cluster: KubeObject, spec: unknown): Promise<KubeObject> {
   return client.patch(ref('EtcdCluster', cluster.metadata.name), { spec }, { type: 'merge', dryRun: true });
@@ -160,11 +164,12 @@ describe('a stored EtcdCluster', () => {
     const cluster = await createCluster({ size: 3 });
     await writeStatus(cluster, { size: 3, selector: 'app=etcd,etcd_cluster=x' });
     const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters/${cluster.metadata.name}/scale`;
-    const scale = JSON.parse((await client.raw('GET', path)).text) as { spec: object; status: object };
+    const scale = JSON.parse(await raw(path)) as { spec: object; status: object };
     expect(scale.spec).toEqual({ replicas: 3 });
     expect(scale.status).toEqual({ replicas: 3, selector: 'app=etcd,etcd_cluster=x' });
     const patch = (replicas: number) =>
-      client.raw('PATCH', path, {
+      raw(path, {
+        method: 'PATCH',
         body: { spec: { replicas } },
         contentType: 'application/merge-patch+json',
       });
@@ -179,7 +184,7 @@ describe('a stored EtcdCluster', () => {
     const cluster = await createCluster({});
     const { name } = cluster.metadata;
     const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters/${name}/scale`;
-    expect(await refusal(client.raw('GET', path, { timeoutMs: 2_000 }))).not.toBe('');
+    expect(await refusal(raw(path))).not.toBe('');
     const { plane } = server;
     await run(plane.kubectl, ['--kubeconfig', plane.kubeconfig, 'scale', `etcd/${name}`, '--replicas=5']);
     expect((await client.get(ref('EtcdCluster', name)))?.['spec']).toEqual({ size: 5 });
@@ -198,11 +203,9 @@ describe('a stored EtcdCluster', () => {
   });
 
   test('refuses a field that does not exist when the client asks for strictness, as kubectl does', async () => {
-    const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters`;
+    const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters?fieldValidation=Strict&dryRun=All`;
     const body = resource('EtcdCluster', 'typo', { sise: 3 });
-    const said = await refusal(
-      client.raw('POST', path, { body, query: { fieldValidation: 'Strict', dryRun: 'All' } }),
-    );
+    const said = await refusal(raw(path, { method: 'POST', body }));
     expect(said).toContain('unknown field "spec.sise"');
   });
 });
@@ -222,7 +225,7 @@ describe('kubectl get', () => {
     await writeStatus(cluster, status);
     const path = `/apis/${API_VERSION}/namespaces/default/etcdclusters/${cluster.metadata.name}`;
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
-    const table = JSON.parse((await client.raw('GET', path, { accept })).text) as Table;
+    const table = JSON.parse(await raw(path, { accept })) as Table;
     const cells = table.columnDefinitions.map(({ name, priority }, index) => ({
       name,
       priority,
@@ -241,7 +244,7 @@ describe('kubectl get', () => {
   });
 
   test('knows the short name etcd, and the three kinds as part of all', async () => {
-    const discovery = JSON.parse((await client.raw('GET', `/apis/${API_VERSION}`)).text) as Discovery;
+    const discovery = JSON.parse(await raw(`/apis/${API_VERSION}`)) as Discovery;
     const kinds = discovery.resources.filter(entry => !entry.name.includes('/'));
     expect(kinds.flatMap(entry => entry.shortNames ?? [])).toEqual(['etcd']);
     expect(kinds.map(entry => `${entry.name} ${entry.categories?.join()}`).toSorted()).toEqual([

@@ -61,11 +61,6 @@ describe('against a real kube-apiserver', () => {
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   });
 
-  it('serves its version and readiness', async () => {
-    expect(JSON.parse((await client.raw('GET', '/version')).text)).toMatchObject({ major: '1' });
-    expect((await client.raw('GET', '/readyz')).text).toBe('ok');
-  });
-
   it('creates, reads, patches, replaces and deletes', async () => {
     const made = await client.create(configMap('a', { x: '1' }));
     await expect(client.create(configMap('a'))).rejects.toSatisfy(isAlreadyExists);

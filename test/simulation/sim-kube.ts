@@ -267,7 +267,6 @@ export class SimKube {
         if (isIt && gracePeriodSeconds === 0) this.remove(found);
       },
       watch: unused,
-      raw: unused,
     };
   }
 }

@@ -1,5 +1,6 @@
 /** A cluster in a stack is backed up, everything of it is lost, and a restore brings it back: as people would go about it. */
 import { API_VERSION } from '../../src/api/names.ts';
+import { DEFAULT_REVISION_BUMP } from '../../src/api/schemas/default-values.ts';
 import type {
   EtcdBackup,
   EtcdBackupSpec,
@@ -10,9 +11,6 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { awaitRunning, readCluster, type World } from './e2e.ts';
 import { poll } from './poll.ts';
 import { connect, keySpace, type KeySpace } from './stack-keys.ts';
-
-/** What a restore adds to the revision, so that watchers notice. */
-const REVISION_BUMP = 1_000_000_000;
 
 export class BackupStory {
   readonly world: World;
@@ -111,7 +109,7 @@ export class BackupStory {
   ): Promise<{ readonly keys: readonly string[]; readonly isRaised: boolean }> {
     await awaitRunning(this.world, { namespace: this.namespace, name: cluster });
     const { keys, revision } = await this.keysOf(cluster);
-    return { keys, isRaised: revision >= before.revision + REVISION_BUMP };
+    return { keys, isRaised: revision >= before.revision + DEFAULT_REVISION_BUMP };
   }
 
   async #read(kind: string, name: string): Promise<unknown> {

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { readHealthPage } from '../../etcd/health-page.ts';
 import { LeaseElection } from '../../kube/lease-election.ts';
-import type { KubeClient } from '../../kube/port.ts';
-import { Reflector } from '../../kube/reflector.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { ReflectorFactory } from '../../watcher/model/ports.ts';
+import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
 import { createWatcher, type Watcher } from '../../watcher/watcher.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
@@ -92,7 +90,7 @@ function watcherOf(config: Config, { kubernetes, client, logger, metrics }: Watc
   const { watchNamespace: namespace, taskQueue } = config;
   return createWatcher({
     kube: kubernetes.watcherClient,
-    reflector: reflectors(kubernetes.watcherClient, logger),
+    reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
     client,
     ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
     options: { namespace, taskQueue },
@@ -100,29 +98,4 @@ function watcherOf(config: Config, { kubernetes, client, logger, metrics }: Watc
     logger,
     metrics: metrics.watcher,
   });
-}
-
-/** The watcher's idea of a reflector, on ours. */
-function reflectors(client: Pick<KubeClient, 'list' | 'watch'>, logger: Logger): ReflectorFactory {
-  return ({ apiVersion, kind, namespace, labelSelector, metadataOnly, slim, onChange }) => {
-    const reflector = new Reflector({
-      client,
-      kind: { apiVersion, kind },
-      namespace,
-      labelSelector,
-      metadataOnly,
-      slim,
-      logger: logger.child({ reflector: kind }),
-    });
-    reflector.subscribe({
-      added: object => onChange({ type: 'added', object }),
-      updated: (object, previous) => onChange({ type: 'updated', object, previous }),
-      deleted: object => onChange({ type: 'deleted', object }),
-    });
-    return {
-      start: () => reflector.start(),
-      stop: () => reflector.stop(),
-      synced: () => reflector.hasSynced,
-    };
-  };
 }

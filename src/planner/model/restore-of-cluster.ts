@@ -1,5 +1,6 @@
 /** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
+import { DEFAULT_REVISION_BUMP } from '../../api/schemas/default-values.ts';
 import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import type { Refusal } from '../restore/judgement.ts';
 import { recordedRefusal } from '../restore/refusal.ts';
@@ -26,9 +27,6 @@ export interface RestoreOfCluster {
   readonly onlyAfterTotalLoss?: boolean;
 }
 
-/** By how much revisions are raised when nothing is said: the schema's default, for objects made without it. */
-const REVISION_BUMP = 1_000_000_000;
-
 /** What a restore is to the cluster of this name; undefined for one of another cluster, or one that has ended. */
 export function restoreOfCluster(restore: EtcdRestore, cluster: string): RestoreOfCluster | undefined {
   const { metadata, spec, status = {} } = restore;
@@ -44,7 +42,7 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
     ...(refusal && { refusal }),
     ...(status.step !== undefined && { step: status.step }),
     confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
-    revisionBump: spec.revisionBump ?? REVISION_BUMP,
+    revisionBump: spec.revisionBump ?? DEFAULT_REVISION_BUMP,
     ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),
   };
 }

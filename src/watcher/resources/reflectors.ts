@@ -1,22 +1,21 @@
-import type { KubeClient } from '../../kube/port.ts';
+import { type KubeClient, type KubeLogger, silentLogger } from '../../kube/port.ts';
 import { Reflector } from '../../kube/reflector.ts';
-import type { ReflectorOptions } from '../../kube/reflector-options.ts';
 import type { ReflectorFactory } from '../model/ports.ts';
 
-/** Reflectors on a real apiserver (or a fake one behind the same port). */
+/** Reflectors on a real apiserver (or a fake one behind the same port). `loggerOf` is told the kind. */
 export function kubeReflectors(
   client: Pick<KubeClient, 'list' | 'watch'>,
-  options: Pick<ReflectorOptions, 'logger' | 'report' | 'timing'> = {},
+  loggerOf: (kind: string) => KubeLogger = () => silentLogger,
 ): ReflectorFactory {
   return ({ apiVersion, kind, namespace, labelSelector, metadataOnly, slim, onChange }) => {
     const reflector = new Reflector({
-      ...options,
       client,
       kind: { apiVersion, kind },
       namespace,
       labelSelector,
       metadataOnly,
       slim,
+      logger: loggerOf(kind),
     });
     reflector.subscribe({
       added: object => onChange({ type: 'added', object }),

@@ -8,7 +8,7 @@ import type { FakeKube } from './kube.ts';
 
 /** A request as the fake apiserver understood it. */
 export interface ApiRequest {
-  readonly verb: 'get' | 'list' | 'watch' | 'create' | 'apply' | 'patch' | 'replace' | 'delete' | 'raw';
+  readonly verb: 'get' | 'list' | 'watch' | 'create' | 'apply' | 'patch' | 'replace' | 'delete' | 'other';
   readonly path: string;
   readonly query: URLSearchParams;
   readonly apiVersion: string;
@@ -64,7 +64,7 @@ export async function parseRequest(incoming: IncomingMessage): Promise<ApiReques
     query: url.searchParams,
   };
   return {
-    verb: resource === undefined ? 'raw' : verbOf(shape),
+    verb: resource === undefined ? 'other' : verbOf(shape),
     path: url.pathname,
     query: url.searchParams,
     apiVersion,
@@ -105,7 +105,8 @@ export async function answer(request: ApiRequest, response: ServerResponse, back
   try {
     if (request.verb === 'watch') await serveWatch(request, response, backing);
     else if (request.verb === 'list') sendJson(response, 200, await listPage(request, backing.kube));
-    else if (request.verb === 'raw') sendText(response, (await backing.kube.raw('GET', request.path)).text);
+    else if (request.verb === 'other')
+      sendStatus(response, { code: 404, reason: 'NotFound', message: request.path });
     else sendJson(response, request.verb === 'create' ? 201 : 200, await single(request, backing.kube));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
@@ -242,9 +243,4 @@ export function sendStatus(
 export function sendJson(response: ServerResponse, code: number, body: unknown): void {
   response.writeHead(code, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
-}
-
-function sendText(response: ServerResponse, text: string): void {
-  response.writeHead(200, { 'content-type': 'text/plain' });
-  response.end(text);
 }

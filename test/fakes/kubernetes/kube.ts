@@ -8,7 +8,7 @@ export { fault } from './storage.ts';
 
 /** A call as the rules of `intercept` see it, before it is carried out. */
 export interface FakeCall {
-  readonly verb: 'get' | 'list' | 'create' | 'apply' | 'patch' | 'replace' | 'delete' | 'watch' | 'raw';
+  readonly verb: 'get' | 'list' | 'create' | 'apply' | 'patch' | 'replace' | 'delete' | 'watch';
   /** The field manager that calls. */
   readonly manager: string;
   readonly kind: string;
@@ -47,7 +47,6 @@ export class FakeKube implements KubeClient {
   readonly replace: KubeClient['replace'] = this.#self.replace;
   readonly delete: KubeClient['delete'] = this.#self.delete;
   readonly watch: KubeClient['watch'] = this.#self.watch;
-  readonly raw: KubeClient['raw'] = this.#self.raw;
 
   /** What time it is for this apiserver, as it writes times. */
   timestamp(): string {
@@ -117,12 +116,6 @@ export class FakeKube implements KubeClient {
       },
       watch: (kind, options) =>
         this.#watch(() => enter('watch', { ...kind, namespace: options.namespace }, options), kind, options),
-      raw: async (method, path, options = {}) => {
-        await enter('raw', { name: path }, options, { method, body: options.body });
-        if (path === '/readyz' || path === '/livez') return { status: 200, text: 'ok' };
-        if (path !== '/version') throw fault(404, 'NotFound', path);
-        return { status: 200, text: JSON.stringify({ major: '1', minor: '35', gitVersion: 'v1.35.0' }) };
-      },
     };
   }
 
