@@ -1,9 +1,9 @@
 import type { QueueOptions } from './queue/delivery.ts';
-import type { LookoutOptions } from './prober/prober.ts';
+import type { ProberOptions } from './prober/prober.ts';
 import type { PassCheckOptions } from './conditions/passes.ts';
 
 /** All in milliseconds, except `concurrency` and `passesAtOnce`. */
-export interface WatcherTimings extends QueueOptions, LookoutOptions, PassCheckOptions {
+export interface WatcherTimings extends QueueOptions, ProberOptions, PassCheckOptions {
   /** Of one call to Temporal. */
   readonly rpcDeadlineMs: number;
   /** In this time every resource is signalled at least once, whether or not anything changed. */

@@ -10,7 +10,7 @@ import { Backlog } from './queue/backlog.ts';
 import { CoalescingQueue } from './queue/coalescing-queue.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { type KnownResource, KnownResources } from './resources/known-resources.ts';
-import { type AskMember, Lookout } from './prober/prober.ts';
+import { type AskMember, Prober } from './prober/prober.ts';
 import { type Loop, startLoop } from './model/loop.ts';
 import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
 import { keyOf, resourceOf } from './resources/owner-key.ts';
@@ -77,7 +77,7 @@ class ResourceWatcher implements Watcher {
   readonly #queue: CoalescingQueue;
   readonly #backlog: Backlog;
   readonly #reports: ReportDeps;
-  readonly #lookout: Lookout;
+  readonly #prober: Prober;
   readonly #passes: PassCheck;
   #reflectors: readonly ReflectorHandle[] = [];
   #loops: readonly Loop[] = [];
@@ -119,7 +119,7 @@ class ResourceWatcher implements Watcher {
       options: this.#timings,
       tell: key => this.#tell(key),
     });
-    this.#lookout = new Lookout({
+    this.#prober = new Prober({
       ask: deps.ask,
       onChange: pod => this.#tellOwners(pod),
       clock: this.#clock,
@@ -147,7 +147,7 @@ class ResourceWatcher implements Watcher {
     this.#state = 'paused';
     this.#queue.pause();
     this.#backlog.pause();
-    this.#lookout.pause();
+    this.#prober.pause();
     this.#passes.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
@@ -157,7 +157,7 @@ class ResourceWatcher implements Watcher {
     this.#state = 'running';
     this.#queue.resume();
     this.#backlog.resume();
-    this.#lookout.resume();
+    this.#prober.resume();
     this.#deps.logger.info('watcher resumed', { ...this.stats() });
   }
 
@@ -168,7 +168,7 @@ class ResourceWatcher implements Watcher {
     this.#passes.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
-      this.#lookout.stop(),
+      this.#prober.stop(),
       ...this.#loops.map(loop => loop.stop()),
       ...this.#reflectors.map(reflector => reflector.stop()),
     ]);
@@ -197,7 +197,7 @@ class ResourceWatcher implements Watcher {
   /** @param isNews it happened now; else the object was found by the first list */
   #onChange(change: StoreChange, isNews: boolean): void {
     if (this.#state !== 'running' && this.#state !== 'paused') return;
-    if (change.object.kind === 'Pod') this.#lookout.note(change);
+    if (change.object.kind === 'Pod') this.#prober.note(change);
     const keys =
       resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
     const told = keys.length > 0 && worthTelling(change);

@@ -22,7 +22,7 @@ import { decompressed } from './codec.ts';
 const LARGEST_MANIFEST = 64 * 1024;
 
 /** An opened store and where in it a backup lies. */
-export interface Shelf {
+export interface BackupFolder {
   readonly store: Store;
   readonly place: StorePlace;
   readonly backup: EtcdBackup;
@@ -30,14 +30,14 @@ export interface Shelf {
 }
 
 /** Throws `invalid` when the specification names no place. */
-export function shelfOf(store: Store, backup: EtcdBackup, isPeriodic: boolean): Shelf {
+export function folderOf(store: Store, backup: EtcdBackup, isPeriodic: boolean): BackupFolder {
   const place = placeOf(backup.spec);
   if (place === undefined) throw new StoreError('invalid', 'the specification names no place in a store');
   return { store, place, backup, isPeriodic };
 }
 
-/** A key of the shelf, as status names it. */
-export function locationOn({ place, backup }: Shelf, key: string): string {
+/** A key of the folder, as status names it. */
+export function locationOn({ place, backup }: BackupFolder, key: string): string {
   return locationOf(backup.spec, { ...place, key });
 }
 
@@ -98,25 +98,29 @@ export type Found =
   | { readonly kind: 'nothing' };
 
 /** Looks for what an earlier attempt of the run that began then has written. Throws `exists` for somebody else's object. */
-export async function findWritten(shelf: Shelf, startedAt: string, options: CallOptions): Promise<Found> {
-  const { store, place } = shelf;
-  const objects = shelf.isPeriodic
-    ? await objectsOfRun(shelf, startedAt, options)
+export async function findWritten(
+  folder: BackupFolder,
+  startedAt: string,
+  options: CallOptions,
+): Promise<Found> {
+  const { store, place } = folder;
+  const objects = folder.isPeriodic
+    ? await objectsOfRun(folder, startedAt, options)
     : [await store.head(place.key, options)].filter(object => object !== undefined);
   for (const object of objects) {
     const manifest = await readManifest(store, object.key, options);
     // Neither name nor time tells whose it is: another resource may write to the same path.
     const found =
       manifest === undefined
-        ? await described(shelf, { object, startedAt }, options)
-        : writtenAs(shelf, { key: object.key, manifest, startedAt });
+        ? await described(folder, { object, startedAt }, options)
+        : writtenAs(folder, { key: object.key, manifest, startedAt });
     if (found !== undefined) return found;
   }
   const [other] = objects;
-  if (other === undefined || shelf.isPeriodic) return { kind: 'nothing' };
+  if (other === undefined || folder.isPeriodic) return { kind: 'nothing' };
   throw new StoreError(
     'exists',
-    `${locationOn(shelf, other.key)} is there already, of ${other.modifiedAt}, and is not overwritten: choose another path, or move it away`,
+    `${locationOn(folder, other.key)} is there already, of ${other.modifiedAt}, and is not overwritten: choose another path, or move it away`,
   );
 }
 
@@ -128,7 +132,7 @@ interface Manifested {
 
 /** An object with a manifest of ours: of this run, or the single backup that status tells of, whose server has got another name. */
 function writtenAs(
-  { backup, isPeriodic }: Shelf,
+  { backup, isPeriodic }: BackupFolder,
   { key, manifest, startedAt }: Manifested,
 ): Found | undefined {
   if (!isOurs(manifest, backup)) return undefined;
@@ -142,7 +146,7 @@ function writtenAs(
 
 /** An object without a manifest that bears the mark of the run. */
 async function described(
-  { store, backup, isPeriodic }: Shelf,
+  { store, backup, isPeriodic }: BackupFolder,
   { object, startedAt }: { readonly object: StoredObject; readonly startedAt: string },
   options: CallOptions,
 ): Promise<Found | undefined> {
@@ -154,7 +158,7 @@ async function described(
 }
 
 async function objectsOfRun(
-  { store, place }: Shelf,
+  { store, place }: BackupFolder,
   startedAt: string,
   options: CallOptions,
 ): Promise<readonly StoredObject[]> {
@@ -216,12 +220,12 @@ export async function proveObject(
  * an object and its manifest tells of the original: it is nobody's.
  */
 export async function listOurs(
-  shelf: Shelf,
+  folder: BackupFolder,
   options: CallOptions,
 ): Promise<{ readonly entries: readonly BackupManifest['entry'][]; readonly orphans: readonly string[] }> {
-  const { store, place, backup } = shelf;
+  const { store, place, backup } = folder;
   const keys = new Set<string>();
-  const prefix = shelf.isPeriodic ? periodicPrefix(place.key) : place.key;
+  const prefix = folder.isPeriodic ? periodicPrefix(place.key) : place.key;
   for await (const { key } of store.list(prefix, options)) keys.add(key);
   const entries: BackupManifest['entry'][] = [];
   const orphans: string[] = [];
@@ -230,7 +234,7 @@ export async function listOurs(
     if (objectKey === undefined) continue;
     const manifest = await readManifest(store, objectKey, options);
     if (manifest === undefined || !isOurs(manifest, backup)) continue;
-    if (manifest.entry.location !== locationOn(shelf, objectKey)) continue;
+    if (manifest.entry.location !== locationOn(folder, objectKey)) continue;
     // A listing may have been read before the object was there: its manifest is all that tells whose it is.
     const isThere = keys.has(objectKey) || (await store.head(objectKey, options)) !== undefined;
     if (isThere) entries.push(manifest.entry);
@@ -239,8 +243,8 @@ export async function listOurs(
   return { entries, orphans };
 }
 
-/** The key of a location on this shelf; undefined when it lies elsewhere. */
-export function keyOn(shelf: Shelf, location: string): string | undefined {
-  const prefix = locationOf(shelf.backup.spec, { ...shelf.place, key: '' });
+/** The key of a location on this folder; undefined when it lies elsewhere. */
+export function keyOn(folder: BackupFolder, location: string): string | undefined {
+  const prefix = locationOf(folder.backup.spec, { ...folder.place, key: '' });
   return location.startsWith(prefix) ? location.slice(prefix.length) : undefined;
 }

@@ -35,7 +35,7 @@ export async function hashNow(
   run: Run,
   { revision, clusterId }: { readonly revision: string; readonly clusterId: string | undefined },
 ): Promise<LiveHashes | undefined> {
-  const source = await openSource(run.deps, run.shelf.backup);
+  const source = await openSource(run.deps, run.folder.backup);
   try {
     if (source.clusterId !== clusterId) return undefined;
     return liveOf(revision, [await liveHash(run, source, revision)]);

@@ -8,7 +8,7 @@ import { newestFirst } from '../../planner/backup/report.ts';
 import { toDelete } from '../../planner/backup/retention.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { keyOn, listOurs, shelfOf } from './catalogue.ts';
+import { keyOn, listOurs, folderOf } from './catalogue.ts';
 import { neededByRestores } from './needed.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
@@ -22,15 +22,15 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
   const options = { signal: Context.current().cancellationSignal };
   const store = await deps.openStore(backup);
   try {
-    const shelf = shelfOf(store, backup, config.schedule.kind !== 'once');
-    const { entries: found, orphans } = await listOurs(shelf, options);
+    const folder = folderOf(store, backup, config.schedule.kind !== 'once');
+    const { entries: found, orphans } = await listOurs(folder, options);
     for (const key of orphans) await store.delete(key, options);
     // That is where they were found, however the server was called when they were written.
     const entries = found.map(entry => ({ ...entry, ...serverOf(backup.spec) }));
     const at = { timeZone: config.timeZone, now: deps.now() };
     const gone = new Set<string>();
     for (const { location } of toDelete(entries.map(asKept), config.retention, at)) {
-      const key = keyOn(shelf, location);
+      const key = keyOn(folder, location);
       // Asked for each: to delete many takes a while, in which a restore may begin.
       const needed = await neededByRestores(deps, ref, entries);
       if (key === undefined || needed.includes(location)) continue;

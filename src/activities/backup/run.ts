@@ -2,14 +2,14 @@
 import type { BackupRef } from '../resource/etcd-backup.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import type { Pulse } from '../runtime/heartbeat.ts';
-import type { Shelf } from './catalogue.ts';
+import type { BackupFolder } from './catalogue.ts';
 
 /** A run under way, with its store opened. */
 export interface Run {
   readonly deps: Dependencies;
   readonly ref: BackupRef;
   readonly startedAt: string;
-  readonly shelf: Shelf;
+  readonly folder: BackupFolder;
   readonly bounds: { readonly signal: AbortSignal; readonly deadlineMs: number };
   readonly pulse: Pulse;
 }

@@ -24,7 +24,7 @@ import {
   isExists,
   locationOn,
   proveObject,
-  shelfOf,
+  folderOf,
   writeManifest,
   writerOf,
 } from './catalogue.ts';
@@ -72,8 +72,8 @@ export async function withRun(
     const isAsked = backup.status?.progress?.requestedBy !== undefined;
     const isBeside = isAsked && isSingleMade(backupFacts(backup), startedAt);
     const isPeriodic = isBeside || backupWithDefaults(backup.spec).schedule.kind !== 'once';
-    const shelf = shelfOf(store, backup, isPeriodic);
-    await act({ deps, ref, startedAt, shelf, bounds, pulse }, backup);
+    const folder = folderOf(store, backup, isPeriodic);
+    await act({ deps, ref, startedAt, folder, bounds, pulse }, backup);
   } finally {
     await store.close();
   }
@@ -86,7 +86,7 @@ const ABANDONED_MS = 2 * 24 * 3_600_000;
  * What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it.
  * Resolves to how many were removed.
  */
-async function tidy({ deps, shelf: { store, place }, bounds: { signal } }: Run): Promise<number> {
+async function tidy({ deps, folder: { store, place }, bounds: { signal } }: Run): Promise<number> {
   try {
     const options = { signal, olderThanMs: ABANDONED_MS, matching: keysOf(place.key) };
     return await store.removeUnfinished(place.key, options);
@@ -118,10 +118,10 @@ export async function obtain(run: Run): Promise<BackupManifest> {
 }
 
 async function attempt(run: Run): Promise<BackupManifest> {
-  const { shelf, startedAt, bounds } = run;
-  const found = await findWritten(shelf, startedAt, bounds);
+  const { folder, startedAt, bounds } = run;
+  const found = await findWritten(folder, startedAt, bounds);
   if (found.kind === 'whole') return found.manifest;
-  const source = await openSource(run.deps, shelf.backup);
+  const source = await openSource(run.deps, folder.backup);
   try {
     if (found.kind === 'bare') return await adopt(run, found, source);
     const holder = `EtcdBackup/${run.ref.namespace}/${run.ref.name}`;
@@ -142,13 +142,13 @@ async function isStillOf({ member, clusterId }: SnapshotSource): Promise<void> {
 }
 
 async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest> {
-  const { deps, shelf, bounds, startedAt, pulse } = run;
+  const { deps, folder, bounds, startedAt, pulse } = run;
   const begun = deps.now();
-  const { compression, verify } = backupWithDefaults(shelf.backup.spec);
+  const { compression, verify } = backupWithDefaults(folder.backup.spec);
   await isStillOf(source);
   // Read again through the member, now that nobody else works on it: everything up to here is in the snapshot.
   const { revision, keys } = await readBefore(run, source);
-  const key = shelf.isPeriodic ? periodicKey(shelf.place.key, revision, startedAt) : shelf.place.key;
+  const key = folder.isPeriodic ? periodicKey(folder.place.key, revision, startedAt) : folder.place.key;
   const hashes = verify === 'Checksum' ? undefined : [await liveHash(run, source, revision)];
   const snapshot = verifiedSnapshot(source.member.snapshot(bounds));
   const object = createHash('sha256');
@@ -162,8 +162,8 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
     const total = snapshot.expected();
     return Object.assign(pulse, { bytes: snapshot.received(), ...(total !== undefined && { total }) });
   };
-  const options = { ...bounds, writer: writerOf(shelf.backup, startedAt, source.clusterId) };
-  const { size } = await withProgress(run, watch, () => shelf.store.put(key, hashed(), options));
+  const options = { ...bounds, writer: writerOf(folder.backup, startedAt, source.clusterId) };
+  const { size } = await withProgress(run, watch, () => folder.store.put(key, hashed(), options));
   const proof = snapshot.proof();
   hashes?.push(await liveHash(run, source, revision));
   const held = keys === undefined ? undefined : await keysHeld(run, source, { keys, revision });
@@ -184,10 +184,10 @@ async function adopt(
   { key, clusterId }: Extract<Found, { kind: 'bare' }>,
   source: SnapshotSource,
 ): Promise<BackupManifest> {
-  const { shelf, bounds, deps } = run;
+  const { folder, bounds, deps } = run;
   const begun = deps.now();
-  const { compression } = backupWithDefaults(shelf.backup.spec);
-  const { size, sha256, snapshotSize, databaseSha256 } = await proveObject(shelf.store, key, {
+  const { compression } = backupWithDefaults(folder.backup.spec);
+  const { size, sha256, snapshotSize, databaseSha256 } = await proveObject(folder.store, key, {
     ...bounds,
     compression,
   });
@@ -209,17 +209,17 @@ interface Written {
 }
 
 async function finish(
-  { shelf, startedAt, bounds }: Run,
+  { folder, startedAt, bounds }: Run,
   source: Pick<SnapshotSource, 'clusterId' | 'version' | 'name' | 'revision'> & {
     readonly keys?: number | undefined;
   },
   { key, size, sha256, proof, live, seconds }: Written,
 ): Promise<BackupManifest> {
-  const { namespace, name, uid } = shelf.backup.metadata;
+  const { namespace, name, uid } = folder.backup.metadata;
   const entry: BackupEntry = {
     time: startedAt,
-    location: locationOn(shelf, key),
-    ...serverOf(shelf.backup.spec),
+    location: locationOn(folder, key),
+    ...serverOf(folder.backup.spec),
     ...(source.revision !== '' && { revision: Number(source.revision) }),
     ...(source.keys !== undefined && { keys: source.keys }),
     size,
@@ -234,11 +234,11 @@ async function finish(
     backup: { namespace, name, uid },
     startedAt,
     entry,
-    compression: backupWithDefaults(shelf.backup.spec).compression,
+    compression: backupWithDefaults(folder.backup.spec).compression,
     snapshot: { size: proof.size, sha256: proof.sha256, storageVersion: proof.storageVersion },
     ...(live && { live }),
   });
-  return writeManifest(shelf.store, key, { manifest, options: bounds });
+  return writeManifest(folder.store, key, { manifest, options: bounds });
 }
 
 /** The run is done. */

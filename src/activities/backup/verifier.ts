@@ -58,16 +58,16 @@ export async function askVerifier(run: Run, asked: Asked): Promise<VerificationR
 }
 
 /** The object as it is stored, decompressed: read anew, not what was streamed. */
-async function bring({ shelf, bounds }: Run, { manifest, key }: Asked, scratch: Store): Promise<void> {
+async function bring({ folder, bounds }: Run, { manifest, key }: Asked, scratch: Store): Promise<void> {
   const { entry, compression } = manifest;
-  const opened = { store: shelf.store, object: { key } };
+  const opened = { store: folder.store, object: { key } };
   const source = { location: entry.location, sha256: entry.sha256 ?? '', compression };
   await scratch.put(SCRATCH_SNAPSHOT, snapshotIn(opened, source, bounds), bounds);
 }
 
-async function podOf({ deps, shelf, bounds }: Run, { manifest, level }: Asked): Promise<VerifyPod> {
+async function podOf({ deps, folder, bounds }: Run, { manifest, level }: Asked): Promise<VerifyPod> {
   const { entry, snapshot, live } = manifest;
-  const cluster = await managedCluster(deps, shelf.backup);
+  const cluster = await managedCluster(deps, folder.backup);
   const { repository, version } = withDefaults(cluster?.spec ?? {}, {
     version: cluster?.status?.currentVersion,
   });

@@ -47,7 +47,7 @@ interface Verified {
 
 /** Throws when nothing was found out: that is no verdict, and the time of the run decides how often it is tried. */
 async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
-  const level = backupWithDefaults(run.shelf.backup.spec).verify;
+  const level = backupWithDefaults(run.folder.backup.spec).verify;
   if (level === 'Checksum') return { verdict: { verified: 'Checksum' } };
   const key = keyOf(run, manifest.entry);
   try {
@@ -76,8 +76,8 @@ function distrusted({ location }: BackupEntry, fault: string): Verdict {
   return { verified: '', fault: message.slice(0, 4096) };
 }
 
-function keyOf({ shelf }: Run, { location }: BackupEntry): string {
-  const key = keyOn(shelf, location);
+function keyOf({ folder }: Run, { location }: BackupEntry): string {
+  const key = keyOn(folder, location);
   if (key === undefined) throw new BackupFailure('later', `${location} does not lie in this store`);
   return key;
 }
@@ -85,7 +85,7 @@ function keyOf({ shelf }: Run, { location }: BackupEntry): string {
 /** A manifest that is deleted and not written again leaves an object that its run knows as its own, and describes anew. */
 async function replaceManifest(run: Run, before: BackupManifest, after: BackupManifest): Promise<void> {
   if (JSON.stringify(before) === JSON.stringify(after)) return;
-  const { store } = run.shelf;
+  const { store } = run.folder;
   const key = keyOf(run, after.entry);
   await store.delete(manifestKey(key), run.bounds);
   await writeManifest(store, key, { manifest: after, options: run.bounds });

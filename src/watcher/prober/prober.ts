@@ -1,5 +1,5 @@
 /**
- * The lookout: asks every member again and again how it is, and tells the workflow to look when the answer changes.
+ * The prober asks every member again and again how it is, and tells the workflow to look when the answer changes.
  * Kubernetes does not tell of a member that is cut off or frozen, nor for most of a minute of a node without power,
  * and a pass of a workflow every second would fill its history. Asking costs no history, and what is seen here decides
  * nothing: the pass that follows looks for itself.
@@ -18,19 +18,19 @@ const DAMPING: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** A member that was told of nothing for so long starts again with no wait. */
 const CALM_MS = 120_000;
 
-export interface LookoutOptions {
+export interface ProberOptions {
   /** From the end of one ask of a member to the next, in milliseconds. */
   readonly askEveryMs: number;
   /** The least time between two asks of any two members: many members are asked less often each. */
   readonly askSpacingMs: number;
 }
 
-export interface LookoutDeps {
+export interface ProberDeps {
   readonly ask: AskMember;
   /** A member's answer is not what it was. */
   readonly onChange: (pod: KubeObject) => void;
   readonly clock: Clock;
-  readonly options: LookoutOptions;
+  readonly options: ProberOptions;
   readonly logger: WatcherLogger;
 }
 
@@ -42,7 +42,7 @@ interface Watched {
   /** Answers in a row that were good, or that were not. */
   good: number;
   bad: number;
-  /** How often it was told of lately, and when last; on the clock of the lookout. */
+  /** How often it was told of lately, and when last; on the prober's clock. */
   tellings: number;
   toldAt: number;
   /** What it says was to be told, and is yet to be. */
@@ -68,15 +68,15 @@ const UNASKED = {
   cancel: () => {},
 } as const;
 
-export class Lookout {
-  readonly #deps: LookoutDeps;
+export class Prober {
+  readonly #deps: ProberDeps;
   /** By uid of the pod. */
   readonly #watched = new Map<string, Watched>();
   readonly #asking = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #paused = false;
 
-  constructor(deps: LookoutDeps) {
+  constructor(deps: ProberDeps) {
     this.#deps = deps;
   }
 

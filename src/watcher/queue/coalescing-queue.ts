@@ -135,7 +135,7 @@ export class CoalescingQueue {
   #schedule(entry: Entry): void {
     const { clock, options } = this.#deps;
     // A key that was refused keeps its distance whatever the news, and not all news can be urgent.
-    const isRare = clock.now() - entry.hurried[0] >= 2 * options.maxIntervalMs;
+    const isRare = clock.now() - entry.urgentStarts[0] >= 2 * options.maxIntervalMs;
     const isHurried = entry.urgent && isRare && entry.failures === 0 && entry.held === 0;
     const notBefore = isHurried
       ? Math.min(entry.notBefore, entry.startedAt + options.urgentIntervalMs)
@@ -179,7 +179,7 @@ export class CoalescingQueue {
     entry.phase = 'inFlight';
     entry.againSince = undefined;
     entry.startedAt = this.#deps.clock.now();
-    if (entry.urgent) entry.hurried = [entry.hurried[1], entry.startedAt];
+    if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);

@@ -11,7 +11,7 @@ export interface Entry {
   /** What it waits with is urgent. */
   urgent: boolean;
   /** When its last urgent tries began: the one before the last, and the last. */
-  hurried: readonly [number, number];
+  urgentStarts: readonly [number, number];
   /** When it was added again while a delivery was under way: what changed may have come too late for that one. */
   againSince: number | undefined;
   /** When its last try began. */
@@ -36,7 +36,7 @@ export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minInterval
     phase: 'idle',
     waitingSince: undefined,
     urgent: false,
-    hurried: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
+    urgentStarts: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
     againSince: undefined,
     startedAt: Number.NEGATIVE_INFINITY,
     deliveredAt: undefined,
