@@ -19,7 +19,7 @@ import { admission, candidates } from '../../restore/preflight.ts';
 import { firstRestored } from '../../restore/first-restored.ts';
 import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { bumpFor } from '../../restore/revisions.ts';
-import { hasRevision, lackOfSeed, lackOfVolume } from './seed.ts';
+import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
@@ -156,9 +156,11 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
   if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
   const foreign = membersAreOurs(observation);
   if (foreign !== undefined) return blocked(foreign, steps);
-  const seed = observation.pods.find(pod => pod.owned && pod.name === incarnation.members[0]?.name);
+  const { name: member = '' } = incarnation.members[0] ?? {};
+  const seed = observation.pods.find(pod => pod.owned && pod.name === member);
   const lack =
-    lackOfVolume(observation, incarnation.members[0]?.name ?? '') ??
+    lackOfListing(observation, member) ??
+    lackOfVolume(observation, member) ??
     lackOfSeed(observation, seed?.name ?? '');
   if (lack !== undefined) return blocked(lack, steps);
   if (seed?.trouble !== undefined) {

@@ -5,7 +5,9 @@ import { plan } from '../../../../src/planner/plan.ts';
 import {
   aClaim,
   aCluster,
+  aMembership,
   aPod,
+  aProbe,
   anIncarnation,
   anObservation,
   aRunningStatus,
@@ -55,6 +57,23 @@ describe('the first member of a restore', () => {
     ['is gone', [], 'ClaimMissing'],
   ])('is not started on a claim that %s', (_, claims, reason) => {
     expect(plan(seeded([], claims), {})).toMatchObject({ kind: 'blocked', reason });
+  });
+
+  it.each([
+    ['is not started', []],
+    ['does not have its cluster recorded', [aPod({ name: SEED })]],
+  ])('%s when a quorum does not list it', (_, pods) => {
+    const other = 'example-4';
+    const observation = {
+      ...seeded([...pods, aPod({ name: other })]),
+      membership: aMembership([other]),
+      probes: { [other]: aProbe({ name: other, read: { ok: true, revision: '10' } }) },
+    };
+    expect(plan(observation, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'MemberRemoved',
+      message: expect.stringContaining('delete EtcdRestore restore') as unknown,
+    });
   });
 
   it('waits while a pod of the cluster before is there: who started one late is stopped again', () => {
