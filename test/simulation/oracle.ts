@@ -37,7 +37,7 @@ export function forbidden(
         ? faultOfBeginning(look)
         : undefined;
     case 'recordClusterId':
-      return cluster.status.clusterID === undefined ? undefined : 'a cluster id is recorded';
+      return cluster.status.clusterID === undefined ? faultOfRecord(look) : 'a cluster id is recorded';
     case 'restartMember':
     case 'createMember':
     case 'startSeed':
@@ -140,6 +140,15 @@ function faultOfBeginning({ observation }: Look): string | undefined {
   return isOwn === true && annotations[ANNOTATION_CLUSTER_ID] !== undefined
     ? 'the resource says that the cluster has lived'
     : undefined;
+}
+
+/** A restored cluster is what its first member was made of (op-guide/recovery): one without it has not been restored. */
+function faultOfRecord({ rows, observation }: Look): string | undefined {
+  const { restore, members = [] } = observation.cluster.status.incarnation ?? {};
+  const isListed = members.some(({ name }) => rows.some(row => nameOf(row) === name));
+  if (restore === undefined || restore.completedAt !== undefined || rows.length === 0 || isListed)
+    return undefined;
+  return 'what was restored is no member of what would be recorded';
 }
 
 /** One process for one id, on the very data that it had (FAQ, "Should I add a member before removing an unhealthy member?"). */
