@@ -73,6 +73,8 @@ export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
 export const ANNOTATION_REPLACED = `${GROUP}/replaced`;
 /** Of the resource: its uid and how its traffic is secured, once more where a lost status does not take it along (api/derived/tls.ts). */
 export const ANNOTATION_SECURITY = `${GROUP}/security`;
+/** Of the resource: its uid and what the host names of its members end in, once more where a lost status does not take it along (api/domain.ts). */
+export const ANNOTATION_DOMAIN = `${GROUP}/domain`;
 /** Of claims: the version of etcd that was last started on the data, once more where a lost status does not take it along. */
 export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 /** Of claims: their own uid. A copy, which has another one, is not the claim that the member had. */

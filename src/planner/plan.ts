@@ -24,6 +24,7 @@ import { continueRollout, planRollout, waitInRollout } from './operations/rollou
 import { planPodLabels } from './operations/repair/pod-labels.ts';
 import { planMoveLeader } from './operations/move-leader/index.ts';
 import { said } from './model/attribution.ts';
+import { planLostDomain } from './operations/stamps/lost-domain.ts';
 import { planResourceStamps } from './operations/stamps/resource.ts';
 import { planCertificates, planSecurity, planHeldCertificates } from './operations/certificates/index.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './operations/upgrade/index.ts';
@@ -32,6 +33,7 @@ import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './operations/u
 const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
   planDeletion,
   planResourceStamps,
+  planLostDomain,
   planCertificates,
   planPodLabels,
   planRestore,

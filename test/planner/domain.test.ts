@@ -1,6 +1,7 @@
 /** Another cluster domain on a living cluster: members keep the one they have, and nothing is cleared away as a stranger's. */
 import { describe, expect, it } from 'vitest';
-import { domainIn, domainOf } from '../../src/api/derived/domain.ts';
+import { ANNOTATION_DOMAIN } from '../../src/api/names.ts';
+import { domainIn, domainOf, domainStamp } from '../../src/api/derived/domain.ts';
 import { validateCluster } from '../../src/api/validation/validate.ts';
 import { clusterFacts } from '../../src/activities/observe/observe.ts';
 import { asCluster } from '../../src/activities/resource/etcd-cluster.ts';
@@ -9,7 +10,16 @@ import { memberPod } from '../../src/objects/pod.ts';
 import { planMembership } from '../../src/planner/operations/membership/index.ts';
 import { plan } from '../../src/planner/plan.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import { aClaim, aCluster, aPod, aRunningCluster, aRunningStatus, TOKEN } from '../worlds/builders.ts';
+import {
+  aClaim,
+  aCluster,
+  aMembership,
+  anObservation,
+  aPod,
+  aRunningCluster,
+  aRunningStatus,
+  TOKEN,
+} from '../worlds/builders.ts';
 
 /** The domain was changed, and the record of the old one was lost with the status: the quorum's list still has it. */
 function renamed(given: Partial<Observation> = {}): Observation {
@@ -81,6 +91,91 @@ describe('the domain of a living cluster', () => {
     const { config } = clusterFacts(object);
     const decision = plan(aRunningCluster({ cluster: { ...cluster, object, config } }), {});
     expect(decision).toMatchObject({ kind: 'idle' });
+  });
+});
+
+/** The status was lost; what is asked for, what is stamped, and where the pods and a quorum say that the members are. */
+function forgotten({ asked, stamped, pods, listed }: Partial<Record<Told, string>>): Observation {
+  const { object } = aCluster({ ...(asked !== undefined && { spec: { pod: { ClusterDomain: asked } } }) });
+  const { uid } = object.metadata;
+  const annotations =
+    stamped === undefined
+      ? {}
+      : { [ANNOTATION_DOMAIN]: `${uid} ${stamped === '' ? 'svc' : `svc.${stamped}`}` };
+  const url = (domain: string): string =>
+    `http://example-0.example.shop.svc${domain === '' ? '' : `.${domain}`}:2380`;
+  const membership = aMembership(['example-0']);
+  return anObservation({
+    cluster: clusterFacts({ ...object, metadata: { ...object.metadata, annotations }, status: {} }),
+    claims: [aClaim()],
+    pods: pods === undefined ? [] : [aPod({ peerUrl: url(pods) })],
+    ...(listed !== undefined &&
+      membership.known && {
+        membership: {
+          ...membership,
+          members: membership.members.map(member => ({ ...member, peerUrls: [url(listed)] })),
+        },
+      }),
+  });
+}
+
+type Told = 'asked' | 'stamped' | 'pods' | 'listed';
+
+describe('the domain of a cluster whose status was lost', () => {
+  const OLD = 'corp.internal';
+  const NEW = 'other.example';
+
+  it.each<[string, Partial<Record<Told, string>>]>([
+    ['the stamp and the pods, whatever is asked for by now', { asked: NEW, stamped: OLD, pods: OLD }],
+    ['the stamp and a quorum', { asked: NEW, stamped: OLD, listed: OLD }],
+    ['a quorum, beside a pod that somebody made', { asked: OLD, stamped: OLD, listed: OLD, pods: NEW }],
+    ['the stamp and the specification, without pods', { asked: OLD, stamped: OLD }],
+    ['the pods and the specification, without a stamp', { asked: OLD, pods: OLD }],
+    ['the specification, when nothing else tells', { asked: OLD }],
+  ])('is the one of %s', (_, told) => {
+    expect(plan(forgotten(told), {})).toMatchObject({
+      step: {
+        kind: 'recordIncarnation',
+        incarnation: { members: [{ peerURL: `http://example-0.example.shop.svc.${OLD}:2380` }] },
+      },
+    });
+  });
+
+  it('is none when the stamp and the pods say so', () => {
+    expect(plan(forgotten({ asked: NEW, stamped: '', pods: '' }), {})).toMatchObject({
+      step: { incarnation: { members: [{ peerURL: 'http://example-0.example.shop.svc:2380' }] } },
+    });
+  });
+
+  it.each<[string, Partial<Record<Told, string>>, string]>([
+    ['pods speak against what is asked for', { asked: NEW, pods: OLD }, `write ${OLD} again`],
+    ['pods speak against a domain where there was none', { asked: NEW, pods: '' }, 'remove spec.pod'],
+    ['a quorum speaks against the stamp', { asked: OLD, stamped: NEW, listed: OLD }, 'remove the annotation'],
+    ['pods speak against both', { asked: 'third.example', stamped: NEW, pods: OLD }, 'remove the annotation'],
+    ['nothing tells which of the two is right', { asked: NEW, stamped: OLD }, `write ${OLD} again`],
+    ['nothing tells whether it has one', { stamped: NEW }, `remove the annotation ${ANNOTATION_DOMAIN}`],
+  ])('is not guessed when %s', (_, told, advice) => {
+    expect(plan(forgotten(told), {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'DomainChanged',
+      message: expect.stringContaining(advice) as unknown,
+      plan: [],
+    });
+  });
+
+  it('is not told by the stamp of another resource, nor by what is no stamp', () => {
+    const { object } = aCluster({ spec: { pod: { ClusterDomain: OLD } } });
+    const stampedWith = (stamp: string): string =>
+      domainOf({ ...object, metadata: { ...object.metadata, annotations: { [ANNOTATION_DOMAIN]: stamp } } });
+    expect(stampedWith('another-uid svc.other.example')).toBe(OLD);
+    expect(stampedWith(`${object.metadata.uid} other.example`)).toBe(OLD);
+    expect(stampedWith(`${object.metadata.uid} svc.other/../example:1`)).toBe(OLD);
+    expect(stampedWith(`${object.metadata.uid} svc.other.example`)).toBe(NEW);
+  });
+
+  it('is stamped as it is recorded, not as it is asked for', () => {
+    const { object } = aCluster({ spec: { pod: { ClusterDomain: NEW } }, status: aRunningStatus() });
+    expect(domainStamp(object)).toBe(`${object.metadata.uid} svc`);
   });
 });
 

@@ -200,6 +200,15 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     at('hangs', 'now - goneBy > HANGS_MS', 'false'),
   ),
   without(
+    'a lost status is recorded in a domain that the members are not in',
+    'domainIsForgotten',
+    at(
+      'planner/operations/stamps/lost-domain.ts',
+      'cluster.status.incarnation === undefined ? contradiction(observation) : undefined',
+      'undefined',
+    ),
+  ),
+  without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
     at('ownedObjects', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),

@@ -1,4 +1,7 @@
 /** Scenes about what people ask for, allow and stop: see scenes.ts. */
+import { ANNOTATION_DOMAIN } from '../../src/api/names.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import { Breach, CLUSTER } from './invariants.ts';
 import { nodeOf } from './sim-nodes.ts';
 import type { Stage } from './stage.ts';
 
@@ -216,6 +219,47 @@ export const peopleScenes = {
     stage.world.edit({ paused: true });
     await stage.pass(100);
     stage.world.edit({ paused: false });
+    await stage.rest();
+  },
+
+  /** The domain was changed where only the CRDs of earlier releases let it, and the status is lost with what the members had. */
+  async domainIsForgotten(stage: Stage) {
+    await stage.create({ size: 3 });
+    const { world } = stage;
+    const ask = (ClusterDomain: string | null) => world.edit({ pod: { ClusterDomain } } as EtcdClusterSpec);
+    const stamp = (text: string | null) =>
+      world.kube.merge('EtcdCluster', CLUSTER, { metadata: { annotations: { [ANNOTATION_DOMAIN]: text } } });
+    const recorded = () => (world.resource?.['status'] as EtcdClusterStatus | undefined)?.incarnation;
+    const nothingIsRecorded = async () => {
+      stage.loseStatus();
+      await stage.until('it is recorded, or said why not', () => {
+        if (recorded() !== undefined) throw new Breach('a domain that nothing proves was recorded');
+        return world.decision.reason === 'DomainChanged';
+      });
+    };
+    ask('.other.example');
+    stage.loseStatus();
+    await stage.until(
+      'it is recorded as before',
+      () => recorded()?.members[0]?.peerURL.endsWith('.svc:2380') === true,
+    );
+    stamp(null);
+    await nothingIsRecorded();
+    ask(null);
+    await stage.rest();
+    stamp(`${world.resource?.metadata.uid} svc.other.example`);
+    await nothingIsRecorded();
+    stamp(null);
+    await stage.rest();
+    world.edit({ hibernated: true });
+    await stage.until(
+      'it sleeps',
+      () => world.kube.all('Pod').length === 0 && world.decision.kind === 'idle',
+    );
+    ask('.other.example');
+    await nothingIsRecorded();
+    ask(null);
+    world.edit({ hibernated: false });
     await stage.rest();
   },
 };

@@ -1,7 +1,9 @@
 /** Inputs of the planner with everything filled in; a test names only what it is about. */
 import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
+import { domainStamp } from '../../src/api/derived/domain.ts';
 import {
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DOMAIN,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   ANNOTATION_SECURITY,
@@ -61,14 +63,13 @@ export function anIncarnation(size = 3): Incarnation {
 export function stampsIn(status: EtcdClusterStatus): { readonly annotations?: Record<string, string> } {
   const { incarnation, clusterID, lastSerial = -1 } = status;
   if (incarnation === undefined || clusterID === undefined) return {};
+  const metadata = { name: NAME, namespace: NAMESPACE, uid: UID };
   const annotations = {
     [ANNOTATION_INCARNATION]: incarnation.token,
     [ANNOTATION_CLUSTER_ID]: clusterID,
     [ANNOTATION_LAST_SERIAL]: String(lastSerial),
-    [ANNOTATION_SECURITY]: securityStamp({
-      metadata: { name: NAME, namespace: NAMESPACE, uid: UID },
-      status,
-    }),
+    [ANNOTATION_SECURITY]: securityStamp({ metadata, status }),
+    [ANNOTATION_DOMAIN]: domainStamp({ metadata, spec: {}, status }),
   };
   return { annotations };
 }

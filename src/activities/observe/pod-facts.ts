@@ -44,6 +44,7 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     finalizers: metadata.finalizers,
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
+    peerUrl: peerUrlIn(args),
     trouble: troubleOf(status, image),
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     container: containerIdOf(pod),
@@ -93,6 +94,12 @@ function readiness(
 export function containerIdOf(pod: KubeObject): string | undefined {
   const { containerStatuses: [container] = [] } = (pod['status'] ?? {}) as PodStatus;
   return container?.containerID || undefined;
+}
+
+const PEER_URL_FLAG = '--initial-advertise-peer-urls=';
+
+function peerUrlIn(args: readonly string[]): string | undefined {
+  return args.find(flag => flag.startsWith(PEER_URL_FLAG))?.slice(PEER_URL_FLAG.length);
 }
 
 /** The image that the pod's container is to run. */

@@ -1,6 +1,8 @@
 /** Reading and writing the custom resource itself, always guarded by its uid and resource version. */
+import { domainStamp } from '../../api/derived/domain.ts';
 import {
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DOMAIN,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   ANNOTATION_SECURITY,
@@ -56,8 +58,8 @@ export async function writeMetadata(
 }
 
 /**
- * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, and how its
- * traffic is secured, as far as the status tells it. Fails with a Conflict as {@link replaceStatus} does.
+ * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, how its
+ * traffic is secured and the domain of its members, as far as the status tells it. Fails with a Conflict as {@link replaceStatus} does.
  */
 export function stampIdentity(
   kube: KubeClient,
@@ -73,7 +75,10 @@ export function stampIdentity(
     [ANNOTATION_CLUSTER_ID]: clusterId,
     [ANNOTATION_LAST_SERIAL]: String(lastSerial),
     // A status that was lost says nothing of it: what was stamped before stays.
-    ...(cluster.status?.incarnation && { [ANNOTATION_SECURITY]: securityStamp(cluster) }),
+    ...(cluster.status?.incarnation && {
+      [ANNOTATION_SECURITY]: securityStamp(cluster),
+      [ANNOTATION_DOMAIN]: domainStamp(cluster),
+    }),
   };
   return writeMetadata(kube, cluster, { annotations });
 }

@@ -3,9 +3,10 @@
  * one on a living cluster is told of, and not carried out. Pure.
  */
 import { withDefaults } from '../defaults/etcd-cluster.ts';
+import { ANNOTATION_DOMAIN } from '../names.ts';
 import type { EtcdCluster } from '../schemas/types.ts';
 
-type Recorded = Pick<EtcdCluster, 'spec' | 'status'>;
+type Recorded = Pick<EtcdCluster, 'metadata' | 'spec' | 'status'>;
 
 /** Host names of members are `<member>.<cluster>.<namespace>.svc[.<domain>]`; see memberHost in names.ts. */
 const PEER_URL = /^https?:\/\/[^./:]+\.[^./:]+\.[^./:]+\.svc(?:\.([^/:]+))?:\d+$/;
@@ -16,10 +17,31 @@ export function domainIn(peerUrl: string): string | undefined {
   return match === null ? undefined : (match[1] ?? '');
 }
 
-/** The domain that the members' URLs end in: as it was recorded with them, or as asked for while there are none. */
+/**
+ * The domain that the members' URLs end in: as it was recorded with them, else as it is stamped on the resource, or as asked for while
+ * there are none.
+ */
 export function domainOf(cluster: Recorded): string {
   const [member] = cluster.status?.incarnation?.members ?? [];
-  return (member && domainIn(member.peerURL)) ?? withDefaults(cluster.spec).pod.ClusterDomain;
+  const recorded = member && domainIn(member.peerURL);
+  return recorded ?? stampedDomain(cluster) ?? withDefaults(cluster.spec).pod.ClusterDomain;
+}
+
+/**
+ * What is stamped on the resource of a living cluster, so that a lost status does not take its domain along: its uid, which a copy of
+ * the resource does not have, and what host names end in: `svc`, or `svc.<domain>`.
+ */
+export function domainStamp(cluster: Recorded): string {
+  const domain = domainOf(cluster);
+  return `${cluster.metadata.uid} ${domain === '' ? 'svc' : `svc.${domain}`}`;
+}
+
+const STAMP = /^(\S+) svc(?:\.([a-z0-9.-]+))?$/;
+
+/** What the stamp says; undefined without one, and of one that is another resource's or cannot be read. */
+export function stampedDomain({ metadata }: Pick<EtcdCluster, 'metadata'>): string | undefined {
+  const [, uid, domain = ''] = STAMP.exec(metadata.annotations?.[ANNOTATION_DOMAIN] ?? '') ?? [];
+  return uid !== undefined && uid === metadata.uid ? domain : undefined;
 }
 
 /** Why the domain is not the one that the specification asks for; undefined when it is. */

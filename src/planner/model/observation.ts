@@ -65,6 +65,8 @@ export interface PodFacts {
   readonly host?: PodHost | undefined;
   readonly ip: string | undefined;
   readonly node: string | undefined;
+  /** By which the others find its member, as its command line says, which nobody can change. */
+  readonly peerUrl?: string | undefined;
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;

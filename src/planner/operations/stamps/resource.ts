@@ -5,6 +5,7 @@
  */
 import {
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DOMAIN,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   ANNOTATION_SECURITY,
@@ -14,7 +15,13 @@ import { operate } from '../../model/answers.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { ClusterFacts, Observation } from '../../model/observation.ts';
 
-const STAMPS = [ANNOTATION_INCARNATION, ANNOTATION_CLUSTER_ID, ANNOTATION_LAST_SERIAL, ANNOTATION_SECURITY];
+const STAMPS = [
+  ANNOTATION_INCARNATION,
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_LAST_SERIAL,
+  ANNOTATION_SECURITY,
+  ANNOTATION_DOMAIN,
+];
 
 /** Undefined when nothing of it is missing, and before there is anything to hold. Before all else: a deletion may come at any time. */
 export function planResourceStamps({ cluster }: Observation): Decision | undefined {
