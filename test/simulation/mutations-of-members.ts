@@ -202,11 +202,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a lost status is recorded in a domain that the members are not in',
     'domainIsForgotten',
-    at(
-      'planner/operations/stamps/lost-domain.ts',
-      'cluster.status.incarnation === undefined ? contradiction(observation) : undefined',
-      'undefined',
-    ),
+    returns('planLostDomain', 'undefined'),
   ),
   without(
     'claims are looked for by label alone',
