@@ -36,7 +36,7 @@ function contradiction(observation: Observation): string | undefined {
 /** As the members that a quorum lists have it, else as the pods were started with. */
 function domainsSeen({ cluster, membership, pods }: Observation): string[] {
   const listed = membership.known ? membership.members.flatMap(({ peerUrls }) => peerUrls) : [];
-  const started = pods.flatMap(({ owned, peerUrl }) => (owned && peerUrl !== undefined ? [peerUrl] : []));
+  const started = pods.filter(({ owned }) => owned).map(({ peerUrl }) => peerUrl ?? '');
   const certain = domainsIn(listed, cluster);
   return certain.length > 0 ? certain : domainsIn(started, cluster);
 }
