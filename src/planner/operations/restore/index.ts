@@ -156,7 +156,7 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
   if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
   const foreign = membersAreOurs(observation);
   if (foreign !== undefined) return blocked(foreign, steps);
-  const { name: member = '' } = incarnation.members[0] ?? {};
+  const member = incarnation.members[0]?.name ?? '';
   const seed = observation.pods.find(pod => pod.owned && pod.name === member);
   const lack =
     lackOfListing(observation, member) ??
