@@ -45,6 +45,30 @@ const withoutWorkflowBundler: Plugin = {
     relative(root, id) === WORKFLOW_BUNDLER ? { code: NO_WORKFLOW_BUNDLER, moduleType: 'js' } : null,
 };
 
+/**
+ * Descriptors of etcd's messages, which a server gives to clients that ask what it serves: a tenth of a start. No client reads them
+ * (makeClientConstructor of @grpc/grpc-js).
+ */
+const DESCRIPTORS = [
+  ["const descriptorList = root.toDescriptor('proto3').file;", 'const descriptorList = [];'],
+  ["const messageDescriptor = message.toDescriptor('proto3');", ''],
+  ['type: messageDescriptor.$type.toObject(messageDescriptor, descriptorOptions)', 'type: {}'],
+] as const;
+
+const withoutDescriptors: Plugin = {
+  name: 'without descriptors of messages',
+  transform(code, id) {
+    if (!id.endsWith('/@grpc/proto-loader/build/src/index.js')) return null;
+    return {
+      code: DESCRIPTORS.reduce((text, [made, instead]) => {
+        if (!text.includes(made)) throw new Error(`${id} has changed, and has no longer: ${made}`);
+        return text.replace(made, instead);
+      }, code),
+      map: null,
+    };
+  },
+};
+
 /** @param folder gets a file for each program of src/main, under its name, and what they share */
 export async function bundleOperator(folder: string): Promise<void> {
   const files = [...PROGRAMS.map(name => `src/main/${name}.ts`), WORKFLOW_THREAD];
@@ -52,7 +76,7 @@ export async function bundleOperator(folder: string): Promise<void> {
     input: Object.fromEntries(files.map(file => [parse(file).name, join(root, file)])),
     platform: 'node',
     external: [...SELDOM_NEEDED, /^node:/],
-    plugins: [filesOfPackages, withoutWorkflowBundler],
+    plugins: [filesOfPackages, withoutWorkflowBundler, withoutDescriptors],
     // A warning is of something that would fail when it runs.
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message);
