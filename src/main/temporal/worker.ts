@@ -1,5 +1,4 @@
 /** Temporal's workers: one runs the workflows with their passes and steps, and one the activities that move data. */
-import { availableParallelism } from 'node:os';
 import {
   type NativeConnection,
   Worker,
@@ -12,6 +11,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Scrub } from '../../telemetry/scrub.ts';
 import { transfersQueue } from '../../workflows/messages.ts';
 import type { Config } from '../config/config.ts';
+import { processors } from './processors.ts';
 import { WorkflowTaskSlots } from './workflow-task-slots.ts';
 
 export interface WorkerParts {
@@ -22,7 +22,7 @@ export interface WorkerParts {
   readonly scrub: Scrub;
 }
 
-/** Each takes some 30 MiB, and no operator has work for more. */
+/** Each takes some 30 MiB and a quarter of a second of a processor at a start, and no operator has work for more. */
 const MOST_THREADS = 4;
 /** A cold replay takes up to 100 ms of a processor: with a fifth of one, so many end after two seconds of the ten they have. */
 const REPLAYS_A_THREAD = 4;
@@ -33,7 +33,7 @@ export function workerLimits({
   maxConcurrentActivities,
   maxConcurrentWorkflowTasks,
 }: Config['worker']) {
-  const threads = Math.min(availableParallelism(), MOST_THREADS);
+  const threads = Math.min(processors(), MOST_THREADS);
   const replaying = Math.min(threads * REPLAYS_A_THREAD, maxConcurrentWorkflowTasks);
   // Neither local activities nor Nexus are used.
   const one = { type: 'fixed-size', numSlots: 1 } as const;
