@@ -11,6 +11,11 @@ const smaller = { ones: 6, threes: 1, patienceMs: 900_000 };
 vi.setConfig({ testTimeout: 1_200_000 });
 
 pressureDrill(
+  'beside one busy neighbour',
+  { ...fleet, namespace: 'drill-pressure-neighbour' },
+  { neighbours: 1 },
+);
+pressureDrill(
   'beside two busy neighbours',
   { ...fleet, namespace: 'drill-pressure-busy' },
   { neighbours: 2 },
