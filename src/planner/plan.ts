@@ -8,6 +8,8 @@ import { planCreation } from './operations/create/index.ts';
 import { type Decision, OPERATIONS, type Word } from './model/decision.ts';
 import { planDeletion } from './operations/delete/index.ts';
 import type { Actor, Observation } from './model/observation.ts';
+import type { Situation } from './model/situation.ts';
+import { situationOf } from './situation.ts';
 import { continueRemoval, planMembership } from './operations/membership/index.ts';
 import { planClaimLabels } from './operations/volumes/claim-labels.ts';
 import { hasFailed, isPassedOver, othersGoOn } from './checks/failed-steps.ts';
@@ -30,7 +32,7 @@ import { planCertificates, planSecurity, planHeldCertificates } from './operatio
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './operations/upgrade/index.ts';
 
 /** What is looked at first goes first; each answers undefined when it has nothing to do. */
-const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] = [
+const PLANNERS: readonly ((observation: Situation) => Decision | undefined)[] = [
   planDeletion,
   planResourceStamps,
   planLostDomain,
@@ -65,8 +67,12 @@ const PLANNERS: readonly ((observation: Observation) => Decision | undefined)[] 
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
-  if (observation === undefined) return { kind: 'gone' };
-  const seen = { ...observation, actor };
+  return observation === undefined ? { kind: 'gone' } : decide(situationOf(observation), actor);
+}
+
+/** The same, of a situation that is worked out already. */
+export function decide(situation: Situation, actor: Actor): Decision {
+  const seen = { ...situation, actor };
   const decision = admitting(firstDecision(seen, actor), seen, actor);
   return withWord(decision, actor);
 }
@@ -75,7 +81,7 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
 const FOR_PEOPLE = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
 
 /** A change that waits for a member which is not started again until a person has done something waits for that. */
-function planMembershipOrCause(observation: Observation): Decision | undefined {
+function planMembershipOrCause(observation: Situation): Decision | undefined {
   const decision = planMembership(observation);
   if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
   const cause = planWaiting(observation);
@@ -84,7 +90,7 @@ function planMembershipOrCause(observation: Observation): Decision | undefined {
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */
-function firstDecision(observation: Observation, actor: Actor): Decision {
+function firstDecision(observation: Situation, actor: Actor): Decision {
   let passedOver: Decision | undefined;
   for (const planner of PLANNERS) {
     const wanted = asRestore(planner(observation), observation);
@@ -98,7 +104,7 @@ function firstDecision(observation: Observation, actor: Actor): Decision {
 }
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
-function admitting(decision: Decision, observation: Observation, actor: Actor): Decision {
+function admitting(decision: Decision, observation: Situation, actor: Actor): Decision {
   const steps = admission(observation, decision);
   if (steps.length === 0) return decision;
   const underWay = OPERATIONS.find(operation => operation === observation.cluster.status.operation?.type);
@@ -123,14 +129,14 @@ function withWord(decision: Decision, { approvals = [], requests = [], aborted, 
 }
 
 /** Until clients are let in, whatever brings a restored cluster to its size is part of the restore. */
-function asRestore(decision: Decision | undefined, { cluster }: Observation): Decision | undefined {
+function asRestore(decision: Decision | undefined, { cluster }: Situation): Decision | undefined {
   const under = restoreUnderWay(cluster);
   if (decision?.kind !== 'operate' || cluster.deleting || under === undefined) return decision;
   return about(under.uid, { ...decision, operation: 'restoreCluster' });
 }
 
 /** Work that people stopped is shown, not done. */
-function unlessStopped(decision: Decision, observation: Observation, actor: Actor): Decision {
+function unlessStopped(decision: Decision, observation: Situation, actor: Actor): Decision {
   if (decision.kind !== 'operate') return decision;
   const stop = stopOf(decision, observation, actor);
   if (stop === undefined) return decision;
@@ -139,7 +145,7 @@ function unlessStopped(decision: Decision, observation: Observation, actor: Acto
 
 function stopOf(
   { operation, step, undo, subject }: Extract<Decision, { kind: 'operate' }>,
-  { cluster }: Observation,
+  { cluster }: Situation,
   actor: Actor,
 ): { reason: string; message: string } | undefined {
   if (actor.paused !== undefined) {

@@ -13,6 +13,7 @@ import type { EtcdBackup } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { coreosSecrets, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
 
@@ -116,7 +117,9 @@ describe('a client certificate of the operator whose key is another one’s', ()
     const seen = await observe(world.deps, world.ref);
     await spoil();
     if (seen === undefined) throw new Error('the cluster is gone');
-    await expect(onLeader(world.deps, seen.observation, leader => leader.status())).rejects.toMatchObject({
+    await expect(
+      onLeader(world.deps, situationOf(seen.observation), leader => leader.status()),
+    ).rejects.toMatchObject({
       type: 'PreconditionChanged',
       message: expect.stringMatching(/Secret example-operator cannot be used: etcd-client\.key/),
     });

@@ -36,6 +36,7 @@ import {
   UID,
   stampsIn,
 } from '../worlds/builders.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 
 const RUNS = '3.5.35';
 
@@ -184,8 +185,11 @@ function seen(then: EtcdCluster, now: EtcdCluster): Observation {
 
 /** The status that a pass writes of it. */
 function report(observation: Observation, decision: Decision): EtcdClusterStatus {
-  const members = observedMembers(observation);
-  return statusOf({ observation, decision, actor: {}, members }, { workflowId: 'w', now: NOW });
+  const members = observedMembers(situationOf(observation));
+  return statusOf(
+    { observation: situationOf(observation), decision, actor: {}, members },
+    { workflowId: 'w', now: NOW },
+  );
 }
 
 /** A cluster that lives as `spec` says, after a pass. */

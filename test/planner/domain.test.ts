@@ -20,6 +20,7 @@ import {
   aRunningStatus,
   TOKEN,
 } from '../worlds/builders.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 
 /** The domain was changed, and the record of the old one was lost with the status: the quorum's list still has it. */
 function renamed(given: Partial<Observation> = {}): Observation {
@@ -181,7 +182,7 @@ describe('the domain of a cluster whose status was lost', () => {
 
 describe('members whose URLs end in another domain', () => {
   it('have nothing cleared away, and it is said what to write back', () => {
-    const decision = planMembership(renamed(left));
+    const decision = planMembership(situationOf(renamed(left)));
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'DomainChanged' });
     expect(decision?.kind === 'blocked' && decision.message).toContain('remove spec.pod.ClusterDomain');
   });
@@ -196,7 +197,7 @@ describe('members whose URLs end in another domain', () => {
   });
 
   it('have what a removal left cleared away when they are ours', () => {
-    expect(planMembership(aRunningCluster(left))).toMatchObject({
+    expect(planMembership(situationOf(aRunningCluster(left)))).toMatchObject({
       kind: 'operate',
       step: { kind: 'retireMember', member: 'example-7' },
     });
@@ -215,7 +216,7 @@ describe('members that people added', () => {
       started: true,
     };
     const membership = { ...whole.membership, members: [...whole.membership.members, stranger] };
-    expect(planMembership({ ...whole, membership })).toMatchObject({
+    expect(planMembership(situationOf({ ...whole, membership }))).toMatchObject({
       kind: 'blocked',
       reason: 'ForeignMember',
       plan: [{ kind: 'retireMember' }],

@@ -48,6 +48,7 @@ import {
   UID,
 } from '../worlds/builders.ts';
 import { ofSchema } from '../worlds/schema-arbitrary.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 
 function specsOf<Spec>(kind: Kind): fc.Arbitrary<Spec> {
   const definition = customResourceDefinitions().find(({ spec }) => spec.names.kind === kind);
@@ -77,7 +78,12 @@ function objectsOf(observation: Observation): readonly object[] {
 
 function look(observation: Observation): void {
   const decision = plan(observation, {});
-  const findings = { observation, decision, actor: {}, members: observedMembers(observation) };
+  const findings = {
+    observation: situationOf(observation),
+    decision,
+    actor: {},
+    members: observedMembers(situationOf(observation)),
+  };
   const status = statusOf(findings, { workflowId: 'etcdcluster/shop/example', now: NOW });
   const before: EtcdClusterStatus = observation.cluster.status;
   expect(status.conditions?.length).toBeGreaterThan(0);
@@ -201,7 +207,7 @@ describe('an EtcdRestore of any specification', () => {
       const observation = {
         now,
         restore,
-        target: lives ? aRunningCluster() : undefined,
+        target: lives ? situationOf(aRunningCluster()) : undefined,
         backup: found ? backup : undefined,
       };
       const decision = planRestoreResource(observation);

@@ -24,6 +24,7 @@ import {
   TOKEN,
   UNKNOWN_MEMBERSHIP,
 } from '../worlds/builders.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 
 const names = fc.constantFrom('example-0', 'example-1', 'example-2', 'example-3', 'example-10', 'other-0');
 const tokens = fc.constantFrom(TOKEN, TOKEN, 'example-0b7e6e34-2', 'another-cluster-1', undefined);
@@ -250,8 +251,11 @@ describe('for every observation', () => {
     fc.assert(
       fc.property(observations, actors, (observation, actor) => {
         const decision = plan(observation, actor);
-        const members = observedMembers(observation);
-        const status = statusOf({ observation, decision, actor, members }, { workflowId: 'w', now: NOW });
+        const members = observedMembers(situationOf(observation));
+        const status = statusOf(
+          { observation: situationOf(observation), decision, actor, members },
+          { workflowId: 'w', now: NOW },
+        );
         const { incarnation, clusterID, storage, lastSerial } = observation.cluster.status;
         expect(status.incarnation).toEqual(incarnation);
         expect(status.clusterID).toBe(clusterID);
@@ -269,9 +273,9 @@ describe('for every observation', () => {
     fc.assert(
       fc.property(observations, actors, (observation, actor) => {
         const decision = plan(observation, actor);
-        const members = observedMembers(observation);
+        const members = observedMembers(situationOf(observation));
         const { conditions } = statusOf(
-          { observation, decision, actor, members },
+          { observation: situationOf(observation), decision, actor, members },
           { workflowId: 'w', now: NOW },
         );
         if (conditions?.find(({ type }) => type === 'Available')?.status !== 'True') return;

@@ -239,7 +239,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     latchedGoal: ['members.length === 0'],
     continueUpgrade: ['replacementIsDue(observation)', 'coming.deleting'],
     planUpgrade: ['first === undefined'],
-    lastGate: ['!seatsOf(observation).every(seat => runs(seat, to))', 'obstacle === undefined'],
+    lastGate: ['!observation.members.every(seat => runs(seat, to))', 'obstacle === undefined'],
   }),
   ...exempt('a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts', {
     graceOver: ['isExchanged'],

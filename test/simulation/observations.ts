@@ -6,6 +6,7 @@ import { observedMembers } from '../../src/planner/report/members.ts';
 import { statusOf } from '../../src/planner/report/status.ts';
 import { type Generated, generated } from './generated-observations.ts';
 import { forbidden } from './oracle.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 
 export interface Judged {
   readonly observations: number;
@@ -73,9 +74,9 @@ function faultText(of: Generated, onDecision: (what: string) => void): string | 
 
 /** Why the decision must not be; undefined when nothing speaks against it. What is told of it must be told, too. */
 function faultOf({ observation, actor }: Generated, decision: Decision): string | undefined {
-  const members = observedMembers(observation);
+  const members = observedMembers(situationOf(observation));
   statusOf(
-    { observation, decision, actor, members },
+    { observation: situationOf(observation), decision, actor, members },
     { workflowId: 'w', now: new Date(observation.now).toISOString() },
   );
   return decision.kind === 'operate' ? forbidden(observation, actor, decision) : undefined;

@@ -2,7 +2,8 @@
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Decision } from '../../planner/model/decision.ts';
 import type { Actor, Observation } from '../../planner/model/observation.ts';
-import { plan } from '../../planner/plan.ts';
+import { decide } from '../../planner/plan.ts';
+import { situationOf } from '../../planner/situation.ts';
 import { judge, type Verdict } from '../../planner/checks/human-requests.ts';
 import { transitions } from '../../planner/report/events.ts';
 import { observedMembers } from '../../planner/report/members.ts';
@@ -56,12 +57,13 @@ export async function assess(
 ): Promise<Assessment> {
   return retryOnConflict(async () => {
     const seen = await observe(deps, ref);
-    const decision = plan(seen?.observation, context.actor);
-    if (seen === undefined || decision.kind === 'gone') {
+    if (seen === undefined) {
       deps.onPass({ cluster: ref, decision: 'gone', figures: undefined, ended: undefined });
       return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
     }
-    const { cluster, observation } = seen;
+    const { cluster } = seen;
+    const observation = situationOf(seen.observation);
+    const decision = decide(observation, context.actor);
     const now = timestamp(deps.now());
     const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
     const status = statusOf(findings, { workflowId: context.workflowId, now });

@@ -1,6 +1,6 @@
 /** Talking to the leader of a cluster: membership changes are asked of it, and of nobody else. */
 import type { EtcdMember } from '../../etcd/port.ts';
-import type { Observation } from '../../planner/model/observation.ts';
+import type { Situation } from '../../planner/model/situation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { dial } from '../observe/probe.ts';
@@ -9,23 +9,20 @@ import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts'
 /** Dials the leader that was observed, and closes the connection afterwards. Fails when none was. */
 export async function onLeader<T>(
   deps: Dependencies,
-  observation: Observation,
+  situation: Pick<Situation, 'cluster' | 'pods' | 'leader'>,
   ask: (leader: EtcdMember) => Promise<T>,
 ): Promise<T> {
-  const { cluster, pods, probes } = observation;
-  const leading = pods.find(({ name }) => {
-    const probe = probes[name];
-    return probe?.answered === true && probe.leaderId === probe.memberId;
-  });
+  const { cluster, pods, leader } = situation;
+  const leading = pods.find(({ name }) => name === leader?.name);
   if (leading?.ip === undefined) throw preconditionChanged('no leader is seen');
   const { name, namespace, config } = cluster;
   const access = clientAccess(await readTlsSecrets(deps.kube, cluster.object));
   if ('unusable' in access) throw preconditionChanged(access.unusable);
   const address = { name, namespace, domain: config.pod.ClusterDomain, access };
-  const leader = dial(deps.etcd, address, { name: leading.name, ip: leading.ip });
+  const dialled = dial(deps.etcd, address, { name: leading.name, ip: leading.ip });
   try {
-    return await ask(leader);
+    return await ask(dialled);
   } finally {
-    leader.close();
+    dialled.close();
   }
 }

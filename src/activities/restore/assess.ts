@@ -7,6 +7,7 @@ import {
   type RestoreDecision,
 } from '../../planner/restore/resource.ts';
 import { restoreStatus } from '../../planner/restore/report.ts';
+import { situationOf } from '../../planner/situation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { observe } from '../observe/observe.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -33,10 +34,11 @@ export async function assessRestore(
     const cluster = restore && (await findCluster(deps, restore));
     const told = cluster === undefined ? {} : { cluster };
     if (restore === undefined) return { decision: planRestoreResource(undefined), summary: undefined };
+    const seen = cluster && (await observe(deps, cluster));
     const observation = {
       now: deps.now(),
       restore: { ...restore, status: withoutWatchers(restore.status ?? {}) },
-      target: cluster && (await observe(deps, cluster))?.observation,
+      target: seen && situationOf(seen.observation),
       backup: await readBackupOf(deps.kube, restore),
     };
     const decision = planRestoreResource(observation, actor);

@@ -1,8 +1,10 @@
 import type { Step } from '../../planner/model/decision.ts';
 import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/checks/caught-up.ts';
 import { everyVoterHealthy } from '../../planner/checks/preflight.ts';
-import { type Seat, seatsOf } from '../../planner/model/member-view.ts';
-import type { Observation, PodFacts } from '../../planner/model/observation.ts';
+import type { Seat } from '../../planner/model/member-view.ts';
+import type { PodFacts } from '../../planner/model/observation.ts';
+import type { Situation } from '../../planner/model/situation.ts';
+import { situationOf } from '../../planner/situation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
@@ -38,15 +40,15 @@ export async function promoteLearner(
     const seen = await observe(deps, ref);
     if (seen === undefined || seen.observation.cluster.deleting)
       throw preconditionChanged('the resource is gone');
-    const { observation } = seen;
-    const seats = seatsOf(observation);
+    const observation = situationOf(seen.observation);
+    const { members: seats } = observation;
     const seat = seats.find(candidate => candidate.id === step.id);
     if (observation.membership.known && seat === undefined)
       throw preconditionChanged(`${step.member} is no member`);
     if (seat !== undefined && !seat.isLearner) return 'done';
     if (!mayBePromoted(seat?.pod)) return 'trouble';
     if (isSilent(observation, seat)) await writeEntry(deps, observation, step);
-    since = isWell(observation, seats, step.member) ? (since ?? deps.now()) : undefined;
+    since = isWell(observation, step.member) ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
     if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
     await onLeader(deps, observation, leader => leader.promote(step.id));
@@ -63,31 +65,27 @@ export async function promoteLearner(
 async function stillFollows(
   deps: Dependencies,
   ref: ClusterRef,
-  { observation, step }: { readonly observation: Observation; readonly step: PromoteLearner },
+  { observation, step }: { readonly observation: Situation; readonly step: PromoteLearner },
 ): Promise<boolean> {
   const head = headOf(observation);
   await writeEntry(deps, observation, step);
   const after = await observe(deps, ref);
   if (after === undefined || head === undefined) return false;
-  const others = everyVoterHealthy(seatsOf(after.observation)) === undefined;
+  const others = everyVoterHealthy(situationOf(after.observation).members) === undefined;
   return others && hasAppliedMoreThan(after.observation, step.member, head);
 }
 
-function isWell(observation: Observation, seats: readonly Seat[], member: string): boolean {
-  return everyVoterHealthy(seats) === undefined && hasCaughtUp(observation, member);
+function isWell(observation: Situation, member: string): boolean {
+  return everyVoterHealthy(observation.members) === undefined && hasCaughtUp(observation, member);
 }
 
 /** Whether the member is listed as started and does not answer. */
-function isSilent({ probes }: Observation, seat: Seat | undefined): boolean {
+function isSilent({ probes }: Situation, seat: Seat | undefined): boolean {
   return seat?.started === true && probes[seat.name]?.answered !== true;
 }
 
 /** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. */
-async function writeEntry(
-  deps: Dependencies,
-  observation: Observation,
-  { id }: PromoteLearner,
-): Promise<void> {
+async function writeEntry(deps: Dependencies, observation: Situation, { id }: PromoteLearner): Promise<void> {
   await onLeader(deps, observation, leader => leader.disarm(id, 'NOSPACE'));
 }
 

@@ -2,6 +2,7 @@ import type { Step } from '../../planner/model/decision.ts';
 import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
 import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
 import { seatsOf } from '../../planner/model/member-view.ts';
+import type { Situation } from '../../planner/model/situation.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import { observe } from '../observe/observe.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
@@ -63,17 +64,17 @@ export async function removeMember(
  * The learner that was added for a member before that was lost, as when its claim goes first and its pod later: nobody is
  * added for it any more, and what waits for its successor would take the next member for that one.
  */
-function successorOf(observation: Observation, { id }: { readonly id: string }): string | undefined {
+function successorOf(observation: Situation, { id }: { readonly id: string }): string | undefined {
   const { config, status } = observation.cluster;
-  const staying = seatsOf(observation).filter(seat => seat.id !== id);
+  const staying = observation.members.filter(seat => seat.id !== id);
   if (staying.length < config.size) return undefined;
   const learner = staying.find(({ isLearner }) => isLearner)?.name;
   return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
 }
 
 /** What another cluster has left on the volume is nobody's here to delete: the claim is kept for a while. */
-function bringsOtherData(observation: Observation, { id }: { readonly id: string }): boolean {
-  const seat = seatsOf(observation).find(candidate => candidate.id === id);
+function bringsOtherData(observation: Situation, { id }: { readonly id: string }): boolean {
+  const seat = observation.members.find(candidate => candidate.id === id);
   return seat !== undefined && seat.isLearner && otherClusterOf(observation, seat) !== undefined;
 }
 

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { Step } from '../../planner/model/decision.ts';
-import { plan } from '../../planner/plan.ts';
-import type { Observation } from '../../planner/model/observation.ts';
+import { decide } from '../../planner/plan.ts';
+import type { Situation } from '../../planner/model/situation.ts';
+import { situationOf } from '../../planner/situation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { observe } from '../observe/observe.ts';
@@ -16,17 +17,18 @@ export async function stillPlanned(
   deps: Dependencies,
   ref: ClusterRef,
   step: Step,
-): Promise<{ cluster: EtcdCluster; observation: Observation }> {
+): Promise<{ cluster: EtcdCluster; observation: Situation }> {
   const seen = await observe(deps, ref);
   const isForTheLiving = step.kind !== 'forceDeletePods';
   if (seen === undefined || (seen.observation.cluster.deleting && isForTheLiving))
     throw preconditionChanged('the resource is gone');
-  const decision = plan(seen.observation, step.word ?? {});
-  if (decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
-    const instead = decision?.kind === 'blocked' ? decision.message : 'something else is planned now';
+  const observation = situationOf(seen.observation);
+  const decision = decide(observation, step.word ?? {});
+  if (decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
+    const instead = decision.kind === 'blocked' ? decision.message : 'something else is planned now';
     throw preconditionChanged(`${step.kind} is not done: ${instead}`);
   }
-  return seen;
+  return { cluster: seen.cluster, observation };
 }
 
 /** As it went through Temporal; what a claim is kept until depends on when it was looked at. */

@@ -1,5 +1,5 @@
 /** Whether a learner may become a voter. etcd asks only how much of the log it once had: it promoted one that was dead. */
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 
 /** Entries of the log that a learner may lack however short the log is. */
 const NEARLY_NOTHING = 1_000n;
@@ -8,33 +8,29 @@ const NEARLY_NOTHING = 1_000n;
  * Whether the learner itself answers, follows the very leader that is seen, and lacks next to nothing of its log. One that is
  * cut off from the leader may have the whole log: as a voter it would count against a quorum that it cannot be part of.
  */
-export function hasCaughtUp({ probes }: Pick<Observation, 'probes'>, member: string): boolean {
+export function hasCaughtUp(
+  { probes, leader }: Pick<Situation, 'probes' | 'leader'>,
+  member: string,
+): boolean {
   const learner = probes[member];
   if (learner?.answered !== true || !learner.isLearner || learner.errors.length > 0) return false;
-  const leader = leaderAmong(probes);
-  if (leader === undefined || learner.leaderId !== leader.memberId) return false;
-  const head = BigInt(leader.raftIndex);
+  if (leader === undefined || learner.leaderId !== leader.probe.memberId) return false;
+  const head = BigInt(leader.probe.raftIndex);
   const allowed = head / 1_000n > NEARLY_NOTHING ? head / 1_000n : NEARLY_NOTHING;
   return head - BigInt(learner.raftAppliedIndex) <= allowed;
 }
 
 /** How far the leader's log goes; undefined while nobody is seen to lead. */
-export function headOf({ probes }: Pick<Observation, 'probes'>): bigint | undefined {
-  const leader = leaderAmong(probes);
-  return leader && BigInt(leader.raftIndex);
+export function headOf({ leader }: Pick<Situation, 'leader'>): bigint | undefined {
+  return leader && BigInt(leader.probe.raftIndex);
 }
 
 /** Whether the member says that it has applied an entry that is newer than this index. */
 export function hasAppliedMoreThan(
-  { probes }: Pick<Observation, 'probes'>,
+  { probes }: Pick<Situation, 'probes'>,
   member: string,
   index: bigint,
 ): boolean {
   const probe = probes[member];
   return probe?.answered === true && BigInt(probe.raftAppliedIndex) > index;
-}
-
-function leaderAmong(probes: Observation['probes']) {
-  const answered = Object.values(probes).filter(probe => probe.answered);
-  return answered.find(probe => probe.leaderId === probe.memberId);
 }

@@ -8,8 +8,9 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { isAtLeast } from '../../api/versions/compare.ts';
 import type { Obstacle } from './obstacles.ts';
 import { onlyOurs } from './preflight.ts';
-import { type Seat, seatsOf } from '../model/member-view.ts';
-import type { Observation, PodFacts } from '../model/observation.ts';
+import type { Seat } from '../model/member-view.ts';
+import type { PodFacts } from '../model/observation.ts';
+import type { Situation, SituationWithoutGoal } from '../model/situation.ts';
 import { certificatesAreGood } from '../operations/certificates/index.ts';
 
 /** Entries of the log that a member may lack, or have and not have applied, and still count as level with the others. */
@@ -33,12 +34,12 @@ export interface Gate {
 }
 
 /** What keeps the next member from being touched, or nothing. */
-export function nextMemberMayGo(observation: Observation, gate: Gate = {}): Obstacle | undefined {
+export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstacle | undefined {
   const uncertified = certificatesAreGood(observation);
   if (uncertified !== undefined) return uncertified;
   const { membership } = observation;
   if (!membership.known) return { reason: 'NoQuorum', message: `no quorum answers: ${membership.message}` };
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const gates: readonly (() => Obstacle | undefined)[] = [
     () => onlyOurs(seats),
     () => unfinished(seats),
@@ -64,8 +65,8 @@ export function nextMemberMayGo(observation: Observation, gate: Gate = {}): Obst
  * those before it did, and all are to hold the same keys. A kubelet calls a container that it has started for another image
  * ready, not ready a second later, and ready again (watched in 1.35).
  */
-export function upgradeMayEnd(observation: Observation): Obstacle | undefined {
-  const all = seatsOf(observation);
+export function upgradeMayEnd(observation: SituationWithoutGoal): Obstacle | undefined {
+  const { members: all } = observation;
   return (
     unwell(all, /NOSPACE/) ??
     unread(all) ??
@@ -76,15 +77,14 @@ export function upgradeMayEnd(observation: Observation): Obstacle | undefined {
 }
 
 /** Since when the leader of now leads in the term of now, as far as was seen (ms since the epoch). */
-export function leaderSince(observation: Observation): number | undefined {
-  const { now, cluster, probes } = observation;
-  const leading = Object.entries(probes).find(
-    ([, probe]) => probe.answered && probe.leaderId === probe.memberId,
-  );
-  if (leading === undefined) return undefined;
-  const [leader, probe] = leading;
+export function leaderSince({
+  now,
+  cluster,
+  leader,
+}: Pick<Situation, 'now' | 'cluster' | 'leader'>): number | undefined {
+  if (leader === undefined) return undefined;
   const { status } = cluster;
-  const same = probe.answered && status.raftTerm === probe.raftTerm && status.leader === leader;
+  const same = status.raftTerm === leader.probe.raftTerm && status.leader === leader.name;
   const since = same ? parseTimestamp(status.leaderSince) : undefined;
   // Noted by a replica of the operator whose clock is ahead: it has not led since the future.
   return since === undefined || since > now ? now : since;
@@ -104,7 +104,7 @@ function unwell(seats: readonly Seat[], tolerated: RegExp | undefined): Obstacle
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function unsettled(observation: Observation, seats: readonly Seat[]): Obstacle | undefined {
+function unsettled(observation: SituationWithoutGoal, seats: readonly Seat[]): Obstacle | undefined {
   const leaders = new Set(seats.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
   if (leaders.size !== 1)
     return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };
@@ -137,7 +137,7 @@ function mixed(seats: readonly Seat[], allowed: readonly string[] | undefined): 
 }
 
 function full(
-  { cluster }: Observation,
+  { cluster }: SituationWithoutGoal,
   seats: readonly Seat[],
   tolerated: RegExp | undefined,
 ): Obstacle | undefined {
@@ -157,7 +157,7 @@ function unready(seats: readonly Seat[]): Obstacle | undefined {
 }
 
 /** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */
-function different({ hashes }: Observation, seats: readonly Seat[]): Obstacle | undefined {
+function different({ hashes }: SituationWithoutGoal, seats: readonly Seat[]): Obstacle | undefined {
   // One member holds what it holds.
   if (seats.length < 2) return undefined;
   if (hashes === undefined) {
@@ -183,7 +183,7 @@ function different({ hashes }: Observation, seats: readonly Seat[]): Obstacle | 
 }
 
 /** What the members of a group say, when those that have compacted alike do not say the same. */
-function unequal(seats: readonly Seat[], hashes: NonNullable<Observation['hashes']>): string[] {
+function unequal(seats: readonly Seat[], hashes: NonNullable<Situation['hashes']>): string[] {
   const said = seats.flatMap(({ name }) => {
     const fact = hashes[name];
     return fact?.ok === true ? [{ name, ...fact }] : [];
@@ -194,7 +194,11 @@ function unequal(seats: readonly Seat[], hashes: NonNullable<Observation['hashes
     .flatMap(group => group.map(({ name, hash }) => `${name} ${hash}`));
 }
 
-function unquiet(observation: Observation, seats: readonly Seat[], soakMs: number): Obstacle | undefined {
+function unquiet(
+  observation: SituationWithoutGoal,
+  seats: readonly Seat[],
+  soakMs: number,
+): Obstacle | undefined {
   const { now } = observation;
   const youngest = Math.max(
     ...seats.map(({ pod }) => Math.max(readySince(observation, pod), pod?.imageReplacedAt ?? 0)),
@@ -211,7 +215,7 @@ function unquiet(observation: Observation, seats: readonly Seat[], soakMs: numbe
  * Since when the pod is ready (ms since the epoch), as its kubelet says. What lies in the future says only that its clock is ahead of
  * ours: then it counts since when we have seen every member healthy.
  */
-function readySince({ now, cluster }: Observation, pod: PodFacts | undefined): number {
+function readySince({ now, cluster }: SituationWithoutGoal, pod: PodFacts | undefined): number {
   const said = pod?.readyChangedAt ?? pod?.createdAt ?? now;
   if (said <= now) return said;
   const healthy = cluster.status.conditions?.find(
@@ -221,7 +225,7 @@ function readySince({ now, cluster }: Observation, pod: PodFacts | undefined): n
 }
 
 /** Said, since people who compare the pod's conditions with their watch see something else. */
-function clockAhead({ now }: Observation, pod: PodFacts | undefined): string[] {
+function clockAhead({ now }: SituationWithoutGoal, pod: PodFacts | undefined): string[] {
   const aheadMs = (pod?.readyChangedAt ?? now) - now;
   if (pod === undefined || aheadMs <= 0) return [];
   const seconds = Math.ceil(aheadMs / 1_000);

@@ -3,8 +3,9 @@
  * on it names exact ids, and is planned like everything else), or done. Requests wait for each other.
  */
 import { goesToSleep } from '../operations/hibernate/index.ts';
-import { isHealthy, type Seat, seatsOf } from '../model/member-view.ts';
-import type { Observation, PersonRequest } from '../model/observation.ts';
+import { isHealthy, type Seat } from '../model/member-view.ts';
+import type { PersonRequest } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 /** What became of a request. */
@@ -18,18 +19,18 @@ export type Verdict =
     };
 
 /** The request whose turn it is; undefined when nobody asked for anything. */
-export function requestUnderWay({ actor }: Observation): PersonRequest | undefined {
+export function requestUnderWay({ actor }: Situation): PersonRequest | undefined {
   return actor?.requests?.find(({ ids }) => ids !== undefined);
 }
 
 /** The ids that a request of this kind is about, when its turn has come. */
-export function askedIds(observation: Observation, kind: PersonRequest['kind']): readonly string[] {
+export function askedIds(observation: Situation, kind: PersonRequest['kind']): readonly string[] {
   const request = requestUnderWay(observation);
   return request?.kind === kind ? (request.ids ?? []) : [];
 }
 
 /** One verdict for each request, as things are now. */
-export function judge(observation: Observation, requests: readonly PersonRequest[] = []): Verdict[] {
+export function judge(observation: Situation, requests: readonly PersonRequest[] = []): Verdict[] {
   return requests.map(request => {
     const { id, ids } = request;
     const said = ids === undefined ? admit(observation, request) : follow(observation, request, ids);
@@ -41,7 +42,7 @@ export function judge(observation: Observation, requests: readonly PersonRequest
 type Said = readonly string[] | { readonly outcome: 'refused' | 'done'; readonly message: string };
 
 /** Whether it can be taken on at all, and the ids of what it is about. */
-function admit(observation: Observation, request: PersonRequest): Said {
+function admit(observation: Situation, request: PersonRequest): Said {
   const { cluster, membership } = observation;
   if (cluster.deleting) return refused('the cluster is being deleted');
   if (cluster.status.clusterID === undefined) return refused('the cluster is still being created');
@@ -49,31 +50,27 @@ function admit(observation: Observation, request: PersonRequest): Said {
     return refused('the cluster is hibernated: set spec.hibernated to false first');
   if (!membership.known)
     return refused(`no quorum answers, so the members are not known: ${membership.message}`);
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const seat = seats.find(({ name, id }) => [name, id].includes(request.target));
   if (request.target !== '' && seat === undefined) {
     const names = seats.map(({ name }) => name).join(', ');
     return refused(`${request.target} is no member; the members are ${names}`);
   }
-  return request.kind === 'restart' ? admitRestart(observation, seat) : admitFor(request.kind, seats, seat);
+  return request.kind === 'restart' ? admitRestart(observation, seat) : admitFor(request.kind, seat);
 }
 
-function admitFor(
-  kind: 'replaceMember' | 'moveLeader',
-  seats: readonly Seat[],
-  seat: Seat | undefined,
-): Said {
+function admitFor(kind: 'replaceMember' | 'moveLeader', seat: Seat | undefined): Said {
   if (seat === undefined) return refused('it names no member');
   const { name, id } = seat;
   if (!seat.ours) return refused(`${name} was added by hand, and is not touched`);
   if (seat.isLearner)
     return refused(`${name} is a learner: it becomes a voter by itself, and abort takes it back`);
   if (kind === 'replaceMember') return [id];
-  if (leads(seats, id)) return { outcome: 'done', message: `${name} leads already` };
+  if (seat.leads) return { outcome: 'done', message: `${name} leads already` };
   return isHealthy(seat) ? [id] : refused(`${name} is not seen healthy: it cannot lead`);
 }
 
-function admitRestart({ cluster, pods }: Observation, seat: Seat | undefined): Said {
+function admitRestart({ cluster, pods }: Situation, seat: Seat | undefined): Said {
   if (cluster.status.storage?.kind === 'EmptyDir')
     return refused('the members keep their data in their pods: a pod that is stopped is a lost member');
   const meant = pods.filter(pod => pod.owned && (seat === undefined || pod.name === seat.name));
@@ -81,7 +78,7 @@ function admitRestart({ cluster, pods }: Observation, seat: Seat | undefined): S
 }
 
 /** How far an accepted request has come. */
-function follow(observation: Observation, request: PersonRequest, ids: readonly string[]): Said {
+function follow(observation: Situation, request: PersonRequest, ids: readonly string[]): Said {
   const { cluster, membership, pods } = observation;
   if (cluster.deleting) return refused('the cluster is being deleted');
   if (request.kind === 'restart') {
@@ -91,18 +88,14 @@ function follow(observation: Observation, request: PersonRequest, ids: readonly 
   if (restoreUnderWay(cluster) !== undefined)
     return refused(`a restore takes the place of the cluster, and of ${request.target} with it`);
   if (!membership.known) return ids;
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const seat = seats.find(({ id }) => ids.includes(id));
   if (request.kind === 'moveLeader') {
     if (seat === undefined) return refused(`${request.target} is no member any more`);
-    return leads(seats, seat.id) ? { outcome: 'done', message: `${request.target} leads` } : ids;
+    return seat.leads ? { outcome: 'done', message: `${request.target} leads` } : ids;
   }
   const isWhole = seats.length >= cluster.config.size && !seats.some(({ isLearner }) => isLearner);
   return seat === undefined && isWhole ? { outcome: 'done', message: `${request.target} was replaced` } : ids;
-}
-
-function leads(seats: readonly Seat[], id: string): boolean {
-  return seats.some(({ probe }) => probe?.leaderId === id && probe.memberId === id);
 }
 
 function refused(message: string): Said {

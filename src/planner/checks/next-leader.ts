@@ -4,11 +4,6 @@ import { isHealthy, type Seat } from '../model/member-view.ts';
 /** Entries of the log that a member may lack and still be level with the others. */
 const LEVEL = 1_000;
 
-/** The seat that leads, as it says itself. */
-export function leaderOf(seats: readonly Seat[]): Seat | undefined {
-  return seats.find(({ id, probe }) => probe !== undefined && probe.leaderId === id);
-}
-
 /**
  * The voter to hand over to: level with the most advanced one, not one of `waiting` (which are about to go themselves) where
  * there is another, and then the first, so that the answer does not change with every entry that is written.

@@ -5,8 +5,7 @@
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../../api/names.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Consent, Step } from '../model/decision.ts';
-import { seatsOf } from '../model/member-view.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
 const MAX_SERIAL = 999_999_999;
@@ -23,10 +22,10 @@ export interface Obstacle {
   readonly first?: Step;
 }
 
-export type Check = (observation: Observation) => Obstacle | undefined;
+export type Check = (observation: Situation) => Obstacle | undefined;
 
 /** The first obstacle that the checks find, in their order. */
-export function firstObstacle(observation: Observation, checks: readonly Check[]): Obstacle | undefined {
+export function firstObstacle(observation: Situation, checks: readonly Check[]): Obstacle | undefined {
   for (const check of checks) {
     const obstacle = check(observation);
     if (obstacle !== undefined) return obstacle;
@@ -59,7 +58,7 @@ export const namesAreFree: Check = ({ cluster, peerService, clientService, disru
   return foreign && takenName(cluster, foreign.what);
 };
 
-function takenName({ namespace }: Observation['cluster'], what: string): Obstacle {
+function takenName({ namespace }: Situation['cluster'], what: string): Obstacle {
   return {
     reason: 'NameTaken',
     message: `${what} in namespace ${namespace} belongs to something else; remove it or give the cluster another name`,
@@ -94,7 +93,7 @@ export const membersAreOurs: Check = observation => {
   const recorded = cluster.status.clusterID;
   if (recorded === undefined) return volumesWereNew(observation);
   // One that never was a member is taken back (operations/membership/learner.ts), and keeps nobody else waiting.
-  const beginners = seatsOf(observation).filter(({ isLearner, started }) => isLearner && !started);
+  const beginners = observation.members.filter(({ isLearner, started }) => isLearner && !started);
   const members = Object.entries(probes).filter(
     ([name, probe]) =>
       probe.answered && (probe.clusterId === recorded || !beginners.some(seat => seat.name === name)),
@@ -114,12 +113,7 @@ export const membersAreOurs: Check = observation => {
  * etcd goes by the log that it finds, whatever it is told: a volume that an earlier cluster of this name has left behind brings
  * that one's members and data back. Both are told by the cluster's id.
  */
-function volumesWereNew({
-  cluster,
-  membership,
-  probes,
-  expectedClusterId,
-}: Observation): Obstacle | undefined {
+function volumesWereNew({ cluster, membership, probes, expectedClusterId }: Situation): Obstacle | undefined {
   const { namespace, name, status } = cluster;
   const { token = '' } = status.incarnation ?? {};
   const answers = Object.entries(probes).flatMap(([member, probe]) =>
@@ -140,7 +134,7 @@ function volumesWereNew({
  * A voter through which a quorum has just read is a member: a list without it is that of another quorum, as of a member whose
  * volume was put back to a time when it was alone. Which of them has what clients wrote is not for the operator to guess.
  */
-function unlistedVoters({ cluster, membership, probes }: Observation): Obstacle | undefined {
+function unlistedVoters({ cluster, membership, probes }: Situation): Obstacle | undefined {
   if (!membership.known) return undefined;
   const listed = membership.members.map(({ id }) => id);
   const unlisted = Object.entries(probes).filter(

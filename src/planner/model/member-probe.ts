@@ -32,6 +32,26 @@ export type MemberProbe =
       readonly denied?: boolean;
     };
 
+/** What a member said that answered. */
+export type AnsweredProbe = Extract<MemberProbe, { answered: true }>;
+
+/** Whether the member says itself that it leads: leaders are known by this, and by nothing else. */
+export function leads(probe: MemberProbe | undefined): probe is AnsweredProbe {
+  return probe?.answered === true && probe.leaderId === probe.memberId;
+}
+
+/** A member that says that it leads. */
+export interface LeadingMember {
+  readonly name: string;
+  readonly probe: AnsweredProbe;
+}
+
+/** Who of the members that were asked says that it leads; undefined when none does. */
+export function leaderAmong(probes: Readonly<Record<string, MemberProbe>>): LeadingMember | undefined {
+  for (const [name, probe] of Object.entries(probes)) if (leads(probe)) return { name, probe };
+  return undefined;
+}
+
 /** What a member says that the cluster has agreed on; undefined parts are not said. */
 export interface AgreedVersions {
   readonly cluster?: string | undefined;

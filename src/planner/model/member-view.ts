@@ -3,7 +3,7 @@ import { domainFault, domainIn } from '../../api/derived/domain.ts';
 import { isNameOfMember, memberName, peerUrl, serialOf } from '../../api/names.ts';
 import { securityOf } from '../../api/derived/tls.ts';
 import { lastSerialOf } from './identity.ts';
-import type { MemberProbe } from './member-probe.ts';
+import { type AnsweredProbe, leads } from './member-probe.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 
 export interface Seat {
@@ -18,7 +18,9 @@ export interface Seat {
   readonly started: boolean;
   readonly pod: PodFacts | undefined;
   readonly claim: ClaimFacts | undefined;
-  readonly probe: Extract<MemberProbe, { answered: true }> | undefined;
+  readonly probe: AnsweredProbe | undefined;
+  /** It says itself that it leads. */
+  readonly leads: boolean;
 }
 
 /** Every listed member, in the order of the serials; empty while no quorum tells. */
@@ -28,7 +30,8 @@ export function seatsOf(observation: Observation): Seat[] {
   const seats = membership.members.map(member => {
     const ownName = nameFromUrls(observation, member.peerUrls);
     const name = member.name === '' ? (ownName ?? member.peerUrls.join()) : member.name;
-    const probe = probes[name];
+    const answer = probes[name];
+    const probe = answer?.answered === true && answer.memberId === member.id ? answer : undefined;
     return {
       id: member.id,
       name,
@@ -38,7 +41,8 @@ export function seatsOf(observation: Observation): Seat[] {
       started: member.started,
       pod: pods.find(pod => pod.owned && pod.name === name),
       claim: claims.find(claim => claim.owned && claim.name === name),
-      probe: probe?.answered === true && probe.memberId === member.id ? probe : undefined,
+      probe,
+      leads: leads(probe),
     };
   });
   return seats.sort((a, b) => (serialOf(a.name) ?? 0) - (serialOf(b.name) ?? 0));
@@ -57,6 +61,7 @@ export function lastKnownSeat({ cluster, pods, claims, probes }: Observation, na
     pod: pods.find(pod => pod.owned && pod.name === name),
     claim: claims.find(claim => claim.owned && claim.name === name),
     probe: probe?.answered === true ? probe : undefined,
+    leads: leads(probe),
   };
 }
 
@@ -68,9 +73,13 @@ export function peerUrlOf({ cluster }: Pick<Observation, 'cluster'>, member: str
 }
 
 /** The name for the next member: above every serial that was ever used. */
-export function nextMember(observation: Observation): string {
-  const { cluster, pods, claims } = observation;
-  const names = [...seatsOf(observation), ...pods, ...claims].map(({ name }) => name);
+export function nextMember({
+  cluster,
+  pods,
+  claims,
+  members,
+}: Pick<Observation, 'cluster' | 'pods' | 'claims'> & { readonly members: readonly Seat[] }): string {
+  const names = [...members, ...pods, ...claims].map(({ name }) => name);
   const serials = names.map(name => serialOf(name) ?? -1);
   return memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
 }

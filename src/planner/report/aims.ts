@@ -14,9 +14,9 @@ import { planResourceStamps } from '../operations/stamps/resource.ts';
 import { smallClaims } from '../operations/volumes/growth.ts';
 import { goesToSleep, isAsleep } from '../operations/hibernate/index.ts';
 import { lossOf } from '../checks/evidence.ts';
-import { seatsOf } from '../model/member-view.ts';
 import { memberNames } from '../model/member-names.ts';
-import type { Observation, PersonRequest } from '../model/observation.ts';
+import type { PersonRequest } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { podChanges } from '../operations/rollout/rendering.ts';
 import { planRepair, sharedObjectSteps } from '../operations/repair/index.ts';
 import { judge, type Verdict } from '../checks/human-requests.ts';
@@ -24,7 +24,7 @@ import { unreadyPods } from '../operations/rollout/next-member.ts';
 import { planSealing } from '../operations/stamps/seal.ts';
 import { planStamps } from '../operations/stamps/claims.ts';
 import { planCertificates, securityIsUnchanged } from '../operations/certificates/index.ts';
-import { runs, upgradeGoal } from '../operations/upgrade/goal.ts';
+import { runs } from '../operations/upgrade/goal.ts';
 import type { Findings } from './conditions.ts';
 
 /** Whether what the operation is for was just observed. */
@@ -51,14 +51,14 @@ const AIMS: Readonly<Record<Operation, Aim>> = {
   deleteCluster: () => false,
 };
 
-function isRestored({ cluster, membership }: Observation, { startedAt }: OperationStatus): boolean {
+function isRestored({ cluster, membership }: Situation, { startedAt }: OperationStatus): boolean {
   const { completedAt } = cluster.status.incarnation?.restore ?? {};
   const done = parseTimestamp(completedAt);
   return membership.known && done !== undefined && done >= (parseTimestamp(startedAt) ?? 0);
 }
 
 /** Certificates, seals, Services, pods, stamps and labels: nothing of what repair puts back is missing, and no clients are kept out. */
-function nothingIsMissing(observation: Observation): boolean {
+function nothingIsMissing(observation: Situation): boolean {
   const { membership, cluster } = observation;
   if (goesToSleep(observation)) return sharedObjectSteps(observation).length === 0;
   // Who is to be sealed and stamped is known when a quorum lists the members.
@@ -77,8 +77,8 @@ function nothingIsMissing(observation: Observation): boolean {
   );
 }
 
-function isWhole(observation: Observation): boolean {
-  const seats = seatsOf(observation);
+function isWhole(observation: Situation): boolean {
+  const { members: seats } = observation;
   const voters = seats.filter(({ isLearner, started }) => !isLearner && started);
   return voters.length === observation.cluster.config.size && voters.length === seats.length;
 }
@@ -88,7 +88,7 @@ function isReplaced(findings: Findings): boolean {
   const { observation } = findings;
   const verdict = verdictOn(findings, 'replaceMember');
   if (verdict !== undefined) return verdict === 'done';
-  return isWhole(observation) && seatsOf(observation).every(seat => lossOf(observation, seat) === undefined);
+  return isWhole(observation) && observation.members.every(seat => lossOf(observation, seat) === undefined);
 }
 
 function isRolledOut(findings: Findings): boolean {
@@ -106,21 +106,21 @@ function isRolledOut(findings: Findings): boolean {
   return !hasDrift && smallClaims(observation).length === 0;
 }
 
-function allAreReady(observation: Observation): boolean {
+function allAreReady(observation: Situation): boolean {
   const members = memberNames(observation);
   const isThere = (name: string) => observation.pods.some(pod => pod.owned && pod.name === name);
   return members.length > 0 && members.every(isThere) && unreadyPods(observation).length === 0;
 }
 
 /** Every member and the cluster have arrived in the version that the upgrade was for. */
-function isUpgraded(observation: Observation, { goal }: OperationStatus): boolean {
+function isUpgraded(observation: Situation, { goal }: OperationStatus): boolean {
   const version = goal ?? observation.cluster.config.version;
-  return upgradeGoal(observation).kind !== 'go' && allRun(observation, version);
+  return observation.goal.kind !== 'go' && allRun(observation, version);
 }
 
 /** Whether every member is ready with this version; false while no quorum lists them. */
-export function allRun(observation: Observation, version: string): boolean {
-  const seats = seatsOf(observation);
+export function allRun(observation: Situation, version: string): boolean {
+  const { members: seats } = observation;
   return seats.length > 0 && seats.every(seat => runs(seat, version));
 }
 

@@ -3,10 +3,10 @@ import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditi
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Operation } from '../model/decision.ts';
 import type { MemberProbe } from '../model/member-probe.ts';
-import type { Actor, Observation } from '../model/observation.ts';
+import type { Actor } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../operations/hibernate/index.ts';
 import { awaitsSuccessor } from '../operations/membership/replacements.ts';
-import { seatsOf } from '../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../operations/membership/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
@@ -22,7 +22,7 @@ import { restorePending } from './restore-pending.ts';
 
 /** What the conditions are made from. */
 export interface Findings {
-  readonly observation: Observation;
+  readonly observation: Situation;
   readonly decision: Decision;
   readonly actor: Actor;
   readonly members: readonly ObservedMember[];
@@ -172,9 +172,9 @@ function healthy(findings: Findings): ConditionFinding {
 }
 
 /** A member was lost and removed, and its successor is still to come. More members that are asked for are another matter. */
-function membersMissing(observation: Observation): string | undefined {
+function membersMissing(observation: Situation): string | undefined {
   const { config, status } = observation.cluster;
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const voters = seats.filter(({ isLearner }) => !isLearner).length;
   const isVoter = (name: string) => seats.some(seat => seat.name === name && !seat.isLearner);
   const open = (status.replacements ?? []).filter(
@@ -231,12 +231,12 @@ function changing({ decision, observation, members }: Findings): ConditionFindin
     return [finding('Recovering', 'RestoringCluster', decision.plan[0]?.summary)];
   if (operation !== 'scaleCluster') return [];
   const { cluster } = observation;
-  const message = `Current cluster size: ${seatsOf(observation).length}, desired cluster size: ${cluster.config.size}`;
+  const message = `Current cluster size: ${observation.members.length}, desired cluster size: ${cluster.config.size}`;
   return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
 }
 
 /** Nobody asked for the restore that is under way: every volume is lost. */
-function isRescue({ restores = [], cluster }: Observation): boolean {
+function isRescue({ restores = [], cluster }: Situation): boolean {
   const under = restoreUnderWay(cluster);
   const rescues = restores.filter(({ onlyAfterTotalLoss }) => onlyAfterTotalLoss === true);
   return under === undefined ? rescues.length > 0 : rescues.some(({ uid }) => uid === under.uid);
@@ -266,7 +266,7 @@ function paused({ observation, actor }: Findings): ConditionFinding[] {
   return observation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];
 }
 
-function durable({ cluster }: Observation): ConditionFinding {
+function durable({ cluster }: Situation): ConditionFinding {
   const { storage } = cluster.status;
   if (storage === undefined) return finding('Durable', 'NotDecided');
   if (storage.kind === 'PersistentVolumeClaim') return finding('Durable', 'PersistentVolumes');
@@ -285,7 +285,7 @@ function durable({ cluster }: Observation): ConditionFinding {
 
 type Answered = Extract<MemberProbe, { answered: true }>;
 
-function answered(observation: Observation): Answered[] {
+function answered(observation: Situation): Answered[] {
   return Object.values(observation.probes).filter(probe => probe.answered);
 }
 

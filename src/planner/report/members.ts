@@ -2,10 +2,11 @@
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/schemas/types.ts';
 import { goesToSleep } from '../operations/hibernate/index.ts';
 import { lossOf, lostSince } from '../checks/evidence.ts';
-import { lastKnownSeat, type Seat, seatsOf } from '../model/member-view.ts';
+import { lastKnownSeat, type Seat } from '../model/member-view.ts';
 import { memberNames } from '../model/member-names.ts';
-import type { MemberProbe } from '../model/member-probe.ts';
-import type { ClaimFacts, Observation, PodFacts } from '../model/observation.ts';
+import { type AnsweredProbe, leads, type MemberProbe } from '../model/member-probe.ts';
+import type { ClaimFacts, PodFacts } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { timestamp } from '../../api/values/time.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
@@ -17,7 +18,7 @@ export interface ObservedMember {
 }
 
 /** Every member that the cluster has or is being given, in the order of their names' serials. */
-export function observedMembers(observation: Observation): ObservedMember[] {
+export function observedMembers(observation: Situation): ObservedMember[] {
   return memberNames(observation).map(name => observeMember(observation, name));
 }
 
@@ -28,7 +29,7 @@ export function memberStatus(members: readonly ObservedMember[]): NonNullable<Et
   return { ready: names(true), unready: names(false), details: members.map(member => member.detail) };
 }
 
-function observeMember(observation: Observation, name: string): ObservedMember {
+function observeMember(observation: Situation, name: string): ObservedMember {
   const pod = observation.pods.find(candidate => candidate.name === name);
   const probe = observation.probes[name];
   const claim = observation.claims.find(candidate => candidate.name === name && candidate.owned);
@@ -56,7 +57,7 @@ function doubts(claim: ClaimFacts | undefined): string[] {
 
 /** As the claim notes it of itself; else as it was recorded, also when another claim stands under the name by now. */
 function claimUidOf(
-  { cluster }: Observation,
+  { cluster }: Situation,
   { name, claim }: { readonly name: string; readonly claim: ClaimFacts | undefined },
 ): Pick<MemberDetail, 'claimUID'> {
   const before = cluster.status.members?.details?.find(detail => detail.name === name);
@@ -67,7 +68,7 @@ function claimUidOf(
 
 /** Remembered when the pod goes: a volume can be proved lost only by who knows where it was used. */
 function nodeOf(
-  { cluster }: Observation,
+  { cluster }: Situation,
   { name, pod }: { readonly name: string; readonly pod: PodFacts | undefined },
 ): Pick<MemberDetail, 'node'> {
   const before = cluster.status.members?.details?.find(detail => detail.name === name);
@@ -76,9 +77,9 @@ function nodeOf(
 }
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
-function lossTime(observation: Observation, name: string): Pick<MemberDetail, 'lostSince'> {
+function lossTime(observation: Situation, name: string): Pick<MemberDetail, 'lostSince'> {
   const seat = observation.membership.known
-    ? seatsOf(observation).find(candidate => candidate.name === name)
+    ? observation.members.find(candidate => candidate.name === name)
     : lastKnownSeat(observation, name);
   const before = lostSince(observation, name);
   if (seat === undefined) return {};
@@ -94,9 +95,7 @@ function isBetweenStarts({ pod, probe }: Seat, since: number | undefined): boole
   return !pod.ready && !pod.deleting && pod.createdAt <= since;
 }
 
-type Answered = Extract<MemberProbe, { answered: true }>;
-
-function answeredDetail(probe: Answered): Partial<MemberDetail> {
+function answeredDetail(probe: AnsweredProbe): Partial<MemberDetail> {
   return {
     id: probe.memberId,
     role: roleOf(probe),
@@ -107,14 +106,14 @@ function answeredDetail(probe: Answered): Partial<MemberDetail> {
   };
 }
 
-function roleOf(probe: Answered): MemberRole {
+function roleOf(probe: AnsweredProbe): MemberRole {
   if (probe.isLearner) return 'Learner';
-  return probe.leaderId === probe.memberId ? 'Leader' : 'Follower';
+  return leads(probe) ? 'Leader' : 'Follower';
 }
 
 /** What the other members know of one that did not answer, and which version it ran when it last did. */
 function listedDetail(
-  { membership, cluster }: Observation,
+  { membership, cluster }: Situation,
   name: string,
   claim: ClaimFacts | undefined,
 ): Partial<MemberDetail> {

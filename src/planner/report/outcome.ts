@@ -3,11 +3,10 @@
  * not because nothing of it is planned any more.
  */
 import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
-import { seatsOf } from '../model/member-view.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { said } from '../model/attribution.ts';
-import { runs, upgradeGoal } from '../operations/upgrade/goal.ts';
+import { runs } from '../operations/upgrade/goal.ts';
 import { allRun, ASKED, isReached, requestFor, verdictOn } from './aims.ts';
 import type { Findings } from './conditions.ts';
 
@@ -77,11 +76,11 @@ export function heldUpBy({ decision, observation: { membership } }: Findings): s
 /** An upgrade that waits for a member which is away has no step of its own, and has not ended. */
 function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus): boolean {
   if (decision.kind !== 'blocked') return false;
-  return decision.plan.length > 0 || (type === 'upgradeCluster' && upgradeGoal(observation).kind === 'go');
+  return decision.plan.length > 0 || (type === 'upgradeCluster' && observation.goal.kind === 'go');
 }
 
 /** Why what was begun has been undone; undefined when it was not. */
-function takenBack(observation: Observation, { type, goal }: OperationStatus): string | undefined {
+function takenBack(observation: Situation, { type, goal }: OperationStatus): string | undefined {
   const { cluster, membership } = observation;
   if (goal === undefined) return undefined;
   if (type === 'restoreCluster') {
@@ -99,7 +98,7 @@ function takenBack(observation: Observation, { type, goal }: OperationStatus): s
 }
 
 /** No member is between two versions: each is ready with what it is meant to run, and not all with the goal. */
-function hasStopped(observation: Observation, goal: string): boolean {
-  const seats = seatsOf(observation);
+function hasStopped(observation: Situation, goal: string): boolean {
+  const { members: seats } = observation;
   return seats.every(seat => runs(seat, seat.pod?.version ?? '')) && !allRun(observation, goal);
 }

@@ -1,12 +1,13 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { firstObstacle, specificationIsUsable } from '../checks/obstacles.ts';
 import { memberNames } from '../model/member-names.ts';
-import type { Observation, PodFacts } from '../model/observation.ts';
+import type { PodFacts } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { podChanges } from '../operations/rollout/rendering.ts';
 import { securityIsUnchanged } from '../operations/certificates/index.ts';
 
 /** Members whose pods another release of the operator made otherwise, and which nobody restarts for that. */
-export function outdatedPods(observation: Observation): ConditionFinding[] {
+export function outdatedPods(observation: Situation): ConditionFinding[] {
   if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return [];
   const names = memberNames(observation);
   const members = observation.pods.filter(pod => pod.owned && !pod.deleting && names.includes(pod.name));
@@ -16,7 +17,7 @@ export function outdatedPods(observation: Observation): ConditionFinding[] {
   return [finding('PodsOutdated', mayStartEmpty ? 'MayStartEmpty' : 'MadeByEarlierRelease', said.join('; '))];
 }
 
-function differenceOf(observation: Observation, pod: PodFacts): string[] {
+function differenceOf(observation: Situation, pod: PodFacts): string[] {
   const { rendered } = podChanges(observation, pod);
   if (pod.firstStart === 'fixed') return [`${pod.name} would start on an empty volume`];
   const more = rendered.length > 1 ? ` and ${rendered.length - 1} more` : '';

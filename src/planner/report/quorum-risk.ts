@@ -2,18 +2,15 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { goesToSleep } from '../operations/hibernate/index.ts';
 import { lossOf } from '../checks/evidence.ts';
-import { lastKnownSeat, type Seat, seatsOf } from '../model/member-view.ts';
+import { lastKnownSeat, type Seat } from '../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../operations/membership/total-loss.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { quorum } from '../checks/quorum.ts';
 import { usableClaim } from '../operations/repair/index.ts';
 import type { ObservedMember } from './members.ts';
 
 /** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */
-export function quorumAtRisk(
-  observation: Observation,
-  members: readonly ObservedMember[],
-): ConditionFinding[] {
+export function quorumAtRisk(observation: Situation, members: readonly ObservedMember[]): ConditionFinding[] {
   const { cluster, membership } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
   if (isTotalLoss(observation))
@@ -46,7 +43,7 @@ export function quorumAtRisk(
 }
 
 /** Whether a member says that there is no leader, or Kubernetes that fewer pods run than a quorum needs. */
-export function isQuorumImpossible(observation: Observation, members: readonly ObservedMember[]): boolean {
+export function isQuorumImpossible(observation: Situation, members: readonly ObservedMember[]): boolean {
   const answered = Object.values(observation.probes).filter(probe => probe.answered);
   if (answered.some(probe => probe.leaderId === undefined)) return true;
   const voters = votersOf(observation, members);
@@ -55,20 +52,20 @@ export function isQuorumImpossible(observation: Observation, members: readonly O
 }
 
 /** Voters that were added by hand: etcd counts them for a quorum, whatever the operator thinks of them. */
-function strangersOf(observation: Observation): readonly Seat[] {
-  return seatsOf(observation).filter(seat => !seat.ours && !seat.isLearner);
+function strangersOf(observation: Situation): readonly Seat[] {
+  return observation.members.filter(seat => !seat.ours && !seat.isLearner);
 }
 
-function votersOf(observation: Observation, members: readonly ObservedMember[]): readonly ObservedMember[] {
+function votersOf(observation: Situation, members: readonly ObservedMember[]): readonly ObservedMember[] {
   const learners = observation.membership.known
-    ? seatsOf(observation).flatMap(({ name, isLearner }) => (isLearner ? [name] : []))
+    ? observation.members.flatMap(({ name, isLearner }) => (isLearner ? [name] : []))
     : members.flatMap(({ detail }) =>
         lastKnownSeat(observation, detail.name).isLearner ? [detail.name] : [],
       );
   return members.filter(({ detail }) => !learners.includes(detail.name));
 }
 
-function isRunning({ pods }: Observation, name: string): boolean {
+function isRunning({ pods }: Situation, name: string): boolean {
   return pods.some(
     pod =>
       pod.owned && pod.name === name && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting,
@@ -76,7 +73,7 @@ function isRunning({ pods }: Observation, name: string): boolean {
 }
 
 /** What is known of a member's disk and of the pod on it, in words for people. */
-export function diskOf(observation: Observation, name: string): string {
+export function diskOf(observation: Situation, name: string): string {
   const seat = lastKnownSeat(observation, name);
   const loss = lossOf(observation, seat);
   if (loss !== undefined) return `${name}: ${loss}`;

@@ -1,13 +1,13 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import type { Decision } from '../model/decision.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { admission } from '../restore/preflight.ts';
 import { type RestoreOfCluster, restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
 
 /** Which EtcdRestores of this cluster have not begun, and why; nothing when there are none. */
-export function restorePending(observation: Observation, decision: Decision): ConditionFinding[] {
+export function restorePending(observation: Situation, decision: Decision): ConditionFinding[] {
   const { cluster, restores = [] } = observation;
   if (cluster.deleting) return [];
   const begun = [restoreUnderWay(cluster)?.uid, decision.kind === 'operate' ? decision.subject : undefined];
@@ -20,7 +20,7 @@ export function restorePending(observation: Observation, decision: Decision): Co
 
 /** Its own pass may not have said so yet. */
 function wordOf(
-  observation: Observation,
+  observation: Situation,
   restore: RestoreOfCluster,
 ): { readonly text: string; readonly refused: boolean } {
   const { name, step = 'it is looked at first' } = restore;

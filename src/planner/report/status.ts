@@ -10,7 +10,8 @@ import type {
   LastOperation,
   OperationStatus,
 } from '../../api/schemas/types.ts';
-import type { ClusterFacts, Observation } from '../model/observation.ts';
+import type { ClusterFacts } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { lastBackup } from '../model/backups-of-cluster.ts';
 import { leaderSince } from '../checks/gates.ts';
 import { learnerSeen } from '../operations/membership/learner.ts';
@@ -18,7 +19,6 @@ import { replacementsAfter } from '../operations/membership/replacements.ts';
 import { recordedFailure } from '../operations/upgrade/failure.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
-import { upgradeGoal } from '../operations/upgrade/goal.ts';
 import { recordedStorage } from '../operations/volumes/growth.ts';
 import { tlsStatus } from '../operations/certificates/index.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
@@ -88,7 +88,7 @@ function settingsInForce({ object, config, status }: ClusterFacts): EtcdClusterS
 /** What was read back from stamps is certain as soon as a quorum has listed the members. */
 function remembered(
   incarnation: Incarnation | undefined,
-  { membership }: Observation,
+  { membership }: Situation,
 ): Incarnation | undefined {
   if (incarnation?.rebuilt === undefined || !membership.known) return incarnation;
   const { rebuilt: _, ...certain } = incarnation;
@@ -128,7 +128,7 @@ function currentVersionOf(
 /** An upgrade is under way from its first step until every member and the cluster have arrived. */
 function latchedVersion({ observation, decision }: Findings): string | undefined {
   const { targetVersion } = observation.cluster.status;
-  const goal = upgradeGoal(observation);
+  const { goal } = observation;
   // Without a quorum nobody knows whether it has ended.
   if (!observation.membership.known) return targetVersion;
   if (goal.kind !== 'go') return undefined;
@@ -137,16 +137,11 @@ function latchedVersion({ observation, decision }: Findings): string | undefined
 }
 
 /** Remembered from pass to pass: only a leader that has led for a while is a sign of peace. */
-function leadershipOf(observation: Observation): Pick<EtcdClusterStatus, 'raftTerm' | 'leaderSince'> {
+function leadershipOf(observation: Situation): Pick<EtcdClusterStatus, 'raftTerm' | 'leaderSince'> {
   const since = leaderSince(observation);
   if (since === undefined) return {};
-  const leading = Object.values(observation.probes).find(
-    probe => probe.answered && probe.leaderId === probe.memberId,
-  );
-  return {
-    ...(leading?.answered === true ? { raftTerm: leading.raftTerm } : {}),
-    leaderSince: timestamp(since),
-  };
+  const { leader } = observation;
+  return { ...(leader && { raftTerm: leader.probe.raftTerm }), leaderSince: timestamp(since) };
 }
 
 function stamped(condition: ConditionFinding, cluster: ClusterFacts, now: string): Condition {

@@ -3,16 +3,16 @@ import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../..
 import { compareVersions } from '../../api/versions/compare.ts';
 import type { Decision } from '../model/decision.ts';
 import { operationOf } from '../operations/membership/learner.ts';
-import { seatsOf } from '../model/member-view.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { noteOnBackup } from '../operations/upgrade/backup.ts';
 import { failedMember, stoppedBy } from '../operations/upgrade/failure.ts';
-import { allHaveRun, type Goal, runs, upgradeGoal } from '../operations/upgrade/goal.ts';
+import { allHaveRun, runs } from '../operations/upgrade/goal.ts';
+import type { Goal } from '../model/upgrade-goal.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
-export function upgrading(observation: Observation, decision: Decision): ConditionFinding[] {
+export function upgrading(observation: Situation, decision: Decision): ConditionFinding[] {
   if (observation.cluster.deleting) return [];
-  const goal = upgradeGoal(observation);
+  const { goal } = observation;
   if (goal.kind === 'none') return [];
   if (goal.kind === 'refused') return [finding('UpgradeBlocked', goal.reason, goal.message)];
   const stopped = blockedFor(decision);
@@ -31,7 +31,7 @@ function blockedFor(decision: Decision): ConditionFinding | undefined {
   return row && finding('UpgradeBlocked', row.reason as ReasonOf<'UpgradeBlocked'>, decision.message);
 }
 
-function reasonOf(observation: Observation, goal: Goal, decision: Decision): ReasonOf<'Upgrading'> {
+function reasonOf(observation: Situation, goal: Goal, decision: Decision): ReasonOf<'Upgrading'> {
   if (decision.kind === 'blocked') return decision.consent === undefined ? 'Blocked' : 'AwaitingApproval';
   const isBack = stoppedBy(observation, goal) !== undefined || failedMember(observation, goal) !== undefined;
   if (isBack) return 'RollingBack';
@@ -41,9 +41,9 @@ function reasonOf(observation: Observation, goal: Goal, decision: Decision): Rea
   return isDown ? 'RollingDowngrade' : 'RollingUpgrade';
 }
 
-function progressOf(observation: Observation, goal: Goal, decision: Decision): string {
+function progressOf(observation: Situation, goal: Goal, decision: Decision): string {
   const { from, to, after, notes } = goal;
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const done = seats.filter(seat => runs(seat, to)).length;
   const next =
     decision.kind === 'blocked'
@@ -61,9 +61,9 @@ function progressOf(observation: Observation, goal: Goal, decision: Decision): s
 }
 
 /** Members of two versions are one thing at a time (operations/membership/scale.ts). */
-function noteOnSize(observation: Observation): string[] {
+function noteOnSize(observation: Situation): string[] {
   const { config, status } = observation.cluster;
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const waits = (status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster';
   if (!waits || seats.length === 0 || seats.length === config.size) return [];
   return [

@@ -8,7 +8,7 @@ import { serialOf } from '../../api/names.ts';
 import { rebuiltIdentity, stampsOf } from '../model/identity.ts';
 import { memberNames } from '../model/member-names.ts';
 import { isProvedLost, isTotalLoss } from '../operations/membership/total-loss.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { type Judgement, refused, waits } from './judgement.ts';
 import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 
@@ -16,14 +16,14 @@ import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
  * as a quorum tells, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing tells.
  */
-export function clusterIdOf(observation: Observation): string | undefined {
+export function clusterIdOf(observation: Situation): string | undefined {
   const { cluster, membership } = observation;
   const told = membership.known ? membership.clusterId : undefined;
   return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told ?? idBefore(observation);
 }
 
 /** The newest id that anything of this cluster is stamped with. */
-function idBefore({ cluster, claims, pods }: Observation): string | undefined {
+function idBefore({ cluster, claims, pods }: Situation): string | undefined {
   const stamped = [...claims, ...pods].filter(({ owned }) => owned);
   const serial = ({ token = '' }: { readonly token?: string | undefined }): number => serialOf(token) ?? 0;
   return [...stamped, stampsOf(cluster)]
@@ -33,7 +33,7 @@ function idBefore({ cluster, claims, pods }: Observation): string | undefined {
 
 /** Why what is there may not be overwritten; undefined when it may. */
 export function judgeConfirmation(
-  observation: Observation,
+  observation: Situation,
   { onlyAfterTotalLoss, confirmClusterId: confirmed }: RestoreOfCluster,
 ): Judgement | undefined {
   if (onlyAfterTotalLoss === true) return judgeRescue(observation);
@@ -55,7 +55,7 @@ export function judgeConfirmation(
 }
 
 /** What nobody asked for begins only upon the proof that it was made for. */
-function judgeRescue(observation: Observation): Judgement | undefined {
+function judgeRescue(observation: Situation): Judgement | undefined {
   const { name, config } = observation.cluster;
   if (config.recovery.totalLoss !== 'RestoreLatestBackup') {
     const message = `spec.recovery.totalLoss of ${name} is ${config.recovery.totalLoss} by now, so nothing is restored by itself; delete this EtcdRestore`;
@@ -66,7 +66,7 @@ function judgeRescue(observation: Observation): Judgement | undefined {
 }
 
 /** A cluster that nobody has an id of is a new one, unless something is there that only one that lived can have. */
-function judgeUnidentified(observation: Observation): Judgement | undefined {
+function judgeUnidentified(observation: Situation): Judgement | undefined {
   const { cluster, clientService } = observation;
   const isRecorded = cluster.status.incarnation !== undefined;
   // Clients are let in only after the id is recorded.
@@ -80,7 +80,7 @@ function judgeUnidentified(observation: Observation): Judgement | undefined {
   );
 }
 
-function stateOf(observation: Observation): string {
+function stateOf(observation: Situation): string {
   if (observation.membership.known) return 'has quorum';
   if (isAsleep(observation)) return 'sleeps, with its data on its volumes';
   const left = memberNames(observation).filter(name => !isProvedLost(observation, name));

@@ -6,7 +6,7 @@ import { serialsAreLeft, specificationIsUsable } from '../checks/obstacles.ts';
 import { rebuiltIdentity, tokenPrefix } from '../model/identity.ts';
 import { hasEnded } from '../model/member-names.ts';
 import { denialOf } from '../model/member-probe.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { successorsAreCertified } from '../operations/certificates/next-names.ts';
 import { storageFor } from '../operations/create/storage.ts';
 import { certificatesAreGood } from '../operations/certificates/index.ts';
@@ -51,7 +51,7 @@ const LOG_BYTES = 256 * 1024 * 1024;
  * is looked at before all that passes by itself: nothing comes to life unconfirmed later. Only in the middle of another restore
  * nobody can say yet which cluster it will be.
  */
-export function admission(observation: Observation, restore: RestoreOfCluster): Judgement | undefined {
+export function admission(observation: Situation, restore: RestoreOfCluster): Judgement | undefined {
   return (
     restore.refusal ??
     otherUnderWay(observation, restore) ??
@@ -65,18 +65,18 @@ export function admission(observation: Observation, restore: RestoreOfCluster): 
 }
 
 /** Restores of which one can be next: proved to be whole, and not refused. The older one first. */
-export function candidates({ restores = [] }: Observation): readonly RestoreOfCluster[] {
+export function candidates({ restores = [] }: Situation): readonly RestoreOfCluster[] {
   return inOrder(restores.filter(({ source, refusal }) => source !== undefined && refusal === undefined));
 }
 
 /** One restore of a cluster at a time. */
-function otherUnderWay({ cluster }: Observation, restore: RestoreOfCluster): Wait | undefined {
+function otherUnderWay({ cluster }: Situation, restore: RestoreOfCluster): Wait | undefined {
   const under = restoreUnderWay(cluster);
   return under === undefined || under.uid === restore.uid ? undefined : waitsFor(under.name, cluster.name);
 }
 
 /** The older one first. */
-function otherFirst(observation: Observation, restore: RestoreOfCluster): Wait | undefined {
+function otherFirst(observation: Situation, restore: RestoreOfCluster): Wait | undefined {
   const [first] = candidates(observation);
   if (first === undefined || first.uid === restore.uid || restore.source === undefined) return undefined;
   return waitsFor(first.name, observation.cluster.name);
@@ -93,7 +93,7 @@ function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfClust
 }
 
 /** A lost status is recorded again first: what the restore puts aside must be known, so that it can be brought back. */
-function identityIsRecorded(observation: Observation): Wait | undefined {
+function identityIsRecorded(observation: Situation): Wait | undefined {
   const { status, name } = observation.cluster;
   const found = status.incarnation === undefined ? rebuiltIdentity(observation) : undefined;
   // Nothing records an identity that nobody knows.
@@ -102,13 +102,13 @@ function identityIsRecorded(observation: Observation): Wait | undefined {
 }
 
 /** What the cluster itself says stands in the way of everything. */
-function obstacleOf(observation: Observation): Wait | undefined {
+function obstacleOf(observation: Situation): Wait | undefined {
   const obstacle = firstObstacle(observation, CHECKS);
   return obstacle && waits(obstacle.reason, obstacle.message);
 }
 
 /** What is begun must be seen, and what is aborted be opened to clients again: both need members that tell the operator. */
-function canBeAsked({ cluster, probes }: Observation): Refusal | undefined {
+function canBeAsked({ cluster, probes }: Situation): Refusal | undefined {
   const denial = Object.values(probes)
     .map(denialOf)
     .find(found => found !== undefined);
@@ -119,7 +119,7 @@ function canBeAsked({ cluster, probes }: Observation): Refusal | undefined {
   );
 }
 
-function sourceFits(observation: Observation, source: RestoreSource): Refusal | undefined {
+function sourceFits(observation: Situation, source: RestoreSource): Refusal | undefined {
   const { cluster } = observation;
   const version = cluster.status.currentVersion || cluster.config.version;
   const to = minorOf(version);

@@ -5,7 +5,7 @@ import { timestamp } from '../../api/values/time.ts';
 import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
 import { isAsleep } from '../operations/hibernate/index.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { hasEnded } from '../model/restore-of-cluster.ts';
 import { refusalStatus } from './refusal.ts';
 import {
@@ -105,7 +105,7 @@ function wordOf(
 }
 
 /** What the workflow of the cluster does of it, or what keeps it from that. */
-function wordOfCluster(target: Observation | undefined): string | undefined {
+function wordOfCluster(target: Situation | undefined): string | undefined {
   if (target === undefined) return undefined;
   const { operation, conditions = [] } = target.cluster.status;
   if (operation?.type === 'restoreCluster') {

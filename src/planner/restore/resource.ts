@@ -2,7 +2,7 @@
 import { ANNOTATION_RESTORED_BY } from '../../api/names.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import { admission } from './preflight.ts';
 import { type Judgement, type Refusal, type RefusalReason, refused, waits } from './judgement.ts';
 import { objectOf } from './object.ts';
@@ -15,7 +15,7 @@ export interface RestoreObservation {
   readonly now: number;
   readonly restore: EtcdRestore;
   /** The cluster that it names, as that cluster's own pass sees it; absent: it does not exist. */
-  readonly target: Observation | undefined;
+  readonly target: Situation | undefined;
   /** The EtcdBackup that it names; absent: none, or it does not exist. */
   readonly backup: EtcdBackup | undefined;
 }

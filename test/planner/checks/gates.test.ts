@@ -12,6 +12,7 @@ import {
   namesOf,
   NOW,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const NAMES = namesOf(3);
 
@@ -33,7 +34,7 @@ const probesWith = (said: Parameters<typeof aProbe>[0]): Observation['probes'] =
 
 describe('the gates between two members', () => {
   it('are open for a cluster that is as good as new', () => {
-    expect(nextMemberMayGo(aRunningCluster())).toBeUndefined();
+    expect(nextMemberMayGo(situationOf(aRunningCluster()))).toBeUndefined();
   });
 
   const closed: readonly (readonly [string, Partial<Observation>, string, string])[] = [
@@ -67,7 +68,7 @@ describe('the gates between two members', () => {
     ],
   ];
   it.each(closed)('are closed by %s', (_, given, reason, words) => {
-    const obstacle = nextMemberMayGo(aRunningCluster(given));
+    const obstacle = nextMemberMayGo(situationOf(aRunningCluster(given)));
     expect(obstacle?.reason).toBe(reason);
     expect(obstacle?.message).toContain(words);
   });
@@ -87,15 +88,15 @@ describe('the gates between two members', () => {
     };
 
     it('wait for as long as always, counted from when all were seen healthy', () => {
-      expect(nextMemberMayGo(aRunningCluster(healthySince(11)))).toBeUndefined();
-      expect(nextMemberMayGo(aRunningCluster(healthySince(4)))).toMatchObject({
+      expect(nextMemberMayGo(situationOf(aRunningCluster(healthySince(11))))).toBeUndefined();
+      expect(nextMemberMayGo(situationOf(aRunningCluster(healthySince(4))))).toMatchObject({
         reason: 'Soaking',
         waitMs: 7_000,
       });
     });
 
     it('say so, and wait no longer than that while nobody was seen healthy', () => {
-      expect(nextMemberMayGo(aRunningCluster({ pods }))).toEqual({
+      expect(nextMemberMayGo(situationOf(aRunningCluster({ pods })))).toEqual({
         reason: 'Soaking',
         message:
           "not every member has been ready for 10 s; the clock of node node-2 is 3600 s or more ahead of the operator's: set it right",
@@ -106,7 +107,7 @@ describe('the gates between two members', () => {
     it('count a leader that a replica with such a clock noted from now on', () => {
       const leaderSince = new Date(now + 3_600_000).toISOString();
       const cluster = aCluster({ status: { ...aRunningStatus(), leaderSince } });
-      expect(nextMemberMayGo(aRunningCluster({ cluster }))).toMatchObject({
+      expect(nextMemberMayGo(situationOf(aRunningCluster({ cluster })))).toMatchObject({
         reason: 'LeaderNew',
         waitMs: 5_000,
       });

@@ -9,6 +9,7 @@ import {
 } from '../../../src/planner/checks/obstacles.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { aCluster, anObservation, aProbe, aRunningCluster, FOREIGN } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 describe('checks', () => {
   it('run in order, and the first finding is told', () => {
@@ -19,10 +20,14 @@ describe('checks', () => {
         seen.push(name);
         return finds ? { reason: name, message: '' } : undefined;
       };
-    const found = firstObstacle(anObservation(), [check('a', false), check('b', true), check('c', true)]);
+    const found = firstObstacle(situationOf(anObservation()), [
+      check('a', false),
+      check('b', true),
+      check('c', true),
+    ]);
     expect(found?.reason).toBe('b');
     expect(seen).toEqual(['a', 'b']);
-    expect(firstObstacle(anObservation(), [])).toBeUndefined();
+    expect(firstObstacle(situationOf(anObservation()), [])).toBeUndefined();
   });
 
   const cases: readonly [title: string, Check, Observation, reason: string | undefined][] = [
@@ -88,6 +93,6 @@ describe('checks', () => {
     ],
   ];
   it.each(cases)('%s', (_, check, observation, reason) => {
-    expect(check(observation)?.reason).toBe(reason);
+    expect(check(situationOf(observation))?.reason).toBe(reason);
   });
 });

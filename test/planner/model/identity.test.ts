@@ -34,6 +34,7 @@ import {
   TOKEN,
   UID,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 /** As a claim is seen whose labels and annotations somebody took off. */
 const UNSTAMPED = { owned: false, token: undefined, clusterId: undefined };
@@ -207,16 +208,16 @@ describe('claims that lost their stamps together with the status', () => {
     });
     expect(planRediscovery(seen)).toBeUndefined();
     const findings = {
-      observation: seen,
+      observation: situationOf(seen),
       decision: plan(seen, {}),
       actor: {},
-      members: observedMembers(seen),
+      members: observedMembers(situationOf(seen)),
     };
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).incarnation?.rebuilt).toBeUndefined();
     const unsure = { ...seen, membership: unknown.membership };
-    expect(statusOf({ ...findings, observation: unsure }, { workflowId: 'w', now: NOW }).incarnation).toEqual(
-      cluster.status.incarnation,
-    );
+    expect(
+      statusOf({ ...findings, observation: situationOf(unsure) }, { workflowId: 'w', now: NOW }).incarnation,
+    ).toEqual(cluster.status.incarnation);
   });
 
   it('are asked about while they are not back, and nothing counts as lost for good', () => {
@@ -278,7 +279,9 @@ describe('the stamps on the resource itself, when its status was lost', () => {
   it('keep the last serial, so that the name of a member that was removed is not given again', () => {
     const cluster = stamped(LIVED);
     expect(lastSerialOf(cluster)).toBe(6);
-    expect(nextMember(anObservation({ cluster, claims: [aClaim({ name: 'example-2' })] }))).toBe('example-7');
+    expect(nextMember(situationOf(anObservation({ cluster, claims: [aClaim({ name: 'example-2' })] })))).toBe(
+      'example-7',
+    );
     const [first] = firstIncarnation(anObservation({ cluster })).members;
     expect(first?.name).toBe('example-7');
   });
@@ -308,8 +311,8 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     const switched = anObservation({ cluster: asking({ TLS: { auto: {} } }), claims, tls });
     const decision = plan(switched, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'ModeSwitched', plan: [] });
-    const members = observedMembers(switched);
-    const told = conditionsOf({ observation: switched, decision, actor: {}, members });
+    const members = observedMembers(situationOf(switched));
+    const told = conditionsOf({ observation: situationOf(switched), decision, actor: {}, members });
     expect(told.find(({ type }) => type === 'Available')?.reason).not.toBe('NotCreated');
     expect(plan(anObservation({ cluster: asking({}), claims }), {})).toMatchObject({ kind: 'operate' });
   });

@@ -18,6 +18,7 @@ import {
   namesOf,
   NOW,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const AGO = '2026-11-21T09:30:00Z';
 
@@ -59,16 +60,18 @@ describe('a lost member after which fewer are asked for', () => {
     lost(aCluster({ spec: { size }, status: { ...aRunningStatus(), replacements: known } }), two);
 
   it('has no successor to come: who is added later is added because more are asked for', () => {
-    expect(operationOf(asked(3))).toBe('replaceMember');
-    expect(replacementsAfter(asked(3))).toEqual(replacements);
-    const after = replacementsAfter(asked(2));
+    expect(operationOf(situationOf(asked(3)))).toBe('replaceMember');
+    expect(replacementsAfter(situationOf(asked(3)))).toEqual(replacements);
+    const after = replacementsAfter(situationOf(asked(2)));
     expect(after).toEqual([{ ...replacements[0], notNeeded: true }]);
-    expect(operationOf(asked(3, after))).toBe('scaleCluster');
+    expect(operationOf(situationOf(asked(3, after)))).toBe('scaleCluster');
   });
 
   it('is remembered as it was while it is still listed', () => {
     const status = { ...aRunningStatus(), replacements };
-    expect(replacementsAfter(aRunningCluster({ cluster: aCluster({ status }) }))).toEqual(replacements);
+    expect(replacementsAfter(situationOf(aRunningCluster({ cluster: aCluster({ status }) })))).toEqual(
+      replacements,
+    );
   });
 });
 
@@ -104,7 +107,7 @@ describe('a request to replace a member', () => {
       by: 'ana',
       ids: ['b2'],
     };
-    expect(judge(aRunningCluster({ cluster }), [request])).toEqual([
+    expect(judge(situationOf(aRunningCluster({ cluster })), [request])).toEqual([
       {
         id: 1,
         outcome: 'refused',

@@ -20,12 +20,13 @@ import {
   namesOf,
   UNKNOWN_MEMBERSHIP,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 /** Every condition that a pass reports, as `type → [status, reason, message]`. */
 function report(observation: Observation, actor: Actor = {}): Record<string, [string, string, string]> {
   const decision = plan(observation, actor);
-  const members = observedMembers(observation);
-  const conditions = conditionsOf({ observation, decision, actor, members });
+  const members = observedMembers(situationOf(observation));
+  const conditions = conditionsOf({ observation: situationOf(observation), decision, actor, members });
   expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
   return Object.fromEntries(
     conditions.map(({ type, status, reason, message }) => [type, [status, reason, message]]),

@@ -11,6 +11,7 @@ import {
   aRunningStatus,
   UNKNOWN_MEMBERSHIP,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 describe('the members of a cluster', () => {
   const observed = {
@@ -50,7 +51,7 @@ describe('the members of a cluster', () => {
 
 describe('what is said of a member', () => {
   it('is what it said itself, with its claim and node', () => {
-    expect(observedMembers(aRunningCluster())[0]).toEqual({
+    expect(observedMembers(situationOf(aRunningCluster()))[0]).toEqual({
       ready: true,
       complaint: undefined,
       detail: {
@@ -75,7 +76,7 @@ describe('what is said of a member', () => {
     ['Follower', aProbe({ name: 'example-0', leaderId: undefined })],
     ['Learner', aProbe({ name: 'example-0', isLearner: true })],
   ] as const)('has the role %s', (role, probe) => {
-    const [member] = observedMembers(aRunningCluster({ probes: { 'example-0': probe } }));
+    const [member] = observedMembers(situationOf(aRunningCluster({ probes: { 'example-0': probe } })));
     expect(member?.detail.role).toBe(role);
   });
 
@@ -85,7 +86,7 @@ describe('what is said of a member', () => {
       claims: [aClaim({ owned: false })],
       pods: [aPod({ node: undefined })],
     });
-    expect(observedMembers(observation)[0]).toEqual({
+    expect(observedMembers(situationOf(observation))[0]).toEqual({
       ready: true,
       complaint: 'connect ECONNREFUSED',
       detail: { name: 'example-0', id: 'a0', health: 'Unknown' },
@@ -98,7 +99,7 @@ describe('what is said of a member', () => {
       aPod({ name: 'example-1', deleting: true }),
       aPod({ name: 'example-2', ready: false }),
     ];
-    const { ready, unready } = memberStatus(observedMembers(aRunningCluster({ pods })));
+    const { ready, unready } = memberStatus(observedMembers(situationOf(aRunningCluster({ pods }))));
     expect({ ready, unready }).toEqual({ ready: ['example-0'], unready: ['example-1', 'example-2'] });
   });
 });

@@ -18,6 +18,7 @@ import {
   NOW,
   UNKNOWN_MEMBERSHIP,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const IDLE: Decision = { kind: 'idle', nextLookSeconds: 60 };
 const blocked = (reason: string, summary?: string): Decision => ({
@@ -50,7 +51,12 @@ function after({ type, goal, decision = IDLE, actor = {}, spec, status = {}, wor
   const before = { ...aRunningStatus(), ...status, operation };
   const cluster = aCluster({ status: before, ...(spec && { spec }) });
   const observation = aRunningCluster({ cluster, ...world });
-  const findings = { observation, decision, actor, members: observedMembers(observation) };
+  const findings = {
+    observation: situationOf(observation),
+    decision,
+    actor,
+    members: observedMembers(situationOf(observation)),
+  };
   const written = statusOf(findings, { workflowId: 'w', now: NOW });
   return { before, written, last: written.lastOperation, operation: written.operation };
 }

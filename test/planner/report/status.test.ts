@@ -20,12 +20,21 @@ import {
   NOW,
   UNKNOWN_MEMBERSHIP,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const CONTEXT = { workflowId: 'etcdcluster/shop/example/0b7e6e34', now: NOW };
 
 function report(observation: Observation, actor: Actor = {}): EtcdClusterStatus {
   const decision = plan(observation, actor);
-  return statusOf({ observation, decision, actor, members: observedMembers(observation) }, CONTEXT);
+  return statusOf(
+    {
+      observation: situationOf(observation),
+      decision,
+      actor,
+      members: observedMembers(situationOf(observation)),
+    },
+    CONTEXT,
+  );
 }
 
 /** The same cluster, observed again with the status that the pass before wrote. */

@@ -12,6 +12,7 @@ import {
   NAME,
   NAMESPACE,
 } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const restore = {
   apiVersion: API_VERSION,
@@ -21,7 +22,7 @@ const restore = {
 } as unknown as EtcdRestore;
 
 function stepOf(target: Observation): string | undefined {
-  const observation = { now: target.now, restore, target, backup: undefined };
+  const observation = { now: target.now, restore, target: situationOf(target), backup: undefined };
   const context = { decision: { kind: 'waiting' }, actor: {}, workflowId: 'w' } as const;
   return restoreStatus(observation, context).step;
 }

@@ -5,6 +5,7 @@ import { totalLoss } from '../../../src/planner/operations/membership/total-loss
 import { admission } from '../../../src/planner/restore/preflight.ts';
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
 import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const GIB = 2 ** 30;
 
@@ -18,8 +19,8 @@ const restore = (snapshotSize: number): RestoreOfCluster => ({
 });
 
 it('a database that is larger than the quota is refused: its members would refuse the first write', () => {
-  expect(admission(aRunningCluster(), restore(1))).toBeUndefined();
-  const refusal = admission(aRunningCluster(), restore(2 * GIB));
+  expect(admission(situationOf(aRunningCluster()), restore(1))).toBeUndefined();
+  const refusal = admission(situationOf(aRunningCluster()), restore(2 * GIB));
   expect(refusal).toMatchObject({ kind: 'refused', reason: 'QuotaTooSmall' });
   expect(refusal?.message).toContain('spec.etcd.quotaBackendBytes');
 });
@@ -31,7 +32,7 @@ it.each([
 ])('a pod beside the members that %s', (_, given, expected) => {
   const seen = aRunningCluster();
   const stray = aPod({ name: 'example-7', owned: false, ...given });
-  const found = admission({ ...seen, pods: [...seen.pods, stray] }, restore(1));
+  const found = admission(situationOf({ ...seen, pods: [...seen.pods, stray] }), restore(1));
   expect(found?.reason).toBe(expected);
 });
 

@@ -13,7 +13,8 @@ import {
 import { type Check, type Obstacle, specificationIsUsable } from '../../checks/obstacles.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import { nextIsCertified } from './next-names.ts';
-import type { CertificateFacts, Observation, TlsFacts } from '../../model/observation.ts';
+import type { CertificateFacts, TlsFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 
 type Reason = ReasonOf<'TLSReady'>;
 
@@ -41,7 +42,7 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
 };
 
 /** Certificates that are missing, faulty or due are made, or asked for, before anything else is. */
-export function planCertificates(observation: Observation): Decision | undefined {
+export function planCertificates(observation: Situation): Decision | undefined {
   const { tls, cluster } = observation;
   if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
   const isFormed = cluster.status.clusterID !== undefined;
@@ -55,7 +56,7 @@ export function planCertificates(observation: Observation): Decision | undefined
 }
 
 /** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
-export function planHeldCertificates(observation: Observation): Decision | undefined {
+export function planHeldCertificates(observation: Situation): Decision | undefined {
   const [doubt] = clocksDiffer(observation.tls);
   if (doubt !== undefined) return blocked(doubt);
   const step = nextRequest(observation);
@@ -65,7 +66,7 @@ export function planHeldCertificates(observation: Observation): Decision | undef
   return held && blocked(held);
 }
 
-function nextRequest(observation: Observation): Step | undefined {
+function nextRequest(observation: Situation): Step | undefined {
   const { toIssue = [], requests } = observation.tls ?? {};
   const issued = toIssue.filter(entry => mayBeIssued(observation, entry));
   if (issued.length > 0) return { kind: 'issueCertificates', secrets: issued.map(({ secret }) => secret) };
@@ -78,13 +79,13 @@ function nextRequest(observation: Observation): Step | undefined {
 }
 
 /** Nothing is done to a living cluster whose specification asks for another way of TLS than it has. */
-export function planSecurity(observation: Observation): Decision | undefined {
+export function planSecurity(observation: Situation): Decision | undefined {
   const obstacle: Obstacle | undefined = securityIsUnchanged(observation);
   return obstacle && blocked(obstacle);
 }
 
 /** The condition TLSReady; none for a cluster in plain text. All complaints are told, the reason is the first one's. */
-export function tlsCondition(observation: Observation): ConditionFinding[] {
+export function tlsCondition(observation: Situation): ConditionFinding[] {
   const { tls, cluster } = observation;
   const switched = securitySwitch(cluster.object);
   if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
@@ -133,7 +134,7 @@ export function tlsCondition(observation: Observation): ConditionFinding[] {
 }
 
 /** etcd trusts whatever its authority signs, and takes the common name for the name of a user (etcd's guide to RBAC). */
-function sharedIssuer({ cluster }: Observation): string | undefined {
+function sharedIssuer({ cluster }: Situation): string | undefined {
   const issuer = cluster.object.spec.TLS?.certManager?.issuerRef;
   if (issuer?.kind !== 'ClusterIssuer') return undefined;
   return `ClusterIssuer ${issuer.name} signs for other namespaces, too: any certificate of it opens this etcd, and with authentication one that says root is its superuser; use an Issuer for this cluster alone`;
@@ -151,7 +152,7 @@ function endings({ certificates, authoritiesEnding = [] }: TlsFacts): string[] {
 }
 
 /** `status.tls`: the way that was decided once, with the certificates as they are now. */
-export function tlsStatus({ cluster, tls }: Observation): EtcdClusterStatus['tls'] {
+export function tlsStatus({ cluster, tls }: Situation): EtcdClusterStatus['tls'] {
   const { status } = cluster;
   const decided = status.incarnation === undefined ? securityOf(cluster.object) : status.tls;
   if (decided === undefined) return undefined;
@@ -167,7 +168,7 @@ export function tlsStatus({ cluster, tls }: Observation): EtcdClusterStatus['tls
   return { mode, peer, client, certificates };
 }
 
-function takenNames({ tls, cluster }: Observation): Complaint[] {
+function takenNames({ tls, cluster }: Situation): Complaint[] {
   return (tls?.taken ?? []).map(secret => ({
     reason: 'NameTaken',
     message: `${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
@@ -184,7 +185,7 @@ function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
   return [{ reason: 'ClocksDiffer', message }];
 }
 
-function lostAuthorities({ tls }: Observation): Complaint[] {
+function lostAuthorities({ tls }: Situation): Complaint[] {
   return (tls?.authoritiesLost ?? []).map(secret => ({
     reason: 'AuthorityLost',
     message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used: nothing can be renewed with it; put it back from a backup`,
@@ -192,13 +193,13 @@ function lostAuthorities({ tls }: Observation): Complaint[] {
 }
 
 /** What members do not trust, or would not. */
-function exchanged(observation: Observation): Complaint[] {
+function exchanged(observation: Situation): Complaint[] {
   const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
   return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
 }
 
 /** Another issuer is another authority, unless somebody says otherwise, and cert-manager exchanges it at once. */
-function otherIssuer(observation: Observation): Complaint[] {
+function otherIssuer(observation: Situation): Complaint[] {
   const requests = observation.tls?.requests;
   const changed = requests?.served === true ? requests.toRequest.filter(each => each.otherIssuer) : [];
   if (changed.length === 0 || !membersRun(observation)) return [];

@@ -12,22 +12,23 @@ import {
 } from '../../../api/derived/tls.ts';
 import type { Obstacle } from '../../checks/obstacles.ts';
 import { nextMember } from '../../model/member-view.ts';
-import type { CertificateFacts, Observation } from '../../model/observation.ts';
+import type { CertificateFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 
 /** What keeps the member with the next number from being made, or nothing. */
-export function nextIsCertified(observation: Observation): Obstacle | undefined {
+export function nextIsCertified(observation: Situation): Obstacle | undefined {
   return areCertified(observation, [nextMember(observation)]);
 }
 
 /** The same, of as many members as are asked for, which begin with this one. */
-export function successorsAreCertified(observation: Observation, first: string): Obstacle | undefined {
+export function successorsAreCertified(observation: Situation, first: string): Obstacle | undefined {
   const { name, config } = observation.cluster;
   const serial = serialOf(first) ?? 0;
   const members = Array.from({ length: config.size }, (_, index) => memberName(name, serial + index));
   return areCertified(observation, members);
 }
 
-function areCertified({ tls, cluster }: Observation, members: readonly string[]): Obstacle | undefined {
+function areCertified({ tls, cluster }: Situation, members: readonly string[]): Obstacle | undefined {
   const { name, namespace, config, object } = cluster;
   const names = { name, namespace, domain: config.pod.ClusterDomain };
   const hosts = members.map(member => memberNameInCertificate(names, member));

@@ -25,9 +25,8 @@ import {
   unstampedClaims,
 } from '../../model/identity.ts';
 import { lossOf } from '../../checks/evidence.ts';
-import { seatsOf } from '../../model/member-view.ts';
 import { hasEnded } from '../../model/member-names.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod } from '../repair/index.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { unsealed } from '../stamps/seal.ts';
@@ -45,7 +44,7 @@ const BEFORE_RECORDING: readonly Check[] = [
 const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, membersAreOurs];
 
 /** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */
-export function planCreation(observation: Observation): Decision | undefined {
+export function planCreation(observation: Situation): Decision | undefined {
   const { status } = observation.cluster;
   if (isBorn(observation)) return undefined;
   const incarnation = status.incarnation;
@@ -65,14 +64,14 @@ export function planCreation(observation: Observation): Decision | undefined {
 }
 
 /** It was available once, or comes from a backup: nobody is bootstrapped then. */
-function isBorn({ cluster }: Observation): boolean {
+function isBorn({ cluster }: Situation): boolean {
   const { phase, incarnation, clusterID } = cluster.status;
   if (restoreUnderWay(cluster) !== undefined) return true;
   return phase === 'Running' && incarnation !== undefined && clusterID !== undefined;
 }
 
 /** No identity is recorded: a new cluster, or one whose status was lost. */
-function planIdentity(observation: Observation): Decision {
+function planIdentity(observation: Situation): Decision {
   const rebuilt = rebuiltIdentity(observation);
   if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
   const nameless = observation.pods.filter(({ owned }) => owned);
@@ -90,7 +89,7 @@ function planIdentity(observation: Observation): Decision {
  * recorded again. Without it nothing is done: an empty member started under an old name could outvote the old data.
  */
 function planRebuild(
-  observation: Observation,
+  observation: Situation,
   incarnation: Incarnation,
   clusterId: string | undefined,
 ): Decision {
@@ -108,7 +107,7 @@ function planRebuild(
 }
 
 /** Claims or pods are there, and nothing proves which cluster their members are. */
-function nobodyTells({ membership }: Observation, { token }: Incarnation): Obstacle {
+function nobodyTells({ membership }: Situation, { token }: Incarnation): Obstacle {
   const reason = 'IdentityUnknown';
   const exist = `claims or pods of incarnation ${token} exist`;
   if (!membership.known) {
@@ -122,7 +121,7 @@ function nobodyTells({ membership }: Observation, { token }: Incarnation): Obsta
 
 /** Nothing is left of it, or what is left does not say that it belongs to it. */
 function nothingStamped(
-  observation: Observation,
+  observation: Situation,
   { token }: Incarnation,
   clusterId: string | undefined,
 ): Obstacle {
@@ -141,7 +140,7 @@ function nothingTells(pods: readonly string[]): Obstacle {
 }
 
 /** An empty cluster is never made in place of one that lived: its clients would take it for the old one, emptied. */
-function everythingLost({ cluster }: Observation, clusterId: string | undefined): Obstacle {
+function everythingLost({ cluster }: Situation, clusterId: string | undefined): Obstacle {
   return {
     reason: 'EverythingLost',
     message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has neither claims nor pods nor status any more: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
@@ -156,13 +155,13 @@ function awaitsRestore(name: string): Obstacle {
   };
 }
 
-function creationSteps(observation: Observation, incarnation: Incarnation): Step[] {
+function creationSteps(observation: Situation, incarnation: Incarnation): Step[] {
   const storage: StorageStatus = storageFor(observation);
   return [{ kind: 'recordIncarnation', incarnation, storage }, ...remainingSteps(observation, incarnation)];
 }
 
 /** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
-function remainingSteps(observation: Observation, incarnation: Incarnation): Step[] {
+function remainingSteps(observation: Situation, incarnation: Incarnation): Step[] {
   const members = incarnation.members.map(member => member.name);
   return [
     ...bootstrapSteps(observation, incarnation),
@@ -175,7 +174,7 @@ function remainingSteps(observation: Observation, incarnation: Incarnation): Ste
 }
 
 /** The steps up to the recorded cluster id; none once it is recorded. */
-function bootstrapSteps(observation: Observation, incarnation: Incarnation): Step[] {
+function bootstrapSteps(observation: Situation, incarnation: Incarnation): Step[] {
   const { cluster, membership } = observation;
   if (cluster.status.clusterID !== undefined) return [];
   const { token } = incarnation;
@@ -200,7 +199,7 @@ function bootstrapSteps(observation: Observation, incarnation: Incarnation): Ste
  * A cluster of which all members begin in one minor has nothing of an older one in its log, and can leave the minor without
  * one more start. Said only before any pod is there: who was made before may be of another minor.
  */
-function bornIn({ cluster, pods }: Observation): { readonly settledIn?: string } {
+function bornIn({ cluster, pods }: Situation): { readonly settledIn?: string } {
   const minor = bornSettled(cluster.config.version);
   return minor === undefined || pods.length > 0 ? {} : { settledIn: minor };
 }
@@ -209,9 +208,9 @@ function bornIn({ cluster, pods }: Observation): { readonly settledIn?: string }
  * Every member that has started is sealed before clients can write. A member that has not is told how to begin for as long
  * as it takes, and sealed when it is seen started.
  */
-function sealingSteps(observation: Observation, { token, members }: Incarnation): Step[] {
+function sealingSteps(observation: Situation, { token, members }: Incarnation): Step[] {
   const { cluster, membership, clientService } = observation;
-  const started = seatsOf(observation).filter(seat => seat.started);
+  const started = observation.members.filter(seat => seat.started);
   const open = unsealed(started);
   if (open.length > 0) return [{ kind: 'sealMembers', members: open }];
   if (cluster.status.clusterID === undefined || membership.known || clientService.exists) return [];
@@ -226,13 +225,13 @@ function sealingSteps(observation: Observation, { token, members }: Incarnation)
  */
 function unbornMembers(
   members: readonly { readonly name: string; readonly started: boolean }[],
-  { pods }: Observation,
+  { pods }: Situation,
 ): string[] {
   const unstarted = members.filter(member => !member.started).map(member => member.name);
   return unstarted.filter(name => name !== '' && !pods.some(pod => pod.name === name));
 }
 
-function everythingMade(observation: Observation, members: readonly string[]): boolean {
+function everythingMade(observation: Situation, members: readonly string[]): boolean {
   const { cluster, pods, claims, peerService, disruptionBudget } = observation;
   const needsClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
   return (
@@ -243,22 +242,22 @@ function everythingMade(observation: Observation, members: readonly string[]): b
   );
 }
 
-function everyPodMade({ pods }: Observation, incarnation: Incarnation): boolean {
+function everyPodMade({ pods }: Situation, incarnation: Incarnation): boolean {
   return incarnation.members.every(({ name }) => pods.some(pod => pod.name === name));
 }
 
-function isMemberLost(observation: Observation): boolean {
-  return seatsOf(observation).some(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
+function isMemberLost(observation: Situation): boolean {
+  return observation.members.some(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
 }
 
-function everyPodReady(observation: Observation, members: readonly string[]): boolean {
+function everyPodReady(observation: Situation, members: readonly string[]): boolean {
   return members.every(name =>
     observation.pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting),
   );
 }
 
 /** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */
-function troubleOf(observation: Observation, incarnation: Incarnation): Obstacle | undefined {
+function troubleOf(observation: Situation, incarnation: Incarnation): Obstacle | undefined {
   const names = incarnation.members.map(member => member.name);
   const troubled = observation.pods.filter(pod => names.includes(pod.name) && pod.trouble !== undefined);
   if (troubled.length === 0) return undefined;

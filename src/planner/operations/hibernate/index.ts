@@ -5,8 +5,10 @@
 import { blocked, idle, operate } from '../../model/answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
 import type { Decision, Step } from '../../model/decision.ts';
+import { leads } from '../../model/member-probe.ts';
 import { memberNames } from '../../model/member-names.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import {
   lastVersion,
   membersWithoutPod,
@@ -19,7 +21,7 @@ import {
 const PATIENCE_MS = 300_000;
 
 /** What hibernation or waking does next; undefined when neither is asked for. It goes before repair, which would undo it. */
-export function planHibernation(observation: Observation): Decision | undefined {
+export function planHibernation(observation: Situation): Decision | undefined {
   const { config, status } = observation.cluster;
   if (!config.hibernated) return planWake(observation);
   if (status.clusterID === undefined || status.storage?.kind !== 'PersistentVolumeClaim') return undefined;
@@ -32,7 +34,7 @@ export function planHibernation(observation: Observation): Decision | undefined 
 }
 
 /** A cluster that keeps its data in its pods cannot sleep. Said when nothing else is to be done. */
-export function planRefusedHibernation({ cluster }: Observation): Decision | undefined {
+export function planRefusedHibernation({ cluster }: Situation): Decision | undefined {
   if (!cluster.config.hibernated || cluster.status.storage?.kind !== 'EmptyDir') return undefined;
   return blocked({
     reason: 'HibernationRefused',
@@ -42,29 +44,26 @@ export function planRefusedHibernation({ cluster }: Observation): Decision | und
 }
 
 /** Whether the cluster sleeps or is being put to sleep: what stops then is meant to stop. */
-export function goesToSleep({ cluster }: Observation): boolean {
+export function goesToSleep({ cluster }: Situation): boolean {
   const { config, status } = cluster;
   return config.hibernated && status.clusterID !== undefined && status.storage?.kind !== 'EmptyDir';
 }
 
 /** Whether the cluster sleeps: it is asked to, and no pod of it is left. */
-export function isAsleep({ cluster, pods }: Observation): boolean {
+export function isAsleep({ cluster, pods }: Situation): boolean {
   const { config, status } = cluster;
   return config.hibernated && status.storage?.kind !== 'EmptyDir' && !pods.some(pod => pod.owned);
 }
 
 /** Services and budget are kept as they should be, so that a woken cluster is found where it was. */
-function asleep(observation: Observation): Decision {
+function asleep(observation: Situation): Decision {
   const steps = sharedObjectSteps(observation);
   return steps.length === 0 ? idle() : operate('repairCluster', steps);
 }
 
-function stops(observation: Observation): Step[] {
-  const leads = ({ name }: PodFacts): number => {
-    const probe = observation.probes[name];
-    return probe?.answered === true && probe.leaderId === probe.memberId ? 1 : 0;
-  };
-  const pods = observation.pods.filter(pod => pod.owned).sort((a, b) => leads(a) - leads(b));
+function stops(observation: Situation): Step[] {
+  const rank = ({ name }: PodFacts): number => Number(leads(observation.probes[name]));
+  const pods = observation.pods.filter(pod => pod.owned).sort((a, b) => rank(a) - rank(b));
   return pods.map(({ name, uid }) => ({
     kind: 'stopMember',
     member: name,
@@ -75,7 +74,7 @@ function stops(observation: Observation): Step[] {
   }));
 }
 
-function inTheWay(observation: Observation): { reason: string; message: string } | undefined {
+function inTheWay(observation: Situation): { reason: string; message: string } | undefined {
   const pods = observation.pods.filter(pod => pod.owned);
   const lost = pods.filter(({ name }) => usableClaim(observation, name) === undefined);
   if (lost.length > 0) {
@@ -90,7 +89,7 @@ function inTheWay(observation: Observation): { reason: string; message: string }
   return { reason: 'PodTerminating', message: `waiting for ${ending.join(', ')} to be gone` };
 }
 
-function planWake(observation: Observation): Decision | undefined {
+function planWake(observation: Situation): Decision | undefined {
   const { status } = observation.cluster;
   const token = status.incarnation?.token;
   const slept = status.conditions?.some(
@@ -114,11 +113,11 @@ function planWake(observation: Observation): Decision | undefined {
     : undefined;
 }
 
-function isReady({ pods }: Observation, name: string): boolean {
+function isReady({ pods }: Situation, name: string): boolean {
   return pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting);
 }
 
-function isComing({ pods, now }: Observation, name: string): boolean {
+function isComing({ pods, now }: Situation, name: string): boolean {
   const pod = pods.find(candidate => candidate.owned && candidate.name === name);
   return pod !== undefined && !pod.deleting && pod.trouble === undefined && now - pod.createdAt < PATIENCE_MS;
 }

@@ -1,19 +1,19 @@
 /** The member that is to be replaced though it is well: its successor is added first. */
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
 import { said } from '../../model/attribution.ts';
 import { exchangeOf } from '../../checks/exchanged-claims.ts';
 import type { Seat } from '../../model/member-view.ts';
 
 /** The seat that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
-export function askedSeat(observation: Observation, seats: readonly Seat[]): Seat | undefined {
+export function askedSeat(observation: Situation, seats: readonly Seat[]): Seat | undefined {
   const ids = askedIds(observation, 'replaceMember');
   return seats.find(seat => seat.ours && !seat.isLearner && ids.includes(seat.id));
 }
 
 /** The voter that goes when its successor is there, and why. Whom people name goes first. */
 export function departing(
-  observation: Observation,
+  observation: Situation,
   seats: readonly Seat[],
 ): { readonly seat: Seat; readonly reason: string } | undefined {
   const asked = askedSeat(observation, seats);
@@ -29,7 +29,7 @@ export function departing(
  * Somebody deleted the claim under a running member, or another one stands there since: Kubernetes keeps the volume only for as
  * long as its pod is there.
  */
-function isDoomed(observation: Observation, seat: Seat): boolean {
+function isDoomed(observation: Situation, seat: Seat): boolean {
   const { cluster, claims } = observation;
   const { ours, isLearner, name, probe, pod, claim } = seat;
   if (!ours || isLearner || probe === undefined || pod === undefined) return false;
@@ -39,6 +39,6 @@ function isDoomed(observation: Observation, seat: Seat): boolean {
 }
 
 /** How many members there are to be now: one more than asked for, while one that is to go waits for its successor. */
-export function sizeForNow(observation: Observation, seats: readonly Seat[]): number {
+export function sizeForNow(observation: Situation, seats: readonly Seat[]): number {
   return observation.cluster.config.size + (departing(observation, seats) === undefined ? 0 : 1);
 }

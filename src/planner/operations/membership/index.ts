@@ -6,16 +6,16 @@
 import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
 import { hasFailed, isPassedOver } from '../../checks/failed-steps.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { planLearner } from './learner.ts';
 import { planLeftovers } from './removed-members.ts';
 import { planReplacement } from './replace.ts';
 import { planScale } from './scale.ts';
-import { isStaying, type Seat, seatsOf } from '../../model/member-view.ts';
+import { isStaying, type Seat } from '../../model/member-view.ts';
 
 /** What the membership needs next; undefined when it is as asked for, or not known. */
-export function planMembership(observation: Observation): Decision | undefined {
-  const seats = seatsOf(observation);
+export function planMembership(observation: Situation): Decision | undefined {
+  const { members: seats } = observation;
   if (seats.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
   let passedOver: Decision | undefined;
   for (const planner of [planReplacement, planLearner, planNextRemoval, planLeftovers, planScale]) {
@@ -28,7 +28,7 @@ export function planMembership(observation: Observation): Decision | undefined {
 }
 
 /** The removal after one that left nothing but claims, when it can be done at once. */
-function planNextRemoval(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+function planNextRemoval(observation: Situation, seats: readonly Seat[]): Decision | undefined {
   const left = planLeftovers(observation, seats);
   if (left?.kind !== 'operate' || left.step.kind !== 'retireMember' || left.step.pods.length > 0)
     return undefined;
@@ -42,18 +42,18 @@ function planNextRemoval(observation: Observation, seats: readonly Seat[]): Deci
  * only for it to be stopped once more. When the removal is not wanted any more, is in the way of something, was aborted or
  * failed, repair does just that.
  */
-export function continueRemoval(observation: Observation): Decision | undefined {
+export function continueRemoval(observation: Situation): Decision | undefined {
   if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
   const decision = planMembership(observation);
   if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
   const { id, dead } = decision.step;
-  const leaving = seatsOf(observation).find(seat => seat.id === id);
+  const leaving = observation.members.find(seat => seat.id === id);
   if (dead || leaving === undefined || leaving.isLearner || isStaying(leaving)) return undefined;
   return isHeldUp(observation, decision) ? undefined : decision;
 }
 
 function isHeldUp(
-  { actor, cluster }: Observation,
+  { actor, cluster }: Situation,
   { operation, step }: Extract<Decision, { kind: 'operate' }>,
 ): boolean {
   const { aborted } = actor ?? {};

@@ -4,7 +4,8 @@ import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
 import { blocked, operate, undoing } from '../../model/answers.ts';
 import type { Decision, Operation, Step } from '../../model/decision.ts';
 import { isStampedOtherwise } from '../../model/identity.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { podChanges } from '../rollout/rendering.ts';
 import { unsealed } from '../stamps/seal.ts';
 import { isPodGone, saysEmpty } from '../../checks/evidence.ts';
@@ -13,7 +14,7 @@ import { said } from '../../model/attribution.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { awaitsSuccessor } from './replacements.ts';
 import { everyVoterHealthy, onlyOurs } from '../../checks/preflight.ts';
-import { type Seat, seatsOf } from '../../model/member-view.ts';
+import { type Seat } from '../../model/member-view.ts';
 
 /** A learner that has not caught up after this long is given up. */
 const PATIENCE_MS = 600_000;
@@ -23,7 +24,7 @@ const STUCK_MS = 120_000;
 const PENDING = 'Unschedulable';
 
 /** The steps that finish the one learner there is; undefined when there is none. */
-export function planLearner(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+export function planLearner(observation: Situation, seats: readonly Seat[]): Decision | undefined {
   const learner = seats.find(seat => seat.isLearner);
   if (learner === undefined) return undefined;
   const obstacle = onlyOurs(seats);
@@ -39,9 +40,9 @@ export function planLearner(observation: Observation, seats: readonly Seat[]): D
 }
 
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
-export function operationOf(observation: Observation): Operation {
+export function operationOf(observation: Situation): Operation {
   if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   if (departing(observation, seats) !== undefined) return 'replaceMember';
   const learner = seats.find(seat => seat.isLearner)?.name;
   const open = (observation.cluster.status.replacements ?? []).some(
@@ -52,13 +53,13 @@ export function operationOf(observation: Observation): Operation {
 }
 
 /** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
-function undoOf({ actor, cluster }: Observation, operation: Operation): Fate | undefined {
+function undoOf({ actor, cluster }: Situation, operation: Operation): Fate | undefined {
   const aborted = actor?.aborted;
   if (aborted?.operation !== operation || aborted.generation !== cluster.generation) return undefined;
   return { reason: `${operation} was aborted by ${said(aborted)}` };
 }
 
-function finish(observation: Observation, learner: Seat, operation: Operation): Decision {
+function finish(observation: Situation, learner: Seat, operation: Operation): Decision {
   const { name: member, id, pod } = learner;
   const token = observation.cluster.status.incarnation?.token ?? '';
   const ahead: Step[] = [{ kind: 'promoteLearner', member, id }];
@@ -76,7 +77,7 @@ function finish(observation: Observation, learner: Seat, operation: Operation): 
   // A voter is always sealed: what it acknowledges counts.
   const members = unsealed([learner]);
   if (members.length > 0) return operate(operation, [{ kind: 'sealMembers', members }, ...ahead]);
-  const unwell = everyVoterHealthy(seatsOf(observation));
+  const unwell = everyVoterHealthy(observation.members);
   return unwell === undefined ? operate(operation, ahead) : blocked(unwell, ahead);
 }
 
@@ -87,7 +88,7 @@ interface Fate {
 }
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
-function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat): Fate | undefined {
+function fateOf(observation: Situation, seats: readonly Seat[], learner: Seat): Fate | undefined {
   if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
@@ -103,7 +104,7 @@ function fateOf(observation: Observation, seats: readonly Seat[], learner: Seat)
 }
 
 /** Why a learner that has a pod takes too long; undefined while it has time. */
-function delayOf(observation: Observation, learner: Seat, pod: PodFacts): Fate | undefined {
+function delayOf(observation: Situation, learner: Seat, pod: PodFacts): Fate | undefined {
   const { now } = observation;
   const { trouble } = pod;
   const other = otherClusterOf(observation, learner);
@@ -129,7 +130,7 @@ function volumeLossOf({ claim }: Seat): string | undefined {
 }
 
 /** Nothing is to be started on it, and nothing can be made beside it; the next learner has another name. */
-function isClaimOfAnother(observation: Observation, { name }: Seat): boolean {
+function isClaimOfAnother(observation: Situation, { name }: Seat): boolean {
   return observation.claims.some(
     claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(observation, claim),
   );
@@ -137,7 +138,7 @@ function isClaimOfAnother(observation: Observation, { name }: Seat): boolean {
 
 /** The cluster as a member of which it came up, by the log that it found, before it was one of ours. */
 export function otherClusterOf(
-  { cluster, probes }: Pick<Observation, 'cluster' | 'probes'>,
+  { cluster, probes }: Pick<Situation, 'cluster' | 'probes'>,
   { name, started }: Pick<Seat, 'name' | 'started'>,
 ): string | undefined {
   const probe = probes[name];
@@ -146,11 +147,11 @@ export function otherClusterOf(
 }
 
 /** It can never be given what it needs; the next learner has another name. */
-function isNameTaken({ pods, claims }: Observation, { name }: Seat): boolean {
+function isNameTaken({ pods, claims }: Situation, { name }: Seat): boolean {
   return [...pods, ...claims].some(object => object.name === name && !object.owned);
 }
 
-function hasLostData(observation: Observation, seat: Seat): boolean {
+function hasLostData(observation: Situation, seat: Seat): boolean {
   if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim')
     return isPodGone(observation, seat);
   return seat.claim === undefined || volumeLossOf(seat) !== undefined;
@@ -169,21 +170,17 @@ function isStuck({ pod, started }: Seat): boolean {
  * When the first pod of this learner was made, in milliseconds since the epoch: one that is evicted or deleted again and again
  * has no more time than another. A time that is still to come counts from now.
  */
-function firstPodAt(
-  { cluster, now }: Observation,
-  { id }: Pick<Seat, 'id'>,
-  { createdAt }: PodFacts,
-): number {
+function firstPodAt({ cluster, now }: Situation, { id }: Pick<Seat, 'id'>, { createdAt }: PodFacts): number {
   const { learner } = cluster.status;
   const noted = learner?.id === id ? parseTimestamp(learner.since) : undefined;
   return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
 }
 
 /** What is remembered of the learner after this pass; while no quorum lists the members, what was remembered before. */
-export function learnerSeen(observation: Observation): EtcdClusterStatus['learner'] {
+export function learnerSeen(observation: Situation): EtcdClusterStatus['learner'] {
   const { cluster, membership } = observation;
   if (!membership.known) return cluster.status.learner;
-  const { id, pod } = seatsOf(observation).find(({ isLearner }) => isLearner) ?? {};
+  const { id, pod } = observation.members.find(({ isLearner }) => isLearner) ?? {};
   if (id === undefined) return undefined;
   if (pod === undefined) return cluster.status.learner?.id === id ? cluster.status.learner : undefined;
   return { id, since: timestamp(firstPodAt(observation, { id }, pod)) };

@@ -6,7 +6,8 @@
 import { blocked, operate, undoing } from '../../model/answers.ts';
 import type { Obstacle } from '../../checks/obstacles.ts';
 import type { Decision, Step } from '../../model/decision.ts';
-import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
+import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { operationOf } from './learner.ts';
 import { onlyOurs } from '../../checks/preflight.ts';
 import type { Seat } from '../../model/member-view.ts';
@@ -19,7 +20,7 @@ interface Left {
 }
 
 /** Clears away one removed member; undefined when nothing is left of any, or what is left is waited for. */
-export function planLeftovers(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+export function planLeftovers(observation: Situation, seats: readonly Seat[]): Decision | undefined {
   const left = leftOf(observation, seats);
   const waiting = left.filter(each => waitMs(observation, each) > 0);
   const due = left.filter(each => !waiting.includes(each));
@@ -39,7 +40,7 @@ export function planLeftovers(observation: Observation, seats: readonly Seat[]):
   return undoing(operate(operationOf(observation), [step]));
 }
 
-function leftOf(observation: Observation, seats: readonly Seat[]): Left[] {
+function leftOf(observation: Situation, seats: readonly Seat[]): Left[] {
   const token = observation.cluster.status.incarnation?.token;
   const isLeft = (object: { name: string; owned: boolean; token: string | undefined; deleting: boolean }) =>
     object.owned &&
@@ -66,7 +67,7 @@ function isCopy({ stampedUid, uid }: ClaimFacts): boolean {
 }
 
 /** A claim that is kept is left alone until its time has come; with `Retain` it never comes. */
-function isDue(keptUntil: number | undefined, { cluster, now }: Observation): boolean {
+function isDue(keptUntil: number | undefined, { cluster, now }: Situation): boolean {
   if (keptUntil === undefined) return true;
   return cluster.config.storage.retain === 'Delete' && now >= keptUntil;
 }
@@ -75,7 +76,7 @@ function isDue(keptUntil: number | undefined, { cluster, now }: Observation): bo
  * Milliseconds for which the pod may still start and find its quorum; 0 for what the operator removed itself. Nobody waits for one
  * that has been away for as long as a lost member is waited for.
  */
-function waitMs({ cluster, now }: Observation, left: Left): number {
+function waitMs({ cluster, now }: Situation, left: Left): number {
   if (left.pods.length === 0 || isByOperator(cluster.status.replacements, left)) return 0;
   const since = Math.max(
     ...left.pods.map(({ ready, readyChangedAt, createdAt }) => (ready ? now : (readyChangedAt ?? createdAt))),
@@ -85,7 +86,7 @@ function waitMs({ cluster, now }: Observation, left: Left): number {
 
 /** The operator removed it: it noted that on the claim or, of one that was lost, in the status. */
 function isByOperator(
-  replacements: Observation['cluster']['status']['replacements'] = [],
+  replacements: Situation['cluster']['status']['replacements'] = [],
   { member, claims }: Left,
 ): boolean {
   return claims.some(wasNotNeeded) || replacements.some(replacement => replacement.member === member);
@@ -96,7 +97,7 @@ function wasNotNeeded({ removal, uid }: ClaimFacts): boolean {
   return removal === uid;
 }
 
-function unexplainedLoss(observation: Observation, waiting: readonly Left[]): Obstacle | undefined {
+function unexplainedLoss(observation: Situation, waiting: readonly Left[]): Obstacle | undefined {
   if (waiting.length === 0) return undefined;
   const ms = Math.max(...waiting.map(left => waitMs(observation, left)));
   const names = waiting.map(({ member }) => member).join(', ');
@@ -109,7 +110,7 @@ function unexplainedLoss(observation: Observation, waiting: readonly Left[]): Ob
 
 /** Only a claim of whose member the operator knows that nothing is lost with it is deleted at once; others are kept for a while. */
 function fateOf(
-  { cluster, now }: Observation,
+  { cluster, now }: Situation,
   { member, claims }: Left,
 ): Extract<Step, { kind: 'retireMember' }>['fate'] {
   const { retain, retainDeadMemberSeconds } = cluster.config.storage;

@@ -6,7 +6,7 @@ import { blocked, operate } from '../../model/answers.ts';
 import type { Obstacle } from '../../checks/obstacles.ts';
 import { consentTo } from '../../checks/consent.ts';
 import type { Decision, Step } from '../../model/decision.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { nextIsCertified } from '../certificates/next-names.ts';
 import { requestUnderWay } from '../../checks/human-requests.ts';
 import { said } from '../../model/attribution.ts';
@@ -15,10 +15,10 @@ import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
 import { exchangeOf, vouchFor } from '../../checks/exchanged-claims.ts';
 import { onlyOurs, restHasQuorum } from '../../checks/preflight.ts';
 import { replacedLately } from './replacements.ts';
-import { isHealthy, type Seat, seatsOf } from '../../model/member-view.ts';
+import { isHealthy, type Seat } from '../../model/member-view.ts';
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
-export function planReplacement(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+export function planReplacement(observation: Situation, seats: readonly Seat[]): Decision | undefined {
   const dead = seats.filter(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
   const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
   if (first === undefined) return planUnproved(observation, seats);
@@ -38,15 +38,15 @@ export function planReplacement(observation: Observation, seats: readonly Seat[]
 }
 
 /** Whether a lost voter can be removed now: nothing that takes its time goes before that. */
-export function replacementIsDue(observation: Observation): boolean {
-  return planReplacement(observation, seatsOf(observation))?.kind === 'operate';
+export function replacementIsDue(observation: Situation): boolean {
+  return planReplacement(observation, observation.members)?.kind === 'operate';
 }
 
 /**
  * Somebody asked to have a member replaced that is not well, and that nothing proves to be lost. Adding its successor first is
  * what etcd refuses while it is away; removing it first takes a person who says that it may go.
  */
-function planUnproved(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+function planUnproved(observation: Situation, seats: readonly Seat[]): Decision | undefined {
   const asked = askedSeat(observation, seats);
   if (asked === undefined || isHealthy(asked) || seats.length > observation.cluster.config.size)
     return undefined;
@@ -62,12 +62,12 @@ function planUnproved(observation: Observation, seats: readonly Seat[]): Decisio
 }
 
 /** Nobody takes the place of one who is one too many. */
-function successorMayCome(observation: Observation, seats: readonly Seat[]): Obstacle | undefined {
+function successorMayCome(observation: Situation, seats: readonly Seat[]): Obstacle | undefined {
   return seats.length > observation.cluster.config.size ? undefined : nextIsCertified(observation);
 }
 
 function withConsent(
-  observation: Observation,
+  observation: Situation,
   { step, member, why }: { readonly step: Step; readonly member: Seat; readonly why: Obstacle },
 ): Decision {
   const answer = consentTo(observation, { operation: 'replaceMember', ids: [member.id] }, why);
@@ -76,14 +76,14 @@ function withConsent(
     : operate('replaceMember', [step], answer.approval);
 }
 
-function removal(observation: Observation, seats: readonly Seat[], { name, id }: Seat): Step {
+function removal(observation: Situation, seats: readonly Seat[], { name, id }: Seat): Step {
   const seat = seats.find(candidate => candidate.id === id);
   const reason = (seat && lossOf(observation, seat)) ?? 'its data is lost';
   const expected = seats.map(candidate => candidate.id);
   return { kind: 'removeMember', member: name, id, expected, reason, dead: true };
 }
 
-function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
+function graceOver(observation: Situation, seat: Seat): Obstacle | undefined {
   const left = graceLeftMs(observation, seat);
   if (left === 0) return undefined;
   const { claim } = seat;
@@ -101,7 +101,7 @@ function graceOver(observation: Observation, seat: Seat): Obstacle | undefined {
 }
 
 /** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
-function budgetExceeded({ cluster, now }: Observation, seat: Seat): Obstacle | undefined {
+function budgetExceeded({ cluster, now }: Situation, seat: Seat): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
   const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== seat.name);
   if (lately.length < maxReplacementsPerHour) return undefined;

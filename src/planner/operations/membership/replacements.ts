@@ -3,8 +3,8 @@ import { ANNOTATION_REPLACED } from '../../../api/names.ts';
 import { parseTimestamp } from '../../../api/values/time.ts';
 import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
 import { stampsOf } from '../../model/identity.ts';
-import type { ClusterFacts, Observation } from '../../model/observation.ts';
-import { seatsOf } from '../../model/member-view.ts';
+import type { ClusterFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 
 type Replacement = NonNullable<EtcdClusterStatus['replacements']>[number];
 
@@ -19,9 +19,9 @@ export function awaitsSuccessor({ replacedBy, notNeeded }: Replacement): boolean
  * As they are remembered after this pass: who is gone, while there are as many members as are asked for, has no successor to come.
  * A member that is added later is added because more are asked for.
  */
-export function replacementsAfter(observation: Observation): EtcdClusterStatus['replacements'] {
+export function replacementsAfter(observation: Situation): EtcdClusterStatus['replacements'] {
   const { replacements } = observation.cluster.status;
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const isWhole = seats.length > 0 && seats.length >= observation.cluster.config.size;
   return replacements?.map(replacement =>
     isWhole && awaitsSuccessor(replacement) && !seats.some(({ name }) => name === replacement.member)

@@ -4,7 +4,7 @@ import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import { blocked, operate } from '../../model/answers.ts';
 import { type Obstacle, serialsAreLeft, specificationIsUsable } from '../../checks/obstacles.ts';
 import type { Decision, Operation, Step } from '../../model/decision.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { nextIsCertified } from '../certificates/next-names.ts';
 import { certificatesAreGood } from '../certificates/index.ts';
 import { departing, sizeForNow } from './asked.ts';
@@ -12,7 +12,7 @@ import { operationOf } from './learner.ts';
 import { everyVoterHealthy, nobodyEnds, onlyOurs } from '../../checks/preflight.ts';
 import { isHealthy, isStaying, nextMember, peerUrlOf, type Seat } from '../../model/member-view.ts';
 import { farewell } from './stop-first.ts';
-import { leaderOf, successorOf } from '../../checks/next-leader.ts';
+import { successorOf } from '../../checks/next-leader.ts';
 
 interface Removal {
   readonly seat: Seat;
@@ -26,7 +26,7 @@ interface Removal {
 const RETRY_MS = 600_000;
 
 /** The next change of size; undefined when the size is as asked for. */
-export function planScale(observation: Observation, seats: readonly Seat[]): Decision | undefined {
+export function planScale(observation: Situation, seats: readonly Seat[]): Decision | undefined {
   const { config, status } = observation.cluster;
   const wanted = config.size;
   // What cannot be carried out changes nothing, as is said of it; a lost member is replaced all the same.
@@ -45,14 +45,14 @@ export function planScale(observation: Observation, seats: readonly Seat[]): Dec
 }
 
 /** The voters that go, the next one first; none while there are not more than are asked for. */
-export function leavingSeats(observation: Observation, seats: readonly Seat[]): Seat[] {
+export function leavingSeats(observation: Situation, seats: readonly Seat[]): Seat[] {
   const surplus = seats.length - observation.cluster.config.size;
   if (surplus <= 0) return [];
   const departs = departing(observation, seats);
   return departs === undefined ? leastNeeded(seats).slice(0, surplus) : [departs.seat];
 }
 
-function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
+function planAdd(observation: Situation, seats: readonly Seat[]): Decision {
   const member = nextMember(observation);
   const expected = seats.map(seat => seat.id);
   const token = observation.cluster.status.incarnation?.token ?? '';
@@ -73,7 +73,7 @@ function planAdd(observation: Observation, seats: readonly Seat[]): Decision {
 }
 
 /** A learner of this very specification was given up a while ago: the next one would fare no better. */
-function triedLately({ cluster, now }: Observation): Obstacle | undefined {
+function triedLately({ cluster, now }: Situation): Obstacle | undefined {
   const { givenUp } = cluster.status;
   if (givenUp === undefined || givenUp.generation !== cluster.generation) return undefined;
   const since = parseTimestamp(givenUp.time) ?? 0;
@@ -89,13 +89,13 @@ function triedLately({ cluster, now }: Observation): Obstacle | undefined {
 
 /** A leader hands over before it goes: clients would wait two seconds for an election otherwise. */
 function planRemove(
-  observation: Observation,
+  observation: Situation,
   seats: readonly Seat[],
   { seat: leaving, after, operation, reason }: Removal,
 ): Decision {
   const expected = seats.map(seat => seat.id);
   const { name: member, id } = leaving;
-  const to = leaderOf(seats) === leaving ? successorOf(seats, member) : undefined;
+  const to = leaving.leads ? successorOf(seats, member) : undefined;
   const steps: Step[] = [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
     ...farewell(observation, seats, { seat: leaving, after, reason }),
@@ -111,8 +111,7 @@ function planRemove(
 
 /** Never the leader; who was stopped for it already, then unhealthy before healthy, then the newest first. */
 function leastNeeded(seats: readonly Seat[]): Seat[] {
-  const leader = leaderOf(seats);
-  const others = seats.filter(seat => seat !== leader);
+  const others = seats.filter(seat => !seat.leads);
   return others.sort(
     (a, b) =>
       Number(isStaying(a)) - Number(isStaying(b)) ||

@@ -2,17 +2,15 @@
 import { blocked, operate } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
-import { seatsOf } from '../../model/member-view.ts';
-import { leaderOf } from '../../checks/next-leader.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { askedIds } from '../../checks/human-requests.ts';
 
 /** The hand-over; undefined when nobody asked, or when it is done. */
-export function planMoveLeader(observation: Observation): Decision | undefined {
+export function planMoveLeader(observation: Situation): Decision | undefined {
   const ids = askedIds(observation, 'moveLeader');
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const to = seats.find(seat => !seat.isLearner && ids.includes(seat.id));
-  const from = leaderOf(seats);
+  const from = seats.find(seat => seat.leads);
   if (to === undefined || from?.id === to.id) return undefined;
   const steps: Step[] =
     from === undefined ? [] : [{ kind: 'moveLeader', from: from.name, to: to.name, toId: to.id }];

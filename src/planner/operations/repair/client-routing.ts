@@ -6,12 +6,12 @@
 import type { Decision, Step } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { leavingSeats } from '../membership/scale.ts';
-import { seatsOf } from '../../model/member-view.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 
 /** The step that lets clients come to members again; none when `next`, which is to be done now, is why they do not. */
-export function admission(observation: Observation, next: Decision): Step[] {
+export function admission(observation: Situation, next: Decision): Step[] {
   const { cluster, pods } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined) return [];
   if (restoreUnderWay(cluster) !== undefined) return [];
@@ -30,16 +30,16 @@ export function admission(observation: Observation, next: Decision): Step[] {
 }
 
 /** Whether a step is about to stop it, or it is led away from and goes after those that are being removed now. */
-function isToStop(observation: Observation, { uid, clients }: PodFacts, next: Decision): boolean {
+function isToStop(observation: Situation, { uid, clients }: PodFacts, next: Decision): boolean {
   if (next.kind !== 'operate') return false;
   const { operation, step } = next;
   if ((step.kind === 'stopMember' || step.kind === 'replaceImage') && step.uid === uid) return true;
   if (clients !== 'withdrawn' || operation !== 'scaleCluster') return false;
-  return leavingSeats(observation, seatsOf(observation)).some(({ pod }) => pod?.uid === uid);
+  return leavingSeats(observation, observation.members).some(({ pod }) => pod?.uid === uid);
 }
 
 /** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first. */
-function mayServe({ probes }: Observation, { name, clients, ready, version }: PodFacts): boolean {
+function mayServe({ probes }: Situation, { name, clients, ready, version }: PodFacts): boolean {
   if (clients !== 'withdrawn') return clients === undefined;
   const probe = probes[name];
   return ready && probe?.answered === true && probe.version === version;

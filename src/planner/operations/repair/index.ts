@@ -17,15 +17,15 @@ import { hasFailed } from '../../checks/failed-steps.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from '../../model/identity.ts';
 import { claimsAreTheirOwn, exchangeOf } from '../../checks/exchanged-claims.ts';
 import { onlyOurs } from '../../checks/preflight.ts';
-import { seatsOf } from '../../model/member-view.ts';
 import { lossOfAll } from '../membership/total-loss.ts';
 import { hangs, hasEnded, memberNames } from '../../model/member-names.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
-import type { ClaimFacts, Observation } from '../../model/observation.ts';
+import type { ClaimFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { whyStuck } from '../../checks/stuck-pods.ts';
 
 /** What repair does next; undefined when nothing is missing. */
-export function planRepair(observation: Observation): Decision | undefined {
+export function planRepair(observation: Situation): Decision | undefined {
   const shared = sharedObjectSteps(observation);
   const pods = missingPods(observation);
   const [first] = shared;
@@ -38,13 +38,13 @@ export function planRepair(observation: Observation): Decision | undefined {
 }
 
 /** Members are started and replaced under whatever stands where clients look for them; nothing else is done meanwhile. */
-export function planStrangers(observation: Observation): Decision | undefined {
+export function planStrangers(observation: Situation): Decision | undefined {
   const taken = namesAreFree(observation);
   return taken && blocked(taken);
 }
 
 /** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
-export function planWaiting(observation: Observation): Decision | undefined {
+export function planWaiting(observation: Situation): Decision | undefined {
   const lost = firstObstacle(observation, [
     podsAreNotEnding,
     podNamesAreFree,
@@ -55,11 +55,11 @@ export function planWaiting(observation: Observation): Decision | undefined {
 }
 
 /** Shared objects that are missing or were edited. */
-export function sharedObjectSteps(observation: Observation): Step[] {
+export function sharedObjectSteps(observation: Situation): Step[] {
   return [...missingObjects(observation), ...editedObjects(observation)];
 }
 
-function editedObjects({ peerService, clientService, disruptionBudget }: Observation): Step[] {
+function editedObjects({ peerService, clientService, disruptionBudget }: Situation): Step[] {
   const found = { peerService, clientService, disruptionBudget };
   const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).flatMap(object => {
     const { difference } = found[object];
@@ -68,7 +68,7 @@ function editedObjects({ peerService, clientService, disruptionBudget }: Observa
   return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects }];
 }
 
-function missingObjects(observation: Observation): Step[] {
+function missingObjects(observation: Situation): Step[] {
   const { cluster, peerService, clientService, disruptionBudget, membership, pods } = observation;
   // Clients come when every member that has started is sealed, and only a quorum tells who has started.
   const isUnsure = !membership.known && pods.some(pod => pod.owned && pod.firstStart === 'open');
@@ -84,7 +84,7 @@ function missingObjects(observation: Observation): Step[] {
 }
 
 /** Members without a pod whose volume is there: all of them, in no order, also when quorum is lost. */
-function missingPods(observation: Observation): Step[] {
+function missingPods(observation: Situation): Step[] {
   const token = observation.cluster.status.incarnation?.token;
   if (token === undefined) return [];
   return membersWithoutPod(observation).flatMap(member => {
@@ -107,7 +107,7 @@ function missingPods(observation: Observation): Step[] {
  * A repair never upgrades: in the middle of an upgrade, or when the status was lost, a member comes back in the version that it
  * ran last.
  */
-export function lastVersion({ cluster, claims }: Observation, member: string): { readonly version?: string } {
+export function lastVersion({ cluster, claims }: Situation, member: string): { readonly version?: string } {
   const { currentVersion, members } = cluster.status;
   const said = members?.details?.find(({ name }) => name === member)?.version;
   const version = said ?? claims.find(claim => claim.owned && claim.name === member)?.version;
@@ -118,7 +118,7 @@ export function lastVersion({ cluster, claims }: Observation, member: string): {
  * Nothing is started on data of an unknown version: what the specification asks for may be minors away, and etcd itself keeps
  * nobody from skipping one.
  */
-export function versionsAreKnown(observation: Observation): Obstacle | undefined {
+export function versionsAreKnown(observation: Situation): Obstacle | undefined {
   if ((observation.cluster.status.currentVersion ?? '') !== '') return undefined;
   const unknown = membersWithoutPod(observation).filter(
     name =>
@@ -135,13 +135,13 @@ export function versionsAreKnown(observation: Observation): Obstacle | undefined
  * Members that have no pod at all, not even one that is being deleted; one of ours that has ended counts for none: no kubelet
  * starts it again, e.g. after it was evicted (Kubernetes, "Node-pressure Eviction").
  */
-export function membersWithoutPod(observation: Observation): string[] {
+export function membersWithoutPod(observation: Situation): string[] {
   const there = observation.pods.filter(pod => pod.deleting || !pod.owned || !hasEnded(pod));
   return memberNames(observation).filter(name => !there.some(pod => pod.name === name));
 }
 
 /** The claim that a member can be started again on. */
-export function usableClaim(observation: Observation, member: string): ClaimFacts | undefined {
+export function usableClaim(observation: Situation, member: string): ClaimFacts | undefined {
   const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
   if (claim === undefined || !isThere(claim)) return undefined;
   if (exchangeOf(observation, claim) !== undefined || isStampedOtherwise(observation, claim))
@@ -155,7 +155,7 @@ function isThere({ deleting, phase }: ClaimFacts): boolean {
 }
 
 /** A pod that is being deleted keeps its name until its node says that it is gone. */
-function podsAreNotEnding(observation: Observation): Obstacle | undefined {
+function podsAreNotEnding(observation: Situation): Obstacle | undefined {
   const members = memberNames(observation);
   const pods = observation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
   const ending = pods.map(pod => pod.name);
@@ -168,7 +168,7 @@ function podsAreNotEnding(observation: Observation): Obstacle | undefined {
 }
 
 /** A member has no pod where something else, or a pod whose owner somebody took away, bears its name. */
-function podNamesAreFree(observation: Observation): Obstacle | undefined {
+function podNamesAreFree(observation: Situation): Obstacle | undefined {
   const members = memberNames(observation);
   const taken = observation.pods.filter(pod => !pod.owned && members.includes(pod.name));
   if (taken.length === 0) return undefined;
@@ -184,19 +184,19 @@ function podNamesAreFree(observation: Observation): Obstacle | undefined {
   };
 }
 
-function claimsAreNotExchanged(observation: Observation): Obstacle | undefined {
+function claimsAreNotExchanged(observation: Situation): Obstacle | undefined {
   return claimsAreTheirOwn(observation, membersWithoutPod(observation));
 }
 
 /** Claims without stamps that may be what a quorum waits for: of members that lack one, or of nobody knows whom. */
-function claimsInQuestion(observation: Observation, lost: readonly string[]): ClaimFacts[] {
+function claimsInQuestion(observation: Situation, lost: readonly string[]): ClaimFacts[] {
   const { membership, namesSeen } = observation;
   return unstampedClaims(observation).filter(
     ({ name }) => lost.includes(name) || (!membership.known && namesSeen.includes(name)),
   );
 }
 
-function membersHaveTheirData(observation: Observation): Obstacle | undefined {
+function membersHaveTheirData(observation: Situation): Obstacle | undefined {
   const lost = membersWithoutPod(observation).filter(name => usableClaim(observation, name) === undefined);
   const unstamped = claimsInQuestion(observation, lost);
   if (unstamped.length > 0) {
@@ -213,7 +213,7 @@ function membersHaveTheirData(observation: Observation): Obstacle | undefined {
   const all = lossOfAll(observation);
   if (all !== undefined || lost.length === 0) return all;
   // A quorum lists who is lost, and whoever is not known by its URL is not replaced.
-  const strangers = onlyOurs(seatsOf(observation));
+  const strangers = onlyOurs(observation.members);
   if (strangers !== undefined) return strangers;
   return {
     reason: 'MemberLost',

@@ -10,9 +10,10 @@ import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../../model/de
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { saysEmpty } from '../../checks/evidence.ts';
-import { isHealthy, lastKnownSeat, seatsOf } from '../../model/member-view.ts';
+import { isHealthy, lastKnownSeat } from '../../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../membership/total-loss.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { said } from '../../model/attribution.ts';
 import { storageFor } from '../create/storage.ts';
 import { admission, candidates } from '../../restore/preflight.ts';
@@ -23,7 +24,7 @@ import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts'
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
-export function planRestore(observation: Observation): Decision | undefined {
+export function planRestore(observation: Situation): Decision | undefined {
   const { cluster, restores = [] } = observation;
   const under = restoreUnderWay(cluster);
   if (under !== undefined) {
@@ -42,7 +43,7 @@ export function planRestore(observation: Observation): Decision | undefined {
 }
 
 /** All that was restored is lost before clients were let in. Only a person knows whether what was before is still wanted. */
-function lostAgain(observation: Observation, { name }: RestoreOfCluster): Decision {
+function lostAgain(observation: Situation, { name }: RestoreOfCluster): Decision {
   const { reason, message } = totalLoss(observation);
   return blocked({
     reason,
@@ -51,11 +52,11 @@ function lostAgain(observation: Observation, { name }: RestoreOfCluster): Decisi
 }
 
 /** What ends a restore: clients are let in when every member is there, serves, and has the revision. */
-export function planOpening(observation: Observation): Decision | undefined {
+export function planOpening(observation: Situation): Decision | undefined {
   const { cluster, clientService } = observation;
   const under = restoreUnderWay(cluster);
   if (under === undefined || cluster.status.clusterID === undefined) return undefined;
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const members = memberNames(observation);
   const ready = seats.filter(({ pod }) => pod?.ready === true && !pod.deleting);
   const serving = seats.filter(seat => !seat.isLearner && isHealthy(seat) && hasRevision(seat.probe, under));
@@ -79,7 +80,7 @@ export function planOpening(observation: Observation): Decision | undefined {
 }
 
 /** The old members are stopped, and the new incarnation is recorded. */
-function beginning(observation: Observation, restore: RestoreOfCluster): Decision {
+function beginning(observation: Situation, restore: RestoreOfCluster): Decision {
   const { cluster } = observation;
   const { name, uid } = restore;
   const incarnation = nextIncarnation(observation, restore);
@@ -101,7 +102,7 @@ function beginning(observation: Observation, restore: RestoreOfCluster): Decisio
  * Who hangs is dealt with when clients are kept out and the others are gone. Witnesses stay until what they prove is recorded: they do
  * not run, and are stopped as soon as the incarnation is another one.
  */
-function fence(observation: Observation): Step[] {
+function fence(observation: Situation): Step[] {
   const { clientService } = observation;
   const witnesses = witnessesOf(observation);
   const pods = podsToEnd(observation)
@@ -112,19 +113,19 @@ function fence(observation: Observation): Step[] {
 }
 
 /** Pods whose last words are all that proves that their volumes are empty, while every volume is lost. */
-function witnessesOf(observation: Observation): readonly PodFacts[] {
+function witnessesOf(observation: Situation): readonly PodFacts[] {
   if (!isTotalLoss(observation)) return [];
   return observation.pods.filter(pod => pod.owned && saysEmpty(lastKnownSeat(observation, pod.name)));
 }
 
 /** The rest of a restore, which goes on only when no pod of the members before is left. */
-function fenced(observation: Observation, rest: readonly Step[]): Decision {
+function fenced(observation: Situation, rest: readonly Step[]): Decision {
   const first = fence(observation);
   if (first.length > 0) return operate('restoreCluster', [...first, ...rest]);
   return planStuckPods(observation, 'restoreCluster', rest) ?? operate('restoreCluster', rest);
 }
 
-function nextIncarnation(observation: Observation, restore: RestoreOfCluster): Incarnation {
+function nextIncarnation(observation: Situation, restore: RestoreOfCluster): Incarnation {
   const { cluster } = observation;
   const seed = firstRestored(observation);
   const { source, name, uid } = restore;
@@ -144,7 +145,7 @@ function nextIncarnation(observation: Observation, restore: RestoreOfCluster): I
   };
 }
 
-function seeding(observation: Observation, restore: RestoreOfCluster): Decision {
+function seeding(observation: Situation, restore: RestoreOfCluster): Decision {
   const { incarnation } = observation.cluster.status;
   if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
   const steps = seedingSteps(observation, restore, incarnation);
@@ -172,7 +173,7 @@ function seeding(observation: Observation, restore: RestoreOfCluster): Decision 
 
 /** From the recorded incarnation to the recorded cluster id. */
 function seedingSteps(
-  observation: Observation,
+  observation: Situation,
   restore: RestoreOfCluster,
   { token, members }: Incarnation,
 ): Step[] {
@@ -198,7 +199,7 @@ function seedingSteps(
  * A snapshot holds the alarms that were raised when it was taken: of members that are none any more, who will never take them
  * back. NOSPACE would refuse every write. One that is still true is raised again by the next write (etcd docs, "Maintenance").
  */
-function staleAlarms({ probes, membership }: Observation): readonly StaleAlarm[] {
+function staleAlarms({ probes, membership }: Situation): readonly StaleAlarm[] {
   if (!membership.known) return [];
   const members = membership.members.map(({ id }) => id);
   const said = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
@@ -210,7 +211,7 @@ function staleAlarms({ probes, membership }: Observation): readonly StaleAlarm[]
   return alarms.filter(({ memberId }) => !members.includes(memberId));
 }
 
-function recordStep({ membership }: Observation, token: string): Step {
+function recordStep({ membership }: Situation, token: string): Step {
   if (!membership.known) return { kind: 'recordClusterId', token, clusterId: 'as restored', members: [] };
   const members = membership.members.map(({ name, id }) => ({ name, id }));
   return { kind: 'recordClusterId', token, clusterId: membership.clusterId, members };
@@ -220,7 +221,7 @@ function recordStep({ membership }: Observation, token: string): Step {
  * What a person aborted is first recorded as failed, so that nothing begins it again, not even when Temporal forgets the abort;
  * what it has begun is then undone, as that of a restore that was deleted. Undefined when nobody aborted it.
  */
-function abandoning({ actor, ...observation }: Observation, restore: RestoreOfCluster): Decision | undefined {
+function abandoning({ actor, ...observation }: Situation, restore: RestoreOfCluster): Decision | undefined {
   const { name, uid } = restore;
   const { aborted } = actor ?? {};
   if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
@@ -234,13 +235,13 @@ function abandoning({ actor, ...observation }: Observation, restore: RestoreOfCl
 }
 
 /** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
-function undo(observation: Observation, { name, uid }: RestoreIdentity): Decision {
+function undo(observation: Situation, { name, uid }: RestoreIdentity): Decision {
   const decision = fenced(observation, undoingSteps(observation, { name, uid }));
   return about(uid, decision.kind === 'operate' ? undoing(decision) : decision);
 }
 
 /** The volume that was restored onto goes: no client ever wrote to it, and all that is on it comes from the backup. */
-function undoingSteps(observation: Observation, restore: RestoreIdentity): readonly Step[] {
+function undoingSteps(observation: Situation, restore: RestoreIdentity): readonly Step[] {
   const { cluster, claims, restoresEnded = [] } = observation;
   const { token } = cluster.status.incarnation ?? {};
   const restored = claims.filter(

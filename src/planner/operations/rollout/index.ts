@@ -17,9 +17,10 @@ import {
 import type { Decision, Step } from '../../model/decision.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { restHasQuorum } from '../../checks/preflight.ts';
-import { isHealthy, seatsOf } from '../../model/member-view.ts';
+import { isHealthy } from '../../model/member-view.ts';
 import { memberNames } from '../../model/member-names.ts';
-import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
+import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { podChanges } from './rendering.ts';
 import { membersWithoutPod, usableClaim } from '../repair/index.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
@@ -37,7 +38,7 @@ interface Outdated {
 }
 
 /** Goes on with a member that a rollout has stopped or started; undefined when none is in between. Before repair. */
-export function continueRollout(observation: Observation): Decision | undefined {
+export function continueRollout(observation: Situation): Decision | undefined {
   const { status } = observation.cluster;
   if (status.operation?.type !== 'rolloutCluster') return undefined;
   if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
@@ -54,7 +55,7 @@ export function continueRollout(observation: Observation): Decision | undefined 
 }
 
 /** A member that a rollout stopped and whose pod takes its time to end: the rollout goes on when it is gone. */
-export function waitInRollout(observation: Observation): Decision | undefined {
+export function waitInRollout(observation: Situation): Decision | undefined {
   if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
   const ending = unreadyPods(observation).filter(pod => pod.deleting);
   if (ending.length === 0) return undefined;
@@ -65,7 +66,7 @@ export function waitInRollout(observation: Observation): Decision | undefined {
 }
 
 /** What a rollout does next; undefined when every pod is as it would be made now. */
-export function planRollout(observation: Observation): Decision | undefined {
+export function planRollout(observation: Situation): Decision | undefined {
   const members = outdated(observation);
   if (members.length === 0) return haltedBy(observation);
   const steps = rolloutSteps(observation, members);
@@ -99,15 +100,15 @@ export function planRollout(observation: Observation): Decision | undefined {
 }
 
 /** Somebody asked for the restart of a member that does not answer, and the others do without it already. */
-function isStuck(observation: Observation, { pod }: Outdated): boolean {
-  const seats = seatsOf(observation);
+function isStuck(observation: Situation, { pod }: Outdated): boolean {
+  const { members: seats } = observation;
   const seat = seats.find(({ name }) => name === pod.name);
   if (seat === undefined || isHealthy(seat) || asked(observation, pod).length === 0) return false;
   return restHasQuorum(seats, seat) === undefined;
 }
 
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */
-function outdated(observation: Observation): Outdated[] {
+function outdated(observation: Situation): Outdated[] {
   if (specificationIsUsable(observation) !== undefined) return [];
   const names = memberNames(observation);
   const found = names.flatMap(name => {
@@ -128,13 +129,13 @@ function outdated(observation: Observation): Outdated[] {
 }
 
 /** A pod that somebody asked to have restarted is as outdated as one whose specification changed. */
-function asked(observation: Observation, { uid }: PodFacts): string[] {
+function asked(observation: Situation, { uid }: PodFacts): string[] {
   const request = requestUnderWay(observation);
   if (request === undefined || !askedIds(observation, 'restart').includes(uid)) return [];
   return [`${said(request)} asked for a restart`];
 }
 
-function rolloutSteps(observation: Observation, members: readonly Outdated[]): Step[] {
+function rolloutSteps(observation: Situation, members: readonly Outdated[]): Step[] {
   const waiting = members.map(({ pod }) => pod.name);
   return members.flatMap(({ pod, changes, claim }) => {
     const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
@@ -151,7 +152,7 @@ function rolloutSteps(observation: Observation, members: readonly Outdated[]): S
 }
 
 /** A member that the rollout restarted last and that does not come up: the rollout has not ended well. */
-function haltedBy(observation: Observation): Decision | undefined {
+function haltedBy(observation: Situation): Decision | undefined {
   if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
   const unready = unreadyPods(observation);
   if (unready.length === 0) return undefined;
@@ -165,17 +166,17 @@ function haltedBy(observation: Observation): Decision | undefined {
   ]);
 }
 
-function isYoung({ now }: Observation, pod: PodFacts): boolean {
+function isYoung({ now }: Situation, pod: PodFacts): boolean {
   return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
 }
 
 /** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. A lowered one must not. */
-function tolerated(observation: Observation, members: readonly Outdated[]): RegExp | undefined {
+function tolerated(observation: Situation, members: readonly Outdated[]): RegExp | undefined {
   return members.every(member => quotaIsRaised(observation, member)) ? /NOSPACE/ : undefined;
 }
 
 /** Of a pod that does not say what it was made from it is enough that its database has room in the quota of now. */
-function quotaIsRaised({ cluster, probes }: Observation, { pod, changes }: Outdated): boolean {
+function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdated): boolean {
   const { quotaBackendBytes: quota } = cluster.config.etcd;
   const before = asMade(cluster.object, pod.madeFrom);
   if (before !== undefined) return quota > withDefaults(before.spec).etcd.quotaBackendBytes;

@@ -1,11 +1,12 @@
 /** What rollouts and upgrades share: both touch one member after the other, the leader last, when all gates are open. */
 import { blocked, operate } from '../../model/answers.ts';
+import { leads } from '../../model/member-probe.ts';
 import type { Obstacle } from '../../checks/obstacles.ts';
 import type { Decision, Operation, Step } from '../../model/decision.ts';
-import { seatsOf } from '../../model/member-view.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 import { memberNames } from '../../model/member-names.ts';
-import type { Approval, Observation, PodFacts } from '../../model/observation.ts';
+import type { Approval, PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { usableClaim } from '../repair/index.ts';
 
 /** A longer wait is the entity's, which has a timer for it. */
@@ -23,7 +24,7 @@ export interface Rolling {
 
 /** What passes by itself and soon is waited for as a step; anything else is in the way. */
 export function whenGatesOpen(
-  { now }: Observation,
+  { now }: Situation,
   { operation, obstacle, steps, member, approval }: Rolling,
 ): Decision {
   if (obstacle === undefined) return operate(operation, steps, approval);
@@ -35,14 +36,14 @@ export function whenGatesOpen(
 }
 
 /** `waiting`: members that are themselves about to be stopped. Before the leader is stopped it hands over: an election would hold up clients for a second. */
-export function handOver(observation: Observation, waiting: readonly string[], member: string): Step[] {
+export function handOver(observation: Situation, waiting: readonly string[], member: string): Step[] {
   if (!isLeader(observation, member)) return [];
-  const to = successorOf(seatsOf(observation), member, waiting);
+  const to = successorOf(observation.members, member, waiting);
   return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
 }
 
 /** Starting a member again on its volume and waiting for it; nothing without the volume. */
-export function restart(observation: Observation, member: string): Step[] {
+export function restart(observation: Situation, member: string): Step[] {
   const token = observation.cluster.status.incarnation?.token;
   const claim = usableClaim(observation, member);
   if (token === undefined || claim === undefined) return [];
@@ -53,7 +54,7 @@ export function restart(observation: Observation, member: string): Step[] {
 }
 
 /** Pods of members that are not ready, or are being deleted. */
-export function unreadyPods(observation: Observation): PodFacts[] {
+export function unreadyPods(observation: Situation): PodFacts[] {
   const names = memberNames(observation);
   return observation.pods.filter(
     pod => pod.owned && names.includes(pod.name) && (!pod.ready || pod.deleting),
@@ -61,7 +62,6 @@ export function unreadyPods(observation: Observation): PodFacts[] {
 }
 
 /** Whether the member says itself that it leads. */
-export function isLeader({ probes }: Observation, name: string): boolean {
-  const probe = probes[name];
-  return probe?.answered === true && probe.leaderId === probe.memberId;
+export function isLeader({ probes }: Situation, name: string): boolean {
+  return leads(probes[name]);
 }

@@ -14,16 +14,17 @@ import {
 import { operate } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import { exchangeOf } from '../../checks/exchanged-claims.ts';
-import { type Seat, seatsOf } from '../../model/member-view.ts';
-import type { ClaimFacts, Observation } from '../../model/observation.ts';
+import { type Seat } from '../../model/member-view.ts';
+import type { ClaimFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 
 /** Undefined when the claim of every member that answers says it all. What a claim says of its data is never changed here. */
-export function planStamps(observation: Observation): Decision | undefined {
+export function planStamps(observation: Situation): Decision | undefined {
   const { membership, cluster } = observation;
   const { clusterID, storage } = cluster.status;
   if (storage?.kind !== 'PersistentVolumeClaim') return undefined;
   if (!membership.known || membership.clusterId !== clusterID) return undefined;
-  const steps = seatsOf(observation).flatMap((seat): Step[] => {
+  const steps = observation.members.flatMap((seat): Step[] => {
     const { claim } = seat;
     if (!seat.ours || claim === undefined || claim.deleting) return [];
     if (!runsOn(seat, claim) || exchangeOf(observation, claim) !== undefined) return [];

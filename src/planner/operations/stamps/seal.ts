@@ -6,15 +6,15 @@
 import { operate } from '../../model/answers.ts';
 import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
 import type { Decision, SealedMember } from '../../model/decision.ts';
-import { type Seat, seatsOf } from '../../model/member-view.ts';
-import type { Observation } from '../../model/observation.ts';
+import { type Seat } from '../../model/member-view.ts';
+import type { Situation } from '../../model/situation.ts';
 
 /** Seals voters that have started; undefined when all are sealed. Learners are sealed on their way to become voters. */
-export function planSealing(observation: Observation): Decision | undefined {
+export function planSealing(observation: Situation): Decision | undefined {
   if (observation.cluster.status.clusterID === undefined) return undefined;
   // Repair says so.
   if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
-  const members = unsealed(seatsOf(observation).filter(seat => !seat.isLearner && seat.started));
+  const members = unsealed(observation.members.filter(seat => !seat.isLearner && seat.started));
   return members.length === 0 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);
 }
 

@@ -8,9 +8,9 @@ import { isAhead } from '../../backup/ahead.ts';
 import { type BackupOfCluster, latestBackup } from '../../model/backups-of-cluster.ts';
 import type { Obstacle } from '../../checks/obstacles.ts';
 import type { Decision, Step } from '../../model/decision.ts';
-import { seatsOf } from '../../model/member-view.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
-import type { Goal } from './goal.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 
 /** A backup may be so old when the upgrade begins; what was answered badly, or not at all, is asked again after as long. */
 const FRESH_MS = 3_600_000;
@@ -22,7 +22,7 @@ const GRACE_MS = 120_000;
  * that no backup is made for an upgrade that cannot begin.
  */
 export function backUpFirst(
-  observation: Observation,
+  observation: Situation,
   goal: Goal,
   {
     waiting,
@@ -32,7 +32,7 @@ export function backUpFirst(
 ): Decision | undefined {
   const { cluster, now } = observation;
   const { snapshotBefore } = cluster.config.upgrade;
-  const isBegun = waiting.length < seatsOf(observation).length;
+  const isBegun = waiting.length < observation.members.length;
   if (snapshotBefore === 'Never' || isBegun || freshBackup(observation) !== undefined) return undefined;
   const place = placeOf(observation);
   if (place === undefined)
@@ -54,7 +54,7 @@ export function backUpFirst(
 }
 
 /** What people are told of the backup while the upgrade is under way; nothing of one that they did not want. */
-export function noteOnBackup(observation: Observation): readonly string[] {
+export function noteOnBackup(observation: Situation): readonly string[] {
   const { snapshotBefore } = observation.cluster.config.upgrade;
   if (snapshotBefore === 'Never') return [];
   const newest = latestBackup(observation.backups ?? [])?.newest;
@@ -75,7 +75,7 @@ function isSince(time: string | undefined, since: number, now: number): boolean 
   return at !== undefined && at >= since && !isAhead(at, now);
 }
 
-function freshBackup({ backups = [], now }: Observation): string | undefined {
+function freshBackup({ backups = [], now }: Situation): string | undefined {
   const time = latestBackup(backups)?.newest?.time;
   return time !== undefined && isRecent(time, now) ? time : undefined;
 }
@@ -85,7 +85,7 @@ function isRecent(time: string, now: number): boolean {
 }
 
 /** Who is asked: whoever was asked already, else whoever made the newest backup, else the first by name. */
-function placeOf({ backups = [], now }: Observation): BackupOfCluster | undefined {
+function placeOf({ backups = [], now }: Situation): BackupOfCluster | undefined {
   const staying = backups
     .filter(({ deleting }) => deleting !== true)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -122,7 +122,7 @@ function bad(fault: string): Answer {
   return { kind: 'bad', obstacle: { reason: 'BackupFailed', message } };
 }
 
-function missing({ backups = [] }: Observation): Obstacle {
+function missing({ backups = [] }: Situation): Obstacle {
   const newest = latestBackup(backups)?.newest?.time;
   const found = newest === undefined ? 'there is none' : `the newest is of ${newest}`;
   const advice =

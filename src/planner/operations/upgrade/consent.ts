@@ -1,21 +1,21 @@
 /** Supervised upgrades: what a person is asked, and when. */
 import type { Obstacle } from '../../checks/obstacles.ts';
 import { consentTo } from '../../checks/consent.ts';
-import { seatsOf } from '../../model/member-view.ts';
-import type { Approval, Observation, PodFacts } from '../../model/observation.ts';
+import type { Approval, PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { isLeader } from '../rollout/next-member.ts';
-import type { Goal } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 import { pointOfNoReturn } from './steps.ts';
 
 /** A supervised upgrade asks before the first and before the last member; handing over leadership needs no consent. */
 export function consented(
-  observation: Observation,
+  observation: Situation,
   { from, to }: Goal,
   waiting: readonly PodFacts[],
 ): { readonly approval?: Approval } | { readonly obstacle: Obstacle } {
   const [first] = waiting;
   if (observation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined) return {};
-  const others = seatsOf(observation).length - waiting.length;
+  const others = observation.members.length - waiting.length;
   const isLast = waiting.length === 1 && others > 0;
   if ((others > 0 && !isLast) || (others > 0 && isLeader(observation, first.name))) return {};
   const what = isLast ? 'finish' : 'begin';

@@ -1,14 +1,15 @@
 /** Members that keep their data in their pods: an upgrade must not give them new ones. */
 import type { Obstacle } from '../../checks/obstacles.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { changesBesidesImage, podChanges } from '../rollout/rendering.ts';
 import { usableClaim } from '../repair/index.ts';
-import type { Goal } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 import { isUnsettled } from './pods.ts';
 
 /** Whether the member would have to get a new pod, and has no volume to start again on. */
 export function wouldLoseData(
-  observation: Observation,
+  observation: Situation,
   pod: PodFacts,
   { from, to }: Pick<Goal, 'from' | 'to'>,
 ): boolean {
@@ -18,7 +19,7 @@ export function wouldLoseData(
 
 /** A pod that holds its member's only data may be given another image, and never be deleted. */
 export function ephemeral(
-  observation: Observation,
+  observation: Situation,
   goal: Goal,
   waiting: readonly PodFacts[],
 ): Obstacle | undefined {
@@ -34,7 +35,7 @@ export function ephemeral(
 }
 
 /** Whoever takes the place of a member is made as the specification says now, of the version that is left, and learns the data first. */
-function wayOut(observation: Observation, { from, to }: Goal, first: PodFacts): string {
+function wayOut(observation: Situation, { from, to }: Goal, first: PodFacts): string {
   const replaced = `have ${first.name} replaced (the message replaceMember)`;
   if (podChanges(observation, first).asked.length > 0) return `write that setting as it was, or ${replaced}`;
   return from === to ? replaced : `set spec.version to ${from} again`;

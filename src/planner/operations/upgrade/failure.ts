@@ -4,8 +4,10 @@ import type { UpgradeFailure } from '../../../api/schemas/types.ts';
 import type { Obstacle } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
-import { type Goal, runs, upgradeGoal } from './goal.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
+import { runs } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 
 /** For this long a member that starts is waited for. */
 const PATIENCE_MS = 300_000;
@@ -13,7 +15,7 @@ const PATIENCE_MS = 300_000;
 const TROUBLE_PATIENCE_MS = 20_000;
 
 /** Whether a member that was just restarted may still come. */
-export function isYoung({ now }: Observation, pod: PodFacts): boolean {
+export function isYoung({ now }: Situation, pod: PodFacts): boolean {
   const since = Math.max(pod.createdAt, pod.imageReplacedAt ?? 0);
   return now - since < (pod.trouble === undefined ? PATIENCE_MS : TROUBLE_PATIENCE_MS);
 }
@@ -22,7 +24,7 @@ export function isYoung({ now }: Observation, pod: PodFacts): boolean {
  * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
  * of is none, nor one that no node takes: the version has no part in what it suffers.
  */
-export function failedMember(observation: Observation, { from, to }: Goal): PodFacts | undefined {
+export function failedMember(observation: Situation, { from, to }: Goal): PodFacts | undefined {
   const names = memberNames(observation);
   const { upgradeFailure } = observation.cluster.status;
   return observation.pods.find(pod => {
@@ -42,7 +44,7 @@ function hasNoNode({ trouble }: PodFacts): boolean {
 }
 
 /** Why the upgrade does not go on, when this very specification has failed already. */
-export function stoppedBy({ cluster }: Observation, { from, to }: Goal): Obstacle | undefined {
+export function stoppedBy({ cluster }: Situation, { from, to }: Goal): Obstacle | undefined {
   const { upgradeFailure: failure } = cluster.status;
   if (failure === undefined || failure.version !== to || failure.generation !== cluster.generation)
     return undefined;
@@ -53,10 +55,10 @@ export function stoppedBy({ cluster }: Observation, { from, to }: Goal): Obstacl
 }
 
 /** What status remembers of a failure: as long as it is the same specification. */
-export function recordedFailure(observation: Observation, decision: Decision): UpgradeFailure | undefined {
+export function recordedFailure(observation: Situation, decision: Decision): UpgradeFailure | undefined {
   const { cluster, now } = observation;
   const { upgradeFailure } = cluster.status;
-  const goal = upgradeGoal(observation);
+  const { goal } = observation;
   const failed = goal.kind === 'go' ? failedMember(observation, goal) : undefined;
   const isTakenBack = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
   if (goal.kind === 'go' && failed?.version === goal.to && isTakenBack) {

@@ -5,29 +5,15 @@
  */
 import { isAtLeast, minorOf } from '../../../api/versions/compare.ts';
 import { upgradeMayEnd } from '../../checks/gates.ts';
-import { type Seat, seatsOf } from '../../model/member-view.ts';
-import type { Observation } from '../../model/observation.ts';
-import { hasArrived, type MemberVersions, type Refusal, upgradePath } from './path.ts';
-
-export interface Goal {
-  readonly kind: 'go';
-  readonly from: string;
-  readonly to: string;
-  /** The versions that come after `to`. */
-  readonly after: readonly string[];
-  /** What people should know of it. */
-  readonly notes: readonly string[];
-}
-
-export type UpgradeGoal =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string }
-  | Goal;
+import type { Seat } from '../../model/member-view.ts';
+import type { SituationWithoutGoal } from '../../model/situation.ts';
+import type { Goal, UpgradeGoal } from '../../model/upgrade-goal.ts';
+import { hasArrived, type MemberVersions, upgradePath } from './path.ts';
 
 const NONE: UpgradeGoal = { kind: 'none' };
 
 /** What is asked for, seen from what the members run. */
-export function upgradeGoal(observation: Observation): UpgradeGoal {
+export function upgradeGoal(observation: SituationWithoutGoal): UpgradeGoal {
   const { status } = observation.cluster;
   if (status.clusterID === undefined || status.phase !== 'Running') return NONE;
   const { currentVersion: from, targetVersion: to } = status;
@@ -37,8 +23,8 @@ export function upgradeGoal(observation: Observation): UpgradeGoal {
 }
 
 /** Every member runs the version, says that the cluster and its data have arrived in its minor, and is as well as before. */
-function isComplete(observation: Observation, version: string): boolean {
-  const seats = seatsOf(observation);
+function isComplete(observation: SituationWithoutGoal, version: string): boolean {
+  const { members: seats } = observation;
   return (
     seats.length > 0 &&
     seats.every(seat => runs(seat, version) && arrived(seat, minorOf(version) ?? '')) &&
@@ -56,7 +42,7 @@ export function arrived({ probe }: Pick<Seat, 'probe'>, minor: string): boolean 
   return probe !== undefined && hasArrived({ server: probe.version, ...probe.agreed }, minor);
 }
 
-function freshGoal(observation: Observation): UpgradeGoal {
+function freshGoal(observation: SituationWithoutGoal): UpgradeGoal {
   const versions = memberVersions(observation);
   if (versions.length === 0) return NONE;
   const answer = pathFrom(observation, versions);
@@ -67,7 +53,7 @@ function freshGoal(observation: Observation): UpgradeGoal {
   return { kind: 'go', from, to, after, notes: answer.notes };
 }
 
-function latchedGoal(observation: Observation, latch: { from: string; to: string }): Goal {
+function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; to: string }): Goal {
   const { from, to } = latch;
   const wanted = observation.cluster.config.version;
   const go = (target: string, after: readonly string[] = [], notes: readonly string[] = []): Goal => ({
@@ -81,7 +67,7 @@ function latchedGoal(observation: Observation, latch: { from: string; to: string
   const later = [`spec.version is ${wanted} by now: taken up when every member runs ${to}`];
   if (wanted === from)
     return canGoBack(observation, latch) ? go(from, [], [`back from ${to}`]) : go(to, [], later);
-  const members = seatsOf(observation).map(seat => ({ ...saidBy(seat), server: from }));
+  const members = observation.members.map(seat => ({ ...saidBy(seat), server: from }));
   const answer = members.length === 0 ? undefined : pathFrom(observation, members);
   if (answer?.kind !== 'path') return go(to, [], later);
   const [first, ...after] = answer.hops;
@@ -98,7 +84,10 @@ export function allHaveRun({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
  * Whether members of `to` may be started with `from` again: not once any has heard that the cluster is of the newer minor, nor when
  * all run it, for then the leader raises the version of the cluster at any moment.
  */
-export function canGoBack(observation: Observation, { from, to }: Pick<Goal, 'from' | 'to'>): boolean {
+export function canGoBack(
+  observation: SituationWithoutGoal,
+  { from, to }: Pick<Goal, 'from' | 'to'>,
+): boolean {
   if (minorOf(from) === minorOf(to)) return true;
   if (isAtLeast(from, to) || !isHeldBack(observation, to)) return false;
   const probes = Object.values(observation.probes).filter(probe => probe.answered);
@@ -109,16 +98,16 @@ export function canGoBack(observation: Observation, { from, to }: Pick<Goal, 'fr
 }
 
 /** A member runs the older minor, or none: until it answers with the newer one nobody raises the version of the cluster. */
-function isHeldBack(observation: Observation, to: string): boolean {
-  return seatsOf(observation).some(
+function isHeldBack(observation: SituationWithoutGoal, to: string): boolean {
+  return observation.members.some(
     ({ pod, probe }) =>
       minorOf(pod?.version ?? '') !== minorOf(to) || (probe === undefined && pod?.ready === false),
   );
 }
 
-function memberVersions(observation: Observation): MemberVersions[] {
+function memberVersions(observation: SituationWithoutGoal): MemberVersions[] {
   const { currentVersion } = observation.cluster.status;
-  return seatsOf(observation).flatMap(seat => {
+  return observation.members.flatMap(seat => {
     const server = seat.probe?.version ?? seat.pod?.version ?? currentVersion;
     return server === undefined ? [] : [{ ...saidBy(seat), server }];
   });
@@ -128,7 +117,7 @@ function saidBy({ name, probe }: Seat): Omit<MemberVersions, 'server'> {
   return { name, cluster: probe?.agreed?.cluster, storage: probe?.agreed?.storage };
 }
 
-function pathFrom({ cluster }: Observation, members: readonly MemberVersions[]) {
+function pathFrom({ cluster }: SituationWithoutGoal, members: readonly MemberVersions[]) {
   const { config } = cluster;
   return upgradePath({
     members,

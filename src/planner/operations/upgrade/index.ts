@@ -10,15 +10,15 @@ import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from '../.
 import type { Decision, Step } from '../../model/decision.ts';
 import { nextMemberMayGo, upgradeMayEnd } from '../../checks/gates.ts';
 import { replacementIsDue } from '../membership/replace.ts';
-import { seatsOf } from '../../model/member-view.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod, usableClaim } from '../repair/index.ts';
 import { whenGatesOpen } from '../rollout/next-member.ts';
 import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
 import { failedMember, isYoung, stoppedBy } from './failure.ts';
-import { allHaveRun, arrived, type Goal, runs, upgradeGoal } from './goal.ts';
+import { allHaveRun, arrived, runs } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
 import { afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
@@ -28,9 +28,9 @@ import { mustSettle } from './settling.ts';
 const AGREEMENT_PATIENCE_MS = 300_000;
 
 /** Goes on with a member that an upgrade has stopped or restarted; undefined when none is in between. Before repair. */
-export function continueUpgrade(observation: Observation): Decision | undefined {
+export function continueUpgrade(observation: Situation): Decision | undefined {
   if (observation.cluster.status.operation?.type !== 'upgradeCluster') return undefined;
-  const goal = upgradeGoal(observation);
+  const { goal } = observation;
   if (goal.kind !== 'go') return undefined;
   if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
   const gone = membersWithoutPod(observation);
@@ -56,8 +56,8 @@ export function continueUpgrade(observation: Observation): Decision | undefined 
 }
 
 /** What an upgrade does next; undefined when every member runs what is asked for, or when that cannot be had. */
-export function planUpgrade(observation: Observation): Decision | undefined {
-  const goal = upgradeGoal(observation);
+export function planUpgrade(observation: Situation): Decision | undefined {
+  const { goal } = observation;
   if (goal.kind !== 'go') return undefined;
   const failed = failedMember(observation, goal);
   if (failed !== undefined) return allHaveRun(goal) ? undefined : afterFailure(observation, goal, failed);
@@ -92,8 +92,8 @@ export function planUpgrade(observation: Observation): Decision | undefined {
  * A version that cannot be had is said when nothing else is to be done, and so is a member that fell after all ran the new version:
  * other settings may mend it. Nothing is changed for either.
  */
-export function planRefusedUpgrade(observation: Observation): Decision | undefined {
-  const goal = upgradeGoal(observation);
+export function planRefusedUpgrade(observation: Situation): Decision | undefined {
+  const { goal } = observation;
   if (goal.kind === 'refused') return blocked({ reason: goal.reason, message: goal.message });
   if (goal.kind === 'none' || !allHaveRun(goal)) return undefined;
   const failed = failedMember(observation, goal);
@@ -105,8 +105,8 @@ function passesSoon(obstacle: Obstacle | undefined): boolean {
   return obstacle === undefined || obstacle.waitMs !== undefined || obstacle.first !== undefined;
 }
 
-function gates(observation: Observation, { from, to }: Goal): Obstacle | undefined {
-  const seats = seatsOf(observation);
+function gates(observation: Situation, { from, to }: Goal): Obstacle | undefined {
+  const { members: seats } = observation;
   const seen = seats.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
   const isBegun = seats.some(seat => runs(seat, to));
   const soakMs = isBegun ? observation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
@@ -114,9 +114,9 @@ function gates(observation: Observation, { from, to }: Goal): Obstacle | undefin
 }
 
 /** Every member runs the version: now the cluster and its data are to arrive in it. */
-function agreement(observation: Observation, goal: Goal): Decision | undefined {
+function agreement(observation: Situation, goal: Goal): Decision | undefined {
   const minor = minorOf(goal.to) ?? '';
-  const seats = seatsOf(observation);
+  const { members: seats } = observation;
   const behind = seats.filter(seat => runs(seat, goal.to) && !arrived(seat, minor));
   if (behind.length === 0 || behind.length + seats.filter(seat => arrived(seat, minor)).length < seats.length)
     return undefined;
@@ -130,8 +130,8 @@ function agreement(observation: Observation, goal: Goal): Decision | undefined {
 }
 
 /** Every member runs the version and the cluster has arrived in it: the last member passes a gate, too. */
-function lastGate(observation: Observation, { to }: Goal): Decision | undefined {
-  if (!seatsOf(observation).every(seat => runs(seat, to))) return undefined;
+function lastGate(observation: Situation, { to }: Goal): Decision | undefined {
+  if (!observation.members.every(seat => runs(seat, to))) return undefined;
   const obstacle = upgradeMayEnd(observation);
   if (obstacle === undefined) return undefined;
   const { waitMs, message: because, first } = obstacle;

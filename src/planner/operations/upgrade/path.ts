@@ -15,6 +15,7 @@ import {
   type SupportedMinor,
 } from '../../../api/versions/table.ts';
 import { checkVersion, compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
+import type { Refusal } from '../../model/upgrade-goal.ts';
 import { settingsGone } from './settings.ts';
 
 /** What one member says of versions (`/version`). */
@@ -38,19 +39,6 @@ export interface UpgradeQuestion {
   /** Names of the environment variables that the specification gives to etcd. */
   readonly environment: readonly string[];
 }
-
-export const REFUSALS = [
-  'VersionsDiffer',
-  'VersionUnsupported',
-  'ForbiddenVersion',
-  'SkipsMinor',
-  'BelowFloor',
-  'AcrossMinorDown',
-  'AuthEnabled',
-  'SettingsGone',
-  'ClusterVersionBehind',
-] as const;
-export type Refusal = (typeof REFUSALS)[number];
 
 export type UpgradeAnswer =
   /** Every member runs it. */

@@ -1,11 +1,13 @@
 /** Which pods an upgrade still has to move, which are on their way, and which version each is to run. */
 import { minorOf } from '../../../api/versions/compare.ts';
-import { isHealthy, type Seat, seatsOf } from '../../model/member-view.ts';
+import { isHealthy, type Seat } from '../../model/member-view.ts';
 import { memberNames } from '../../model/member-names.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { quorum } from '../../checks/quorum.ts';
 import { isLeader } from '../rollout/next-member.ts';
-import { type Goal, runs } from './goal.ts';
+import { runs } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 import { mustSettle } from './settling.ts';
 
 /** The member is to be started once more in the old minor before it may leave it. */
@@ -14,14 +16,14 @@ export function isUnsettled(pod: PodFacts, from: string, to: string): boolean {
 }
 
 /** Pods that are still to be moved: the broken first, followers in the order of their serials, the leader last. */
-export function waitingPods(observation: Observation, goal: Goal): PodFacts[] {
+export function waitingPods(observation: Situation, goal: Goal): PodFacts[] {
   const pods = ownPods(observation).filter(pod => pod.version !== goal.to && !pod.deleting);
   const rank = (pod: PodFacts): number => (isBroken(pod) ? 0 : isLeader(observation, pod.name) ? 2 : 1);
   return pods.sort((a, b) => rank(a) - rank(b));
 }
 
 /** Pods on their way: they are to run a version and do not say so yet. */
-export function comingPods(observation: Observation, goal: Goal): PodFacts[] {
+export function comingPods(observation: Situation, goal: Goal): PodFacts[] {
   return ownPods(observation).filter(pod => {
     const version = comingVersion(observation, goal, pod);
     const probe = observation.probes[pod.name];
@@ -31,20 +33,20 @@ export function comingPods(observation: Observation, goal: Goal): PodFacts[] {
 }
 
 /** What a pod that there is was made to run: a member that is started once more runs the old version first. */
-export function comingVersion(observation: Observation, goal: Goal, pod: PodFacts): string {
+export function comingVersion(observation: Situation, goal: Goal, pod: PodFacts): string {
   const isSettled = mustSettle(goal.from, goal.to) && !isUnsettled(pod, goal.from, goal.to);
   return pod.version === goal.from && isSettled ? goal.from : versionFor(observation, goal, pod.name);
 }
 
 /** What a member is to run: the target, or what it ran before when it has failed with that. */
-export function versionFor({ cluster }: Observation, { from, to }: Goal, member: string): string {
+export function versionFor({ cluster }: Situation, { from, to }: Goal, member: string): string {
   const { upgradeFailure: failure } = cluster.status;
   const hasFailed =
     failure?.member === member && failure.version === to && failure.generation === cluster.generation;
   return hasFailed ? from : to;
 }
 
-function ownPods(observation: Observation): PodFacts[] {
+function ownPods(observation: Situation): PodFacts[] {
   const names = memberNames(observation);
   return observation.pods.filter(pod => pod.owned && names.includes(pod.name));
 }
@@ -54,8 +56,8 @@ export function isBroken(pod: PodFacts): boolean {
   return pod.trouble !== undefined && !pod.ready && !pod.deleting;
 }
 
-export function othersAreWell(observation: Observation, pod: PodFacts): boolean {
-  const seats = seatsOf(observation);
+export function othersAreWell(observation: Situation, pod: PodFacts): boolean {
+  const { members: seats } = observation;
   const others = seats.filter(({ name }) => name !== pod.name);
   return (
     others.length >= quorum(seats.length) &&

@@ -2,13 +2,15 @@
 import { minorOf } from '../../../api/versions/compare.ts';
 import { blocked, operate } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { changesBesidesImage } from '../rollout/rendering.ts';
 import { wouldLoseData } from './ephemeral.ts';
-import { allHaveRun, canGoBack, type Goal } from './goal.ts';
+import { allHaveRun, canGoBack } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 import { laterSteps, move } from './steps.ts';
 
-export function afterFailure(observation: Observation, goal: Goal, failed: PodFacts): Decision {
+export function afterFailure(observation: Situation, goal: Goal, failed: PodFacts): Decision {
   const { from, to } = goal;
   // The last member leaves no other step: the upgrade has not ended while it is waited for.
   const left: Step[] = [

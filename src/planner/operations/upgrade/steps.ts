@@ -1,17 +1,17 @@
 /** The steps of an upgrade: one member to another version, and what is left of a hop. */
 import { minorOf } from '../../../api/versions/compare.ts';
 import type { Step } from '../../model/decision.ts';
-import { seatsOf } from '../../model/member-view.ts';
-import type { Observation, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { changesBesidesImage } from '../rollout/rendering.ts';
 import { usableClaim } from '../repair/index.ts';
 import { handOver, restart } from '../rollout/next-member.ts';
-import type { Goal } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
 import { isUnsettled, waitingPods } from './pods.ts';
 import { mustSettle } from './settling.ts';
 
 /** Everything that is left of this hop, and a word on those that follow. */
-export function laterSteps(observation: Observation, goal: Goal): Step[] {
+export function laterSteps(observation: Situation, goal: Goal): Step[] {
   const waiting = waitingPods(observation, goal);
   const names = waiting.map(pod => pod.name);
   const steps = waiting.flatMap((pod, index) => [
@@ -19,14 +19,14 @@ export function laterSteps(observation: Observation, goal: Goal): Step[] {
     ...move(observation, pod, { from: goal.from, to: goal.to, isLast: index === waiting.length - 1 }),
   ]);
   const minor = minorOf(goal.to) ?? '';
-  const members = seatsOf(observation).map(({ name }) => name);
+  const members = observation.members.map(({ name }) => name);
   const agree: Step[] = minorOf(goal.from) === minor ? [] : [{ kind: 'awaitAgreement', members, minor }];
   return [...steps, ...agree];
 }
 
 /** One member to another version: in its pod where only the image differs, else in a new pod on its volume. */
 export function move(
-  observation: Observation,
+  observation: Situation,
   pod: PodFacts,
   { from, to, isLast }: { readonly from: string; readonly to: string; readonly isLast: boolean },
 ): Step[] {
@@ -56,7 +56,7 @@ export function move(
 }
 
 export function startAgain(
-  observation: Observation,
+  observation: Situation,
   member: string,
   { version, settledIn }: { readonly version: string; readonly settledIn?: string | undefined },
 ): Step[] {

@@ -12,6 +12,7 @@ import type { CertificateFacts, Observation, PodFacts } from '../../../../src/pl
 import { plan } from '../../../../src/planner/plan.ts';
 import { admission } from '../../../../src/planner/restore/preflight.ts';
 import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const [OLD, NEW, RENEWED] = ['old.1', 'new.1', 'old.2'];
 const certificate = (given: Partial<CertificateFacts>): CertificateFacts => ({
@@ -135,7 +136,7 @@ describe('the name of the next member', () => {
 
   it('is demanded before a lost member is removed', () => {
     expect(plan(lost(names(3)), {})).toMatchObject({ kind: 'blocked', reason: 'WrongNames' });
-    expect(nextIsCertified(lost(names(3)))?.message).toContain(
+    expect(nextIsCertified(situationOf(lost(names(3))))?.message).toContain(
       'tls.crt of Secret example-peer is not valid for example-3.example.shop.svc',
     );
     expect(plan(lost(names(4)), {})).toMatchObject({ step: { kind: 'removeMember', member: 'example-2' } });
@@ -144,8 +145,10 @@ describe('the name of the next member', () => {
   });
 
   it('has to be there itself where members look each other up by names of members', () => {
-    expect(nextIsCertified(lost([...names(3), '*.example.shop.svc']))?.reason).toBe('WrongNames');
-    expect(nextIsCertified(lost([...names(4), '*.example.shop.svc']))).toBeUndefined();
+    expect(nextIsCertified(situationOf(lost([...names(3), '*.example.shop.svc'])))?.reason).toBe(
+      'WrongNames',
+    );
+    expect(nextIsCertified(situationOf(lost([...names(4), '*.example.shop.svc'])))).toBeUndefined();
   });
 
   it('is not demanded for one who is one too many', () => {
@@ -172,10 +175,10 @@ describe('the name of the next member', () => {
       confirmClusterId: CLUSTER_ID,
       revisionBump: 0,
     };
-    const found = admission(seen({ dnsNames: names(5) }), restore);
+    const found = admission(situationOf(seen({ dnsNames: names(5) })), restore);
     expect(found).toMatchObject({ kind: 'waits', reason: 'WrongNames' });
     expect(found?.message).toContain('not valid for example-5.example.shop.svc:');
-    expect(admission(seen({ dnsNames: names(6) }), restore)).toBeUndefined();
+    expect(admission(situationOf(seen({ dnsNames: names(6) })), restore)).toBeUndefined();
   });
 
   it.each([

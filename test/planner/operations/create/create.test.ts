@@ -18,6 +18,7 @@ import {
   OURS,
   TOKEN,
 } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const RECORDED: EtcdClusterStatus = {
   phase: 'Creating',
@@ -101,7 +102,7 @@ describe('what comes next in a creation', () => {
     ],
   ];
   it.each(cases)('%s', (_, observation, plan) => {
-    const decision = planCreation(observation);
+    const decision = planCreation(situationOf(observation));
     expect(decision).toMatchObject({ kind: 'operate', operation: 'createCluster' });
     expect(kindsOf(decision)).toEqual(plan);
   });
@@ -121,13 +122,13 @@ describe('what comes next in a creation', () => {
     ],
   ];
   it.each(over)('nothing more: %s', (_, observation) => {
-    expect(planCreation(observation)).toBeUndefined();
+    expect(planCreation(situationOf(observation))).toBeUndefined();
   });
 });
 
 describe('the steps of a creation', () => {
   it('name the incarnation and the storage to record', () => {
-    const decision = planCreation(anObservation());
+    const decision = planCreation(situationOf(anObservation()));
     expect(decision).toMatchObject({
       step: {
         kind: 'recordIncarnation',
@@ -144,7 +145,7 @@ describe('the steps of a creation', () => {
 
   it('name the members to bootstrap by the recorded incarnation, not by the specification', () => {
     const cluster = aCluster({ spec: { size: 7 }, status: RECORDED });
-    expect(planCreation(anObservation({ cluster }))).toMatchObject({
+    expect(planCreation(situationOf(anObservation({ cluster })))).toMatchObject({
       step: { kind: 'bootstrapMembers', token: TOKEN, members: namesOf(3) },
     });
   });
@@ -155,7 +156,7 @@ describe('the steps of a creation', () => {
     ['3.6.16', [aPod()], undefined],
   ])('say of %s in which minor all begin, while no pod is there', (version, pods, settledIn) => {
     const cluster = aCluster({ spec: { version }, status: RECORDED });
-    const decision = planCreation(anObservation({ cluster, pods }));
+    const decision = planCreation(situationOf(anObservation({ cluster, pods })));
     expect(decision?.kind === 'operate' && decision.step).toEqual({
       kind: 'bootstrapMembers',
       token: TOKEN,
@@ -165,7 +166,7 @@ describe('the steps of a creation', () => {
   });
 
   it('name the cluster id and the members that a quorum answered with', () => {
-    expect(planCreation(begun({ ...MADE, membership: aMembership() }))).toMatchObject({
+    expect(planCreation(situationOf(begun({ ...MADE, membership: aMembership() })))).toMatchObject({
       step: {
         kind: 'recordClusterId',
         token: TOKEN,
@@ -181,11 +182,13 @@ describe('the steps of a creation', () => {
 
   it('bootstrap the members that a quorum lists as never started and that have no pod, before the id is recorded', () => {
     const decision = planCreation(
-      begun({
-        ...MADE,
-        pods: MADE.pods?.slice(0, 2) ?? [],
-        membership: aMembership(namesOf(3), ['example-2']),
-      }),
+      situationOf(
+        begun({
+          ...MADE,
+          pods: MADE.pods?.slice(0, 2) ?? [],
+          membership: aMembership(namesOf(3), ['example-2']),
+        }),
+      ),
     );
     expect(decision).toMatchObject({
       step: { kind: 'bootstrapMembers', token: TOKEN, members: ['example-2'] },
@@ -197,13 +200,15 @@ describe('the steps of a creation', () => {
     ['has started', aMembership(namesOf(3))],
     ['is not listed', aMembership(namesOf(2))],
   ])('never bootstrap a member without a pod beside a quorum when it %s', (_, membership) => {
-    const decision = planCreation(begun({ ...MADE, pods: MADE.pods?.slice(0, 2) ?? [], membership }));
+    const decision = planCreation(
+      situationOf(begun({ ...MADE, pods: MADE.pods?.slice(0, 2) ?? [], membership })),
+    );
     expect(kindsOf(decision)).not.toContain('bootstrapMembers');
   });
 
   it('wait for a pod that has not started yet beside a quorum, without making it again', () => {
     const membership = aMembership(namesOf(3), ['example-2']);
-    expect(kindsOf(planCreation(begun({ ...MADE, membership })))[0]).toBe('recordClusterId');
+    expect(kindsOf(planCreation(situationOf(begun({ ...MADE, membership }))))[0]).toBe('recordClusterId');
   });
 });
 
@@ -259,7 +264,7 @@ describe('what stands in the way of a creation', () => {
     ],
   ];
   it.each(blocked)('%s', (_, observation, reason, message) => {
-    const decision = planCreation(observation);
+    const decision = planCreation(situationOf(observation));
     expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextLookSeconds: 10 });
     // What would be done is shown all the same.
     expect(kindsOf(decision).length).toBeGreaterThan(0);
@@ -273,7 +278,7 @@ describe('what stands in the way of a creation', () => {
         trouble: name === 'example-2' ? { reason: 'Unschedulable', message: '' } : undefined,
       }),
     );
-    expect(planCreation(begun({ ...MADE, pods, membership: aMembership() }))).toMatchObject({
+    expect(planCreation(situationOf(begun({ ...MADE, pods, membership: aMembership() })))).toMatchObject({
       kind: 'operate',
       step: { kind: 'recordClusterId' },
     });
@@ -281,7 +286,7 @@ describe('what stands in the way of a creation', () => {
 
   it('is not a specification that became invalid after its members were made', () => {
     const cluster = aCluster({ spec: { size: 8 }, status: RECORDED });
-    expect(planCreation(anObservation({ cluster, ...MADE }))).toMatchObject({
+    expect(planCreation(situationOf(anObservation({ cluster, ...MADE })))).toMatchObject({
       kind: 'operate',
       step: { kind: 'awaitQuorum' },
     });
@@ -292,7 +297,7 @@ describe('what stands in the way of a creation', () => {
       ...(MADE.pods ?? []),
       aPod({ name: 'example-9', trouble: { reason: 'CrashLoopBackOff', message: '' } }),
     ];
-    expect(planCreation(begun({ ...MADE, pods }))).toMatchObject({
+    expect(planCreation(situationOf(begun({ ...MADE, pods })))).toMatchObject({
       kind: 'operate',
       step: { kind: 'awaitQuorum' },
     });
@@ -308,7 +313,7 @@ describe('a creation whose status was lost', () => {
   });
 
   it('is recorded again with the cluster id of the stamps', () => {
-    expect(planCreation(anObservation(stamped(CLUSTER_ID)))).toMatchObject({
+    expect(planCreation(situationOf(anObservation(stamped(CLUSTER_ID))))).toMatchObject({
       kind: 'operate',
       operation: 'repairCluster',
       step: {
@@ -322,14 +327,14 @@ describe('a creation whose status was lost', () => {
 
   it('is recorded again with the cluster id that a quorum tells', () => {
     const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: CLUSTER_ID };
-    expect(planCreation(anObservation(seen))).toMatchObject({
+    expect(planCreation(situationOf(anObservation(seen)))).toMatchObject({
       step: { kind: 'recordIncarnation', clusterId: CLUSTER_ID },
     });
   });
 
   it('waits for a person when the quorum is of a cluster that its token does not form', () => {
     const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: 'badc0de' };
-    expect(planCreation(anObservation(seen))).toMatchObject({
+    expect(planCreation(situationOf(anObservation(seen)))).toMatchObject({
       kind: 'blocked',
       reason: 'IdentityUnknown',
       message: expect.stringContaining(`the quorum says ${CLUSTER_ID}`),
@@ -337,7 +342,7 @@ describe('a creation whose status was lost', () => {
   });
 
   it('waits for a person when nothing tells the cluster id, and plans nothing', () => {
-    expect(planCreation(anObservation(stamped(undefined)))).toEqual({
+    expect(planCreation(situationOf(anObservation(stamped(undefined))))).toEqual({
       kind: 'blocked',
       reason: 'IdentityUnknown',
       message: `claims or pods of incarnation ${TOKEN} exist, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`,
@@ -348,7 +353,7 @@ describe('a creation whose status was lost', () => {
 
   it('is recorded again also when its specification cannot be carried out any more', () => {
     const cluster = aCluster({ spec: { size: 8 } });
-    expect(planCreation(anObservation({ ...stamped(CLUSTER_ID), cluster }))).toMatchObject({
+    expect(planCreation(situationOf(anObservation({ ...stamped(CLUSTER_ID), cluster })))).toMatchObject({
       kind: 'operate',
       operation: 'repairCluster',
     });

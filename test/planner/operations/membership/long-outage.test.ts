@@ -15,6 +15,7 @@ import {
   NOW,
   UNKNOWN_MEMBERSHIP,
 } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const POWER_FAILED = Date.parse(NOW);
 const RETURNED = POWER_FAILED + 2 * 3_600_000;
@@ -33,7 +34,8 @@ function outage(sinceReturn: number, state: 'ended' | 'started', members?: Membe
   return { ...aRunningCluster({ cluster, pods, ...nobody }), now: RETURNED + sinceReturn };
 }
 
-const membersOf = (observation: Observation): Members => memberStatus(observedMembers(observation));
+const membersOf = (observation: Observation): Members =>
+  memberStatus(observedMembers(situationOf(observation)));
 
 describe('machines that come back after two hours without power, their disks some minutes later', () => {
   it('have lost nothing before their disks were waited for, however long ago their members ceased to be ready', () => {

@@ -12,6 +12,7 @@ import {
   namesOf,
   NOW,
 } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const SIZE = 5;
 const COMING = 'example-1';
@@ -85,7 +86,7 @@ describe('a member that is lost while another one', () => {
 describe('a size that is asked for in the middle of an upgrade', () => {
   const told = (size: number): string => {
     const observation = changing('upgradeCluster', { pod: starts, isLost: false, size });
-    return upgrading(observation, plan(observation, {}))[0]?.message ?? '';
+    return upgrading(situationOf(observation), plan(observation, {}))[0]?.message ?? '';
   };
 
   it('waits for its end, which is said', () => {

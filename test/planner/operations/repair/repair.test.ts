@@ -15,6 +15,7 @@ import {
   TOKEN,
   UNKNOWN_MEMBERSHIP,
 } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const podsWithout = (...gone: string[]) =>
   namesOf(3)
@@ -34,13 +35,13 @@ const restart = (member: string) => ({
 
 describe('repair', () => {
   it('has nothing to do when nothing is missing', () => {
-    expect(planRepair(aRunningCluster())).toBeUndefined();
-    expect(planWaiting(aRunningCluster())).toBeUndefined();
+    expect(planRepair(situationOf(aRunningCluster()))).toBeUndefined();
+    expect(planWaiting(situationOf(aRunningCluster()))).toBeUndefined();
   });
 
   it('puts back shared objects that are gone', () => {
     const observation = aRunningCluster({ clientService: ABSENT, disruptionBudget: ABSENT });
-    expect(planRepair(observation)).toMatchObject({
+    expect(planRepair(situationOf(observation))).toMatchObject({
       kind: 'operate',
       operation: 'repairCluster',
       step: { kind: 'ensureObjects', objects: ['clientService', 'disruptionBudget'] },
@@ -48,7 +49,7 @@ describe('repair', () => {
   });
 
   it('starts a member again on the very claim that is there', () => {
-    expect(planRepair(aRunningCluster({ pods: podsWithout('example-1') }))).toMatchObject({
+    expect(planRepair(situationOf(aRunningCluster({ pods: podsWithout('example-1') })))).toMatchObject({
       operation: 'repairCluster',
       step: restart('example-1'),
     });
@@ -56,16 +57,18 @@ describe('repair', () => {
 
   it('starts a member again whose pod was evicted: no kubelet does', () => {
     const pods = [...podsWithout('example-1'), aPod({ name: 'example-1', phase: 'Failed', ready: false })];
-    expect(planRepair(aRunningCluster({ pods }))).toMatchObject({
+    expect(planRepair(situationOf(aRunningCluster({ pods })))).toMatchObject({
       operation: 'repairCluster',
       step: restart('example-1'),
     });
     const ending = pods.map(pod => (pod.phase === 'Failed' ? { ...pod, deleting: true } : pod));
-    expect(planRepair(aRunningCluster({ pods: ending }))).toBeUndefined();
+    expect(planRepair(situationOf(aRunningCluster({ pods: ending })))).toBeUndefined();
   });
 
   it('starts every member again when all pods are gone, also without a quorum', () => {
-    const decision = planRepair(aRunningCluster({ pods: [], probes: {}, membership: UNKNOWN_MEMBERSHIP }));
+    const decision = planRepair(
+      situationOf(aRunningCluster({ pods: [], probes: {}, membership: UNKNOWN_MEMBERSHIP })),
+    );
     expect(decision).toMatchObject({
       step: restart('example-0'),
       plan: [
@@ -82,8 +85,8 @@ describe('repair', () => {
   ])('starts nobody on a claim that says it is of another %s, and says so', (_, stamp, said) => {
     const claims = [...claimsWithout('example-1'), aClaim({ name: 'example-1', ...stamp })];
     const observation = aRunningCluster({ pods: podsWithout('example-1'), claims });
-    expect(planRepair(observation)).toBeUndefined();
-    expect(planWaiting(observation)).toMatchObject({
+    expect(planRepair(situationOf(observation))).toBeUndefined();
+    expect(planWaiting(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'ClaimsUnstamped',
       message: expect.stringContaining(said),
@@ -111,15 +114,19 @@ describe('repair', () => {
   ];
   it.each(unusable)('does not start a member on its claim when %s, and says that it waits', (_, claims) => {
     const observation = aRunningCluster({ pods: podsWithout('example-1'), claims });
-    expect(planRepair(observation)).toBeUndefined();
-    expect(planWaiting(observation)).toMatchObject({ kind: 'blocked', reason: 'MemberLost', plan: [] });
+    expect(planRepair(situationOf(observation))).toBeUndefined();
+    expect(planWaiting(situationOf(observation))).toMatchObject({
+      kind: 'blocked',
+      reason: 'MemberLost',
+      plan: [],
+    });
   });
 
   it('does not count a pod that is being deleted as missing, and waits for its end', () => {
     const pods = [...podsWithout('example-1'), aPod({ name: 'example-1', deleting: true })];
     const observation = aRunningCluster({ pods });
-    expect(planRepair(observation)).toBeUndefined();
-    expect(planWaiting(observation)).toMatchObject({
+    expect(planRepair(situationOf(observation))).toBeUndefined();
+    expect(planWaiting(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'PodTerminating',
       message: 'waiting for example-1 to be gone before it is started again',
@@ -128,7 +135,7 @@ describe('repair', () => {
 
   it('takes the members as a quorum lists them, else as last observed, else as bootstrapped', () => {
     const first = (observation: Observation) => {
-      const decision = planRepair(observation);
+      const decision = planRepair(situationOf(observation));
       return decision?.kind === 'operate' ? decision.step : undefined;
     };
     const claims = [aClaim({ name: 'example-0' }), aClaim({ name: 'example-7' })];
@@ -161,7 +168,9 @@ describe('repair', () => {
   });
 
   it('touches nothing while a Service of somebody else stands where members find each other', () => {
-    const decision = planRepair(aRunningCluster({ peerService: FOREIGN, pods: podsWithout('example-1') }));
+    const decision = planRepair(
+      situationOf(aRunningCluster({ peerService: FOREIGN, pods: podsWithout('example-1') })),
+    );
     expect(decision).toMatchObject({
       kind: 'blocked',
       reason: 'NameTaken',
@@ -173,7 +182,9 @@ describe('repair', () => {
 
   it('touches nothing while a member says that it belongs to another cluster', () => {
     const probes = { 'example-0': aProbe({ clusterId: 'beef' }) };
-    expect(planRepair(aRunningCluster({ probes, pods: podsWithout('example-1') }))).toMatchObject({
+    expect(
+      planRepair(situationOf(aRunningCluster({ probes, pods: podsWithout('example-1') }))),
+    ).toMatchObject({
       kind: 'blocked',
       reason: 'ClusterIdMismatch',
     });

@@ -9,6 +9,7 @@ import { podChanges } from '../../../../src/planner/operations/rollout/rendering
 import { outdatedPods } from '../../../../src/planner/report/outdated-pods.ts';
 import { planRollout } from '../../../../src/planner/operations/rollout/index.ts';
 import { aCluster, aRunningCluster, aRunningStatus } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const BEFORE: EtcdClusterSpec = { size: 3, version: '3.6.16', etcd: { snapshotCount: 5_000 } };
 const AFTER: EtcdClusterSpec = { size: 3, version: '3.6.16', etcd: { snapshotCount: 9_000 } };
@@ -97,8 +98,8 @@ describe('a pod', () => {
 describe('another release of the operator', () => {
   it('restarts nobody, and says what it would make otherwise', () => {
     const observation = living(BEFORE, otherRelease);
-    expect(planRollout(observation)).toBeUndefined();
-    expect(outdatedPods(observation)).toMatchObject([
+    expect(planRollout(situationOf(observation))).toBeUndefined();
+    expect(outdatedPods(situationOf(observation))).toMatchObject([
       {
         type: 'PodsOutdated',
         status: 'True',
@@ -114,19 +115,23 @@ describe('another release of the operator', () => {
     const nonsense = ['{', '[]', '{"spec":null}', '{"size":"nonsense"}', '{"spec":{"pod":{"etcdEnv":7}}}'];
     for (const madeFrom of nonsense) {
       const observation = living(AFTER, () => ({ madeFrom }));
-      expect(planRollout(observation)).toEqual(planRollout(living(AFTER, () => ({ madeFrom: undefined }))));
+      expect(planRollout(situationOf(observation))).toEqual(
+        planRollout(situationOf(living(AFTER, () => ({ madeFrom: undefined })))),
+      );
       expect(specificationNoted(madeFrom)).toBeUndefined();
     }
   });
 
   it('names the pods that would start on an empty volume', () => {
     const observation = living(BEFORE, byHand);
-    expect(planRollout(observation)).toBeUndefined();
-    expect(outdatedPods(observation)).toMatchObject([{ type: 'PodsOutdated', reason: 'MayStartEmpty' }]);
+    expect(planRollout(situationOf(observation))).toBeUndefined();
+    expect(outdatedPods(situationOf(observation))).toMatchObject([
+      { type: 'PodsOutdated', reason: 'MayStartEmpty' },
+    ]);
   });
 
   it('brings its own with the next change that is asked for, which is named as the cause', () => {
-    const decision = planRollout(living(AFTER, otherRelease));
+    const decision = planRollout(situationOf(living(AFTER, otherRelease)));
     expect(decision).toMatchObject({
       kind: 'operate',
       step: { kind: 'stopMember', because: 'argument --snapshot-count changed' },
@@ -134,8 +139,8 @@ describe('another release of the operator', () => {
   });
 
   it('says nothing of pods that are as it would make them', () => {
-    expect(outdatedPods(living(BEFORE))).toEqual([]);
-    expect(outdatedPods(living(AFTER))).toEqual([]);
+    expect(outdatedPods(situationOf(living(BEFORE)))).toEqual([]);
+    expect(outdatedPods(situationOf(living(AFTER)))).toEqual([]);
   });
 });
 

@@ -25,6 +25,7 @@ import {
   UNKNOWN_MEMBERSHIP,
   VERSION,
 } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const NAMES = namesOf(3);
 const CHANGED: EtcdClusterSpec = { etcd: { logLevel: 'warn' } };
@@ -284,7 +285,12 @@ describe('a changed specification', () => {
     const observation = changed({ pods }, ROLLING);
     const decision = plan(observation, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
-    const findings = { observation, decision, actor: {}, members: observedMembers(observation) };
+    const findings = {
+      observation: situationOf(observation),
+      decision,
+      actor: {},
+      members: observedMembers(situationOf(observation)),
+    };
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).operation?.type).toBe('rolloutCluster');
   });
 
@@ -355,7 +361,12 @@ describe('a larger volume', () => {
   it.each(growth)('is told as $reason, recorded as $size', ({ given = {}, reason, size }) => {
     const observation = grown(given);
     const decision = plan(observation, {});
-    const findings = { observation, decision, actor: {}, members: observedMembers(observation) };
+    const findings = {
+      observation: situationOf(observation),
+      decision,
+      actor: {},
+      members: observedMembers(situationOf(observation)),
+    };
     const status = statusOf(findings, { workflowId: 'w', now: NOW });
     expect(status.conditions?.find(({ type }) => type === 'StorageResized')?.reason).toBe(reason);
     expect(status.storage?.size).toBe(size);

@@ -15,17 +15,18 @@ import {
   UNKNOWN_MEMBERSHIP,
   VERSION,
 } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const claims = (given: object) => namesOf(3).map(name => aClaim({ name, ...given }));
 
 describe('a claim of a member', () => {
   it('is left as it is when it says all', () => {
-    expect(planStamps(aRunningCluster())).toBeUndefined();
+    expect(planStamps(situationOf(aRunningCluster()))).toBeUndefined();
   });
 
   it('is told cluster, member and version', () => {
     const decision = planStamps(
-      aRunningCluster({ claims: claims({ clusterId: undefined, version: undefined }) }),
+      situationOf(aRunningCluster({ claims: claims({ clusterId: undefined, version: undefined }) })),
     );
     expect(decision).toMatchObject({ kind: 'operate', operation: 'repairCluster' });
     expect(decision?.kind === 'operate' && decision.step).toEqual({
@@ -42,7 +43,7 @@ describe('a claim of a member', () => {
   });
 
   it('is told only what it lacks', () => {
-    const decision = planStamps(aRunningCluster({ claims: claims({ version: undefined }) }));
+    const decision = planStamps(situationOf(aRunningCluster({ claims: claims({ version: undefined }) })));
     expect(decision?.kind === 'operate' && decision.step).toMatchObject({
       annotations: { [ANNOTATION_DATA_VERSION]: VERSION },
     });
@@ -53,6 +54,8 @@ describe('a claim of a member', () => {
     ['its member does not answer', { probes: {} }],
     ['it is being deleted', { claims: claims({ version: undefined, deleting: true }) }],
   ])('is told nothing while %s', (_, given) => {
-    expect(planStamps(aRunningCluster({ claims: claims({ version: undefined }), ...given }))).toBeUndefined();
+    expect(
+      planStamps(situationOf(aRunningCluster({ claims: claims({ version: undefined }), ...given }))),
+    ).toBeUndefined();
   });
 });

@@ -1,9 +1,11 @@
 /** When a member counts as one that does not come up with its new version. */
 import { expect, test } from 'vitest';
 import { failedMember } from '../../../../src/planner/operations/upgrade/failure.ts';
-import { canGoBack, type Goal } from '../../../../src/planner/operations/upgrade/goal.ts';
+import { canGoBack } from '../../../../src/planner/operations/upgrade/goal.ts';
+import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
 import type { PodFacts } from '../../../../src/planner/model/observation.ts';
 import { aPod, aProbe, aRunningCluster, LONG_AGO, namesOf, NOW } from '../../../worlds/builders.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 
 const HOP: Goal = { kind: 'go', from: '3.6.15', to: '3.6.16', after: [], notes: [] };
 const upgraded: Partial<PodFacts> = {
@@ -22,7 +24,7 @@ test.each([
 ])('a member that %s', (_, given, expected) => {
   const pods = namesOf(3).map(name => aPod({ name, ...(name === 'example-1' ? given : {}) }));
   const probes = {};
-  expect(failedMember(aRunningCluster({ pods, probes }), HOP)?.name).toBe(expected);
+  expect(failedMember(situationOf(aRunningCluster({ pods, probes })), HOP)?.name).toBe(expected);
 });
 
 const MINOR = { from: '3.5.35', to: '3.6.16' };
@@ -43,5 +45,5 @@ test.each([
   );
   const answered = answers.filter(([name]) => name !== 'example-2' || last !== down);
   const probes = Object.fromEntries(answered);
-  expect(canGoBack(aRunningCluster({ pods, probes }), MINOR)).toBe(expected);
+  expect(canGoBack(situationOf(aRunningCluster({ pods, probes })), MINOR)).toBe(expected);
 });

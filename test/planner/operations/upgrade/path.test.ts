@@ -1,4 +1,5 @@
 /** Every path and every refusal, as tables; and what holds for all versions, generated. */
+import { REFUSALS } from '../../../../src/planner/model/upgrade-goal.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CONDITIONS } from '../../../../src/api/conditions/catalogue.ts';
@@ -6,7 +7,6 @@ import { DEPARTURES, NEWEST_KNOWN } from '../../../../src/api/versions/table.ts'
 import { isAtLeast, minorOf, parseVersion } from '../../../../src/api/versions/compare.ts';
 import {
   type MemberVersions,
-  REFUSALS,
   type UpgradeQuestion,
   upgradePath,
 } from '../../../../src/planner/operations/upgrade/path.ts';
