@@ -74,7 +74,6 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     isUpgraded: ['goal is absent'],
     messageOf: ["not (decision.kind === 'blocked')"],
     claimOf: ['not (home.exists)'],
-    leadershipOf: ['not (leading?.answered === true)'],
     underWay: ["decision.kind !== 'operate'"],
     freshGoal: ['versions.find(({ server }) => server !== to)?.server is absent'],
     canGoBack: ['isAtLeast(from, to) || !isHeldBack(observation, to)'],
@@ -122,7 +121,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
         'not (left.pods.length === 0 || isByOperator(cluster.status.replacements, left))',
       ],
       isByOperator: [
-        "replacements: Observation['cluster']['status']['replacements'] is absent",
+        "replacements: Situation['cluster']['status']['replacements'] is absent",
         'replacements.some(…)',
         'not (claims.some(wasNotNeeded))',
       ],

@@ -60,7 +60,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a learner is promoted that does not follow the leader',
     'learnerNamesAFormerLeader',
-    at('hasCaughtUp', 'leader === undefined || learner.leaderId !== leader.memberId', 'leader === undefined'),
+    at(
+      'hasCaughtUp',
+      'leader === undefined || learner.leaderId !== leader.probe.memberId',
+      'leader === undefined',
+    ),
     STILL_FOLLOWS,
   ),
   without('a learner is promoted that is cut off and lacks nothing', 'learnerIsCutOff', STILL_FOLLOWS),
@@ -115,7 +119,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'removalIsOvertaken',
     at(
       'stillPlanned',
-      "decision?.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
+      "decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
       'false',
     ),
   ),
