@@ -50,10 +50,16 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
       'src/tls/**',
     ],
     // Names of messages and references only; a workflow's code is never run by an activity.
-    types: ['src/workflows/messages.ts'],
+    types: ['src/workflows/messages/resource.ts'],
   },
   watcher: {
-    values: ['@temporalio/client', 'node:**', 'src/api/**', 'src/kube/**', 'src/workflows/messages.ts'],
+    values: [
+      '@temporalio/client',
+      'node:**',
+      'src/api/**',
+      'src/kube/**',
+      'src/workflows/messages/resource.ts',
+    ],
   },
   telemetry: {
     values: [
@@ -76,7 +82,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
       'src/etcd/**',
       'src/store/**',
       'src/planner/**',
-      'src/workflows/messages.ts',
+      'src/workflows/messages/resource.ts',
     ],
   },
   main: { values: ['**'] },

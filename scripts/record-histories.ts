@@ -1,7 +1,7 @@
 /**
  * Records the histories that test/replay replays: every workflow type, on a real Temporal server, over activities that
  * follow a script. What was recorded stays as it is; what the release's folder lacks is added.
- * Usage: scripts/record-histories.ts [release, default: the version in package.json]
+ * Usage: scripts/record-histories.ts [release, default: the version in package.json] [scenarios by name, default: all]
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -296,7 +296,9 @@ const folder = join(root, 'test', 'histories', process.argv[2] ?? (await version
 await mkdir(folder, { recursive: true });
 const bench = await WorkflowBench.start();
 try {
+  const only = process.argv.slice(3);
   for (const scenario of scenarios) {
+    if (only.length > 0 && !only.includes(scenario.name)) continue;
     for (const [name, handle] of Object.entries(await scenario(bench))) {
       const file = join(folder, `${name}.json.gz`);
       if (existsSync(file)) continue;

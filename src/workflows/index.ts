@@ -1,8 +1,8 @@
 /** Every workflow type. What is exported here is bundled; the names are what histories record. */
-export { pruneBackups, releaseBackup, takeBackup } from './backup-run.ts';
-export { etcdBackup } from './etcd-backup.ts';
-export { etcdCluster } from './etcd-cluster.ts';
-export { etcdRestore } from './etcd-restore.ts';
+export { pruneBackups, releaseBackup, takeBackup } from './backup/operations.ts';
+export { etcdBackup } from './backup/entity.ts';
+export { etcdCluster } from './cluster/entity.ts';
+export { etcdRestore } from './restore/entity.ts';
 export {
   createCluster,
   deleteCluster,
@@ -15,4 +15,4 @@ export {
   scaleCluster,
   upgradeCluster,
   wakeCluster,
-} from './operation.ts';
+} from './cluster/operations.ts';

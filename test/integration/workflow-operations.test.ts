@@ -1,6 +1,6 @@
 /** Operations: the real workflows on a real Temporal server, over activities that follow a script. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OperationResult } from '../../src/workflows/operation.ts';
+import type { OperationResult } from '../../src/workflows/cluster/operations.ts';
 import { CREATION, DELETION, moved, refused, REPAIR, Script } from '../worlds/scripted-activities.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 

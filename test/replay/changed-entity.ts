@@ -1,7 +1,7 @@
 /** The workflows with one change that breaks those under way: the entity has a pass made before its first. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../src/activities/index.ts';
-import { type EntityInput, etcdCluster } from '../../src/workflows/etcd-cluster.ts';
+import { type EntityInput, etcdCluster } from '../../src/workflows/cluster/entity.ts';
 
 export * from '../../src/workflows/index.ts';
 

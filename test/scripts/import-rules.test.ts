@@ -46,8 +46,8 @@ const forbidden: readonly [file: string, source: string, target: string][] = [
   ['src/activities/assess.ts', `import { entity } from '../workflows/entity.ts';`, 'src/workflows/entity.ts'],
   [
     'src/activities/assess.ts',
-    `import { changed } from '../workflows/messages.ts';`,
-    'src/workflows/messages.ts',
+    `import { changed } from '../workflows/messages/resource.ts';`,
+    'src/workflows/messages/resource.ts',
   ],
   ['src/activities/assess.ts', `import { queue } from '../watcher/queue.ts';`, 'src/watcher/queue.ts'],
   ['src/activities/assess.ts', `import { sleep } from '@temporalio/workflow';`, '@temporalio/workflow'],
@@ -108,10 +108,10 @@ describe('what the table allows', () => {
     ['src/planner/create.ts', `import type { Cluster } from '../api/cluster.schema.ts';`],
     ['src/planner/create.ts', `import { quorum } from './quorum.ts';`],
     ['src/workflows/entity.ts', `import type { Activities } from '../activities/index.ts';`],
-    ['src/activities/assess.ts', `import type { ResourceRef } from '../workflows/messages.ts';`],
+    ['src/activities/assess.ts', `import type { ResourceRef } from '../workflows/messages/resource.ts';`],
     ['src/activities/poll.ts', `import { setTimeout } from 'node:timers/promises';`],
     ['src/activities/assess.ts', `import { decide } from '../planner/decide.ts';`],
-    ['src/watcher/watcher.ts', `import { changedSignal } from '../workflows/messages.ts';`],
+    ['src/watcher/watcher.ts', `import { changedSignal } from '../workflows/messages/resource.ts';`],
     ['src/telemetry/logger.ts', `import { pino } from 'pino';`],
     ['src/main/operator.ts', `import { createWatcher } from '../watcher/index.ts';`],
   ])('%s: %s', (file, source) => {

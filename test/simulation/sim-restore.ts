@@ -1,4 +1,4 @@
-/** What the workflow of one EtcdRestore does, without Temporal (src/workflows/etcd-restore.ts). */
+/** What the workflow of one EtcdRestore does, without Temporal (src/workflows/restore/entity.ts). */
 import type { RestoreAssessment } from '../../src/activities/index.ts';
 import type { RestoreActor } from '../../src/planner/restore/resource.ts';
 import type { Calls } from './sim-calls.ts';

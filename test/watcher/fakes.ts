@@ -3,7 +3,7 @@ import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
 import type { TemporalPort, WorkflowProblem, WorkflowState } from '../../src/watcher/temporal/client.ts';
-import type { Changed } from '../../src/workflows/messages.ts';
+import type { Changed } from '../../src/workflows/messages/resource.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 /** A failed call as the client throws it: gRPC's error inside its own. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
 describe('the workflow bundle', () => {
   it('holds the workflows, and of the other folders nothing that decides or acts', () => {
     const own = modules.filter(path => path.startsWith('src/'));
-    expect(own).toContain('src/workflows/etcd-cluster.ts');
+    expect(own).toContain('src/workflows/cluster/entity.ts');
     expect(own.filter(path => !/^src\/(workflows|api)\//.test(path))).toEqual([]);
     expect(own.filter(path => path.endsWith('.schema.ts'))).toEqual([]);
   });

@@ -1,8 +1,8 @@
 /** The markdown that people read in the Temporal UI. */
 import { describe, expect, it } from 'vitest';
 import type { Assessment, ClusterSummary, Decision } from '../../src/activities/index.ts';
-import { backupDetails } from '../../src/workflows/backup-details.ts';
-import { clusterDetails, operationDetails } from '../../src/workflows/details.ts';
+import { backupDetails } from '../../src/workflows/backup/details.ts';
+import { clusterDetails, operationDetails } from '../../src/workflows/cluster/details.ts';
 
 const SUMMARY: ClusterSummary = {
   phase: 'Running',

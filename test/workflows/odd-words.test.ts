@@ -1,7 +1,7 @@
 /** What people may send and nobody would: a handler that throws holds up its workflow for good. */
 import { describe, expect, it } from 'vitest';
-import { approvalFrom } from '../../src/workflows/approvals.ts';
-import { requestFrom, words } from '../../src/workflows/words.ts';
+import { approvalFrom } from '../../src/workflows/cluster/approvals.ts';
+import { requestFrom, words } from '../../src/workflows/messages/words.ts';
 
 const nested = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
 

@@ -12,7 +12,7 @@ import {
   isControl,
   isProgress,
   isRestoreAssessment,
-} from '../../src/workflows/shapes.ts';
+} from '../../src/workflows/messages/shapes.ts';
 
 interface Payloads {
   readonly payloads?: readonly { readonly data?: string }[];

@@ -4,12 +4,8 @@ import { Client, Connection, type WorkflowHandle, WorkflowUpdateFailedError } fr
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../src/activities/index.ts';
 import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
-import {
-  changedSignal,
-  type PlanAnswer,
-  type StatusAnswer,
-  transfersQueue,
-} from '../../src/workflows/messages.ts';
+import type { PlanAnswer, StatusAnswer } from '../../src/workflows/messages/cluster.ts';
+import { changedSignal, transfersQueue } from '../../src/workflows/messages/resource.ts';
 import { poll } from '../stack/poll.ts';
 import { type Script, scriptedActivities } from './scripted-activities.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';

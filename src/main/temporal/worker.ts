@@ -9,7 +9,7 @@ import { createActivities, type Dependencies } from '../../activities/index.ts';
 import { activityInterceptor } from '../../telemetry/activity-interceptor.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Scrub } from '../../telemetry/scrub.ts';
-import { transfersQueue } from '../../workflows/messages.ts';
+import { transfersQueue } from '../../workflows/messages/resource.ts';
 import type { Config } from '../config/config.ts';
 import { processors } from './processors.ts';
 import { WorkflowTaskSlots } from './workflow-task-slots.ts';

@@ -11,7 +11,7 @@ import type { Logger } from '@temporalio/worker';
  * @throws when a workflow reaches a module that the sandbox refuses (bundler.ts of @temporalio/worker)
  */
 export async function bundleWorkflows(workflowsPath: string, logger?: Logger): Promise<string> {
-  const unreadable = fileURLToPath(new URL('../../workflows/unreadable.ts', import.meta.url));
+  const unreadable = fileURLToPath(new URL('../../workflows/messages/unreadable.ts', import.meta.url));
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     payloadConverterPath: unreadable,

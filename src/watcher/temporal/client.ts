@@ -7,7 +7,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
-import { type Changed, changedSignal } from '../../workflows/messages.ts';
+import { type Changed, changedSignal } from '../../workflows/messages/resource.ts';
 import type { FailedDelivery } from '../queue/delivery.ts';
 
 /** A running workflow whose tasks keep failing, and what the server says about it. */

@@ -1,6 +1,6 @@
 /** docs/operations/intervene.md as it is written: each of its lines is typed, and what is said beside it comes about. */
 import { beforeAll, expect, test } from 'vitest';
-import type { PlanAnswer, StatusAnswer } from '../../../src/workflows/messages.ts';
+import type { PlanAnswer, StatusAnswer } from '../../../src/workflows/messages/cluster.ts';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { leaderOf, runDrill } from '../../stack/drill/drill.ts';
 import { Handbook } from '../../stack/drill/handbook.ts';

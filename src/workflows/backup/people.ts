@@ -1,0 +1,107 @@
+/** What people asked of an EtcdBackup that the world does not say, and what has ended. Pure. */
+import type { BackupActor, BackupAssessment, BackupOperation } from '../../activities/index.ts';
+import type { BackupEnding } from '../messages/backup.ts';
+import type { Request } from '../messages/resource.ts';
+
+export interface BackupPeople {
+  readonly paused: Request | undefined;
+  /** A backup now. */
+  readonly requested: Request | undefined;
+  readonly aborted: BackupActor['aborted'];
+  readonly failed: BackupActor['failed'];
+  /** The run after which retention was seen to. */
+  readonly tidied: string | undefined;
+  /** To be told to the operation under way. */
+  readonly stop: Request | undefined;
+}
+
+export const NOBODY: BackupPeople = {
+  paused: undefined,
+  requested: undefined,
+  aborted: undefined,
+  failed: undefined,
+  tidied: undefined,
+  stop: undefined,
+};
+
+/** The operation under way. `isRequested`: its first step records what somebody asked for. */
+export interface BackupRunning {
+  readonly operation: BackupOperation;
+  readonly isRequested: boolean;
+}
+
+/** What is sent to a backup's entity, as it is taken. */
+export type BackupMessage =
+  | { readonly kind: 'pause' | 'backup' | 'abort'; readonly request: Request }
+  | { readonly kind: 'resume' | 'resync' };
+
+/** What people asked for and what has ended, as the planner takes it. */
+export function actorOf({ paused, requested, aborted, failed, tidied }: BackupPeople): BackupActor {
+  return {
+    ...(paused && { paused }),
+    ...(requested && { requested }),
+    ...(aborted && { aborted }),
+    ...(failed && { failed }),
+    ...(tidied !== undefined && { tidied }),
+  };
+}
+
+/** A failure of a backup stands until the next one; any other is forgotten when it may be tried again. */
+export function prepared(people: BackupPeople, now: number): BackupPeople {
+  const { failed } = people;
+  const isOver = failed !== undefined && failed.operation !== 'takeBackup' && failed.retryAt <= now;
+  return isOver ? { ...people, failed: undefined } : people;
+}
+
+export function heard(people: BackupPeople, message: BackupMessage, isRunning: boolean): BackupPeople {
+  switch (message.kind) {
+    case 'pause':
+      return { ...people, paused: message.request };
+    case 'resume':
+      return { ...people, paused: undefined };
+    case 'backup':
+      return { ...people, requested: message.request };
+    case 'resync':
+      return { ...people, failed: undefined, tidied: undefined };
+    case 'abort':
+      return isRunning ? { ...people, stop: message.request } : people;
+  }
+}
+
+/** Who ends the operation under way, if anybody does: the resource may be going. */
+export function stopFor(
+  { stop }: BackupPeople,
+  { operation }: BackupRunning,
+  { decision }: BackupAssessment,
+): Request | undefined {
+  const isReleased = decision.kind === 'operate' && decision.operation === 'releaseBackup';
+  const goes = decision.kind === 'gone' || (isReleased && operation !== 'releaseBackup');
+  return goes ? { by: 'deletion of the resource' } : stop;
+}
+
+interface Concluding {
+  readonly people: BackupPeople;
+  readonly assessment: BackupAssessment | undefined;
+}
+
+/** People after an operation. `retryAt`: when it is tried again, had it failed. */
+export function concluded(
+  { people, assessment }: Concluding,
+  { operation, outcome, startedAt, message, by }: BackupEnding,
+  retryAt: number,
+): BackupPeople {
+  const left = { ...people, stop: undefined };
+  const run = startedAt === undefined ? {} : { startedAt };
+  switch (outcome) {
+    case 'ended':
+      if (operation !== 'pruneBackups') return left;
+      return { ...left, tidied: assessment?.summary?.lastRun?.startedAt ?? '' };
+    case 'aborted':
+      return startedAt === undefined ? left : { ...left, aborted: { ...by, startedAt } };
+    case 'failed':
+      return {
+        ...left,
+        failed: { operation, ...run, message: message ?? 'no reason was given', retryAt },
+      };
+  }
+}

@@ -1,0 +1,93 @@
+/** What an EtcdBackup adds to the engine's entity and to its interpreter of operations. Pure. */
+import type { BackupActor, BackupAssessment, BackupDecision } from '../../activities/index.ts';
+import type { Kind, Rules } from '../engine/entity.ts';
+import type { ControlLike, OperationKind, OperationRules } from '../engine/operation.ts';
+import type { BackupEnding } from '../messages/backup.ts';
+import type { Request } from '../messages/resource.ts';
+import {
+  actorOf,
+  type BackupMessage,
+  type BackupPeople,
+  type BackupRunning,
+  concluded,
+  heard,
+  prepared,
+  stopFor,
+} from './people.ts';
+
+export interface BackupKind extends Kind {
+  readonly People: BackupPeople;
+  readonly Actor: BackupActor;
+  readonly Assessment: BackupAssessment;
+  readonly Decision: Extract<BackupDecision, { kind: 'operate' }>;
+  readonly Running: BackupRunning;
+  readonly Ending: BackupEnding;
+  readonly Message: BackupMessage;
+  readonly Telling: Request;
+}
+
+export const backupRules: Rules<BackupKind> = {
+  backOff: { firstMs: 10_000, mostMs: 600_000 },
+  slot: 'child',
+  // An edit is seen at once while a backup runs, and a deletion ends it.
+  looksBeside: true,
+  asksBy: 'looking',
+  prepare: prepared,
+  actor: actorOf,
+  asked: people => people,
+  // The planner holds back what may wait; letting a resource go it plans again at once.
+  holds: ({ failed }, { operation }) => operation === 'releaseBackup' && failed?.operation === operation,
+  control: () => undefined,
+  // What is recorded in the resource need not be asked for again.
+  began: (people, { isRequested }) => (isRequested ? { ...people, requested: undefined } : people),
+  isFailure: ({ outcome }) => outcome === 'failed',
+
+  next({ assessment }, now) {
+    if (assessment === undefined) return { kind: 'rest', until: now };
+    const { decision } = assessment;
+    if (decision.kind === 'gone') return decision;
+    if (decision.kind !== 'operate') return { kind: 'rest', until: now + decision.nextLookSeconds * 1_000 };
+    const { operation, step } = decision;
+    return { kind: 'operate', decision, running: { operation, isRequested: 'requestedBy' in step } };
+  },
+
+  took({ people, running, assessment }) {
+    if (running === undefined || assessment === undefined) return { people };
+    return { people: { ...people, stop: undefined }, telling: stopFor(people, running, assessment) };
+  },
+
+  hear: ({ people, running }, message) => ({
+    people: heard(people, message, running !== undefined),
+    dirty: true,
+    forgives: message.kind === 'resync',
+  }),
+
+  cancel({ people, running }) {
+    if (running === undefined) return { people };
+    return { people: { ...people, stop: { by: 'cancellation of the workflow' } }, dirty: true };
+  },
+
+  conclude: concluded,
+};
+
+export interface BackupRun extends OperationKind {
+  readonly Decision: Extract<BackupDecision, { kind: 'operate' }>;
+  readonly Assessment: BackupAssessment;
+  readonly Actor: BackupActor;
+  readonly Control: ControlLike;
+}
+
+/** Unlike those of clusters these steps can be ended in the middle: what a snapshot leaves then is nothing. */
+export const backupRunRules: OperationRules<BackupRun> = {
+  interrupts: true,
+  handsBack: false,
+  countsRepeats: false,
+  // What people asked for is the entity's to say.
+  actor: () => ({}),
+  next({ operation }, { decision: next }) {
+    const goesOn = next.kind === 'operate' && next.operation === operation;
+    return goesOn && next.step.kind !== 'beginBackup' ? next : undefined;
+  },
+  isOver: ({ operation }) => operation === 'pruneBackups',
+  summary: ({ summary }) => summary,
+};

@@ -1,0 +1,73 @@
+/** Approvals as people send them, and for how long they hold. Pure. */
+import type { Actor, Assessment } from '../../activities/index.ts';
+import type { ApproveRequest } from '../messages/cluster.ts';
+import { isText, words } from '../messages/words.ts';
+
+export type Approval = NonNullable<Actor['approvals']>[number];
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+/** No operation and nothing that is approved of has a longer name; what is remembered is handed from run to run. */
+const LONGEST_NAME = 256;
+/** As many as are remembered; a plan waits for one at a time. */
+const REMEMBERED = 16;
+
+/** What was sent, as an approval that holds for an hour or as long as it says, or why it is none. */
+export function approvalFrom(
+  sent: unknown,
+  { id, now }: { readonly id: number; readonly now: number },
+): Approval | string {
+  const { operation, ids, by, reason, expiresInSeconds } = (sent ?? {}) as Partial<
+    Record<keyof ApproveRequest, unknown>
+  >;
+  const example = '{"operation":"replaceMember","ids":["8e9e05c5"],"by":"ana"}';
+  if (!isName(operation)) return `"operation" is missing: send ${example}`;
+  if (!Array.isArray(ids) || ids.length === 0 || !ids.every(isName))
+    return `"ids" must name what is approved of: send ${example}`;
+  if (!isText(by)) return `"by" must say who approves: send ${example}`;
+  const seconds = typeof expiresInSeconds === 'number' ? expiresInSeconds : HOUR_SECONDS;
+  if (!(seconds > 0 && seconds <= DAY_SECONDS))
+    return `"expiresInSeconds" must be between 1 and ${DAY_SECONDS}`;
+  return {
+    id,
+    operation,
+    ids: ids.slice(0, REMEMBERED),
+    by: words(by),
+    ...(isText(reason) && { reason: words(reason) }),
+    expiresAt: now + seconds * 1_000,
+  };
+}
+
+function isName(value: unknown): value is string {
+  return isText(value) && value.length <= LONGEST_NAME;
+}
+
+/** Those that still hold, with a new one. */
+export function withApproval(known: readonly Approval[], approval: Approval, now: number): Approval[] {
+  return [...holding(known, now), approval].slice(-REMEMBERED);
+}
+
+/** Those that have not expired. */
+export function holding(known: readonly Approval[], now: number): Approval[] {
+  return known.filter(({ expiresAt }) => now < expiresAt);
+}
+
+/** Whether the plan waits for exactly what was sent. */
+export function isWaitedFor(assessment: Assessment | undefined, sent: unknown): boolean {
+  const decision = assessment?.decision;
+  if (decision?.kind !== 'blocked' || decision.consent === undefined) return false;
+  const { operation, ids } = (sent ?? {}) as { readonly operation?: unknown; readonly ids?: unknown };
+  if (operation !== decision.consent.operation || !Array.isArray(ids)) return false;
+  return sameIds(ids, decision.consent.ids);
+}
+
+function sameIds(given: readonly unknown[], wanted: readonly string[]): boolean {
+  return new Set(given).size === wanted.length && wanted.every(id => given.includes(id));
+}
+
+/** What the plan asks people for, in words. */
+export function whatWaits(assessment: Assessment | undefined): string {
+  const decision = assessment?.decision;
+  const consent = decision?.kind === 'blocked' ? decision.consent : undefined;
+  return consent === undefined ? 'the plan asks for none' : `the plan asks for ${JSON.stringify(consent)}`;
+}

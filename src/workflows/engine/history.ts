@@ -1,0 +1,20 @@
+/**
+ * When a run gives way to the next one. After a restart of the operator every workflow that has something to do is replayed
+ * from its first event, all of them on few cores, so histories are kept short (docs/decisions/0026-*): what a run knows and
+ * the world does not say is carried over, and nothing that was accepted is lost.
+ */
+import type { Facts } from './machine.ts';
+
+/** Events after which a run that waits continues as new. A cold replay of them takes less than 100 ms of a processor. */
+export const LONG_HISTORY = 150;
+/** The same for an entity whose operation is under way: it would rather wait for the end of that. */
+const LONG_BESIDE_OPERATION = 250;
+
+/** How long the history of a run is. */
+export function historyOf(run: {
+  readonly historyLength: number;
+  readonly continueAsNewSuggested: boolean;
+}): Facts['history'] {
+  if (run.historyLength >= LONG_BESIDE_OPERATION || run.continueAsNewSuggested) return 'veryLong';
+  return run.historyLength >= LONG_HISTORY ? 'long' : 'short';
+}

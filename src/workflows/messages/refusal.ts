@@ -1,0 +1,7 @@
+/** How an update says no. */
+import { ApplicationFailure } from '@temporalio/workflow';
+
+/** Refuses an update: the caller reads why, and the workflow goes on. */
+export function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'Refused');
+}

@@ -1,0 +1,195 @@
+/**
+ * Whether a value is what it is taken for. Whoever may send signals can send what only workflows send each other, and complete
+ * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
+ */
+import type { Assessment, BackupAssessment, RestoreAssessment } from '../../activities/index.ts';
+import type { BackupEnding } from './backup.ts';
+import type { Control, Progress } from './cluster.ts';
+
+type Shape = (value: unknown) => boolean;
+
+/** More than any assessment; it is handed to the next run, and Temporal takes 2 MB. */
+const LONGEST = 256 * 1024;
+
+const text: Shape = value => typeof value === 'string';
+/** Goes into search attributes, which Temporal keeps short. */
+const name: Shape = value => typeof value === 'string' && value.length <= 256;
+const flag: Shape = value => typeof value === 'boolean';
+const number: Shape = value => Number.isFinite(value);
+const integer: Shape = value => Number.isSafeInteger(value);
+/** RFC 3339. A resource may have none. */
+const date: Shape = value =>
+  value === null || (typeof value === 'string' && !Number.isNaN(Date.parse(value)));
+const absent: Shape = value => value === undefined;
+const optional =
+  (shape: Shape): Shape =>
+  value =>
+    absent(value) || shape(value);
+const listOf =
+  (shape: Shape): Shape =>
+  value =>
+    Array.isArray(value) && value.every(shape);
+const oneOf =
+  (...values: readonly string[]): Shape =>
+  value =>
+    typeof value === 'string' && values.includes(value);
+const record =
+  (fields: Readonly<Record<string, Shape>>): Shape =>
+  value =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.entries(fields).every(([key, shape]) => shape((value as Record<string, unknown>)[key]));
+/** Told apart by their field `kind`. */
+const byKind =
+  (kinds: Readonly<Record<string, Shape>>): Shape =>
+  value => {
+    const { kind } = (value ?? {}) as { readonly kind?: unknown };
+    return typeof kind === 'string' && Object.hasOwn(kinds, kind) && kinds[kind]?.(value) === true;
+  };
+
+const step = record({ kind: name });
+const waits = { reason: text, message: text, nextLookSeconds: number };
+const idle = record({ nextLookSeconds: number });
+const request = record({ by: optional(text), reason: optional(text) });
+
+const assessment = record({
+  decision: byKind({
+    gone: record({}),
+    idle,
+    blocked: record({
+      ...waits,
+      plan: listOf(record({ summary: text })),
+      consent: optional(record({ operation: name, ids: listOf(text) })),
+    }),
+    operate: record({ operation: name, step, plan: listOf(record({ summary: text })) }),
+  }),
+  generation: number,
+  summary: optional(
+    record({
+      phase: name,
+      version: name,
+      size: integer,
+      membersReady: integer,
+      healthy: flag,
+      paused: flag,
+      members: listOf(record({ name: text, id: text, role: text, health: text, version: text, node: text })),
+      conditions: listOf(record({ type: text, status: text, reason: text, message: text })),
+    }),
+  ),
+  verdicts: optional(
+    listOf(
+      record({
+        id: integer,
+        outcome: oneOf('refused', 'done', 'accepted'),
+        message: text,
+        ids: optional(listOf(text)),
+      }),
+    ),
+  ),
+});
+
+const backupAssessment = record({
+  decision: byKind({
+    gone: record({}),
+    idle,
+    blocked: record(waits),
+    operate: record({ operation: oneOf('takeBackup', 'pruneBackups', 'releaseBackup'), step, summary: text }),
+  }),
+  summary: optional(
+    record({
+      paused: flag,
+      phase: optional(name),
+      Reason: optional(text),
+      etcdVersion: optional(name),
+      lastSuccessDate: optional(date),
+      newest: listOf(record({ time: text, location: text, verified: text })),
+    }),
+  ),
+});
+
+const stopped = record({ reason: text, message: text });
+const restoreAssessment = record({
+  decision: byKind({
+    ended: record({}),
+    operate: record({ step, summary: text }),
+    blocked: stopped,
+    refused: stopped,
+    waiting: record({}),
+  }),
+  summary: optional(record({ phase: optional(text), step: optional(text), reason: optional(text) })),
+  cluster: optional(record({ namespace: text, name: text, uid: text })),
+});
+
+const progress = record({
+  assessment: optional(assessment),
+  ending: optional(
+    record({
+      operation: name,
+      outcome: oneOf('ended', 'aborted', 'failed', 'handedBack'),
+      message: optional(text),
+      step: optional(name),
+      by: optional(request),
+    }),
+  ),
+  used: optional(listOf(integer)),
+});
+
+const control = record({
+  paused: optional(request),
+  abort: optional(request),
+  approvals: optional(
+    listOf(record({ id: integer, operation: name, ids: listOf(text), by: text, expiresAt: number })),
+  ),
+  requests: optional(
+    listOf(
+      record({
+        id: integer,
+        kind: oneOf('replaceMember', 'moveLeader', 'restart'),
+        target: text,
+        by: text,
+        ids: optional(listOf(text)),
+      }),
+    ),
+  ),
+  aborted: optional(record({ operation: name, generation: number, subject: optional(text) })),
+  failed: optional(record({ operation: name, step: optional(name), message: text, retryAt: number })),
+});
+
+const backupEnding = record({
+  operation: oneOf('takeBackup', 'pruneBackups', 'releaseBackup'),
+  outcome: oneOf('ended', 'aborted', 'failed'),
+  startedAt: optional(text),
+  message: optional(text),
+  by: optional(request),
+});
+
+/** What a pass of an EtcdCluster answers. */
+export function isAssessment(value: unknown): value is Assessment {
+  return assessment(value);
+}
+
+/** What a pass of an EtcdBackup answers. */
+export function isBackupAssessment(value: unknown): value is BackupAssessment {
+  return backupAssessment(value);
+}
+
+/** What a pass of an EtcdRestore answers. */
+export function isRestoreAssessment(value: unknown): value is RestoreAssessment {
+  return restoreAssessment(value);
+}
+
+/** What an operation tells its entity. */
+export function isProgress(value: unknown): value is Progress {
+  return progress(value) && JSON.stringify(value).length <= LONGEST;
+}
+
+/** What an entity tells its operation. */
+export function isControl(value: unknown): value is Control {
+  return control(value) && JSON.stringify(value).length <= LONGEST;
+}
+
+/** What a run of a backup tells its entity. */
+export function isBackupEnding(value: unknown): value is BackupEnding {
+  return backupEnding(value) && JSON.stringify(value).length <= LONGEST;
+}

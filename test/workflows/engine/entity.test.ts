@@ -1,0 +1,62 @@
+/** What holds of every entity, whatever comes in whatever order; the world answers late, twice, or not at all. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { backOffMs } from '../../../src/workflows/engine/machine.ts';
+import { BACK_OFF, EntityWorld, plain } from '../../worlds/entity-world.ts';
+
+const NAMES = Object.keys(new EntityWorld(plain({})).moves);
+const story = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.nat(100)), { maxLength: 80 });
+
+describe.each([
+  ['whose operations are children', plain({})],
+  ['that looks beside its operation', plain({ looksBeside: true, asksBy: 'looking' })],
+  ['that performs its steps itself', plain({ slot: 'here' })],
+])('an entity %s', (_, rules) => {
+  it('does one thing at a time, tries again in time, and gives way with nothing in flight', () => {
+    fc.assert(
+      fc.property(story, moves => {
+        const world = new EntityWorld(rules);
+        for (const [name, n] of moves) {
+          world.moves[name]?.(n);
+          world.settle();
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never loses a change: it looks again once what is under way has ended', () => {
+    fc.assert(
+      fc.property(story, moves => {
+        const world = new EntityWorld(rules);
+        for (const [name, n] of moves) {
+          world.moves[name]?.(n);
+          world.settle();
+        }
+        world.handlersFinished = true;
+        world.take({ kind: 'changed' });
+        for (let round = 0; round < 40 && world.owed && !world.ended; round += 1) {
+          world.settle();
+          if (!world.owed) break;
+          for (const name of ['answerStart', 'deliver', 'endOperation', 'answerLook', 'wait'])
+            if (world.owed) world.moves[name]?.(name === 'wait' ? 100 : 1);
+        }
+        expect(world.owed && !['closing', 'closed'].includes(world.entity.phase)).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the back-off', () => {
+  it('doubles, and is bounded however often something fails', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5_000 }), failures => {
+        const ms = backOffMs(BACK_OFF, failures);
+        expect(ms).toBeGreaterThanOrEqual(BACK_OFF.firstMs);
+        expect(ms).toBeLessThanOrEqual(BACK_OFF.mostMs);
+        expect(backOffMs(BACK_OFF, failures + 1)).toBe(Math.min(2 * ms, BACK_OFF.mostMs));
+      }),
+    );
+  });
+});

@@ -1,0 +1,171 @@
+/** What holds of every operation, whatever its steps come to and whatever people say meanwhile. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Facts } from '../../../src/workflows/engine/machine.ts';
+import {
+  newRun,
+  type OperationEffect,
+  type OperationEvent,
+  type OperationKind,
+  type OperationRules,
+  operationReducer,
+  type Run,
+  type StepOutcome,
+} from '../../../src/workflows/engine/operation.ts';
+
+interface Plain extends OperationKind {
+  readonly Decision: {
+    readonly kind: 'operate';
+    readonly operation: string;
+    readonly step: { readonly kind: string };
+    readonly approval?: number;
+  };
+  readonly Assessment: { readonly decision: Plain['Decision'] | { readonly kind: 'idle' } };
+  readonly Actor: { readonly used: readonly number[] };
+}
+
+const rules: OperationRules<Plain> = {
+  interrupts: false,
+  handsBack: true,
+  countsRepeats: true,
+  actor: (_, used) => ({ used }),
+  next: (_, { decision }) => (decision.kind === 'operate' ? decision : undefined),
+  isOver: () => false,
+  summary: ({ step }) => step.kind,
+};
+
+const FIRST: Plain['Decision'] = { kind: 'operate', operation: 'scale', step: { kind: 'a' } };
+const FACTS: Facts = { now: 0, history: 'short', handlersFinished: true };
+
+/** Runs one with these answers until it finishes or has no more of them. */
+function play(
+  answers: readonly (StepOutcome | Plain['Assessment'] | OperationEvent<Plain>)[],
+  { with: of = rules, facts = FACTS }: { with?: OperationRules<Plain>; facts?: Facts } = {},
+) {
+  let run: Run<Plain> = newRun<Plain>(FIRST, {});
+  const effects: OperationEffect<Plain>[] = [];
+  const take = (event: OperationEvent<Plain>) => {
+    const [next, did] = operationReducer(of)(run, event, facts);
+    run = next;
+    effects.push(...did);
+    const busy = did.filter(({ kind }) => ['perform', 'look', 'finish'].includes(kind));
+    expect(busy.length, 'one thing at a time').toBeLessThan(2);
+  };
+  take({ kind: 'begin' });
+  for (const answer of answers) {
+    if ('decision' in answer) {
+      if (run.phase === 'waiting') take({ kind: 'timer' });
+      take({ kind: 'looked', assessment: answer });
+    } else if (['done', 'changed', 'failed', 'interrupted'].includes(answer.kind))
+      take({ kind: 'performed', outcome: answer as StepOutcome });
+    else take(answer as OperationEvent<Plain>);
+  }
+  return { run, effects, kinds: effects.map(({ kind }) => kind) };
+}
+
+const done: StepOutcome = { kind: 'done', hasWaited: false };
+const changed: StepOutcome = { kind: 'changed', message: 'the world moved' };
+const planned = (kind: string): Plain['Assessment'] => ({ decision: { ...FIRST, step: { kind } } });
+const idle: Plain['Assessment'] = { decision: { kind: 'idle' } };
+
+describe('an operation', () => {
+  it('performs, looks, and ends when the plan is another one', () => {
+    const { run, kinds } = play([done, planned('b'), done, idle, { kind: 'told' }]);
+    expect(kinds).toEqual(['perform', 'look', 'report', 'perform', 'look', 'finish']);
+    expect(run).toMatchObject({ phase: 'finished', outcome: { outcome: 'ended' }, assessment: idle });
+  });
+
+  it('fails with its step, and with a world that has moved away five times', () => {
+    const failed = play([{ kind: 'failed', message: 'no' }]);
+    expect(failed.run.outcome).toEqual({ outcome: 'failed', message: 'no', step: 'a' });
+    const four = play([changed, planned('a'), changed, planned('a'), changed, planned('a'), changed]);
+    expect(four.run.outcome).toBeUndefined();
+    const five = play(Array.from({ length: 5 }, () => [changed, planned('a')]).flat());
+    expect(five.run.outcome).toEqual({ outcome: 'failed', message: 'the world moved', step: 'a' });
+  });
+
+  it('fails when a step is done five times and still planned; one that has waited may wait again', () => {
+    const rounds = (outcome: StepOutcome) =>
+      play(Array.from({ length: 9 }, () => [outcome, planned('a'), { kind: 'timer' } as const]).flat());
+    expect(rounds(done).run.outcome?.message).toBe('"a" was done 5 times and is still to be done');
+    expect(rounds({ kind: 'done', hasWaited: true }).run.outcome).toBeUndefined();
+  });
+
+  it('is aborted at the next step, or in the middle where its kind allows that', () => {
+    const abort: OperationEvent<Plain> = { kind: 'control', control: { abort: { by: 'ana' } } };
+    const later = play([abort, done, planned('b')]);
+    expect(later.kinds).toEqual(['perform', 'look', 'report', 'finish']);
+    expect(later.run.outcome).toEqual({ outcome: 'aborted', by: { by: 'ana' } });
+    const now = play([abort, { kind: 'interrupted', message: '' }], { with: { ...rules, interrupts: true } });
+    expect(now.kinds).toEqual(['perform', 'interrupt', 'finish']);
+  });
+
+  it('keeps an abort that a later message does not repeat', () => {
+    const { run } = play([
+      { kind: 'control', control: { abort: { by: 'ana' } } },
+      { kind: 'control', control: {} },
+      done,
+      planned('b'),
+    ]);
+    expect(run.outcome).toEqual({ outcome: 'aborted', by: { by: 'ana' } });
+  });
+
+  it('takes no step while it is paused, and looks', () => {
+    const { kinds } = play([
+      { kind: 'control', control: { paused: { by: 'ana' } } },
+      done,
+      planned('b'),
+      planned('b'),
+    ]);
+    expect(kinds).toEqual(['perform', 'look', 'report', 'look', 'report', 'look']);
+  });
+
+  it('hands back with a long history, unless it is aborted', () => {
+    const facts: Facts = { ...FACTS, history: 'long' };
+    expect(play([done, planned('b')], { facts }).run.outcome).toEqual({ outcome: 'handedBack' });
+    const abort: OperationEvent<Plain> = { kind: 'control', control: { abort: {} } };
+    expect(play([abort, done, planned('b')], { facts }).run.outcome?.outcome).toBe('aborted');
+  });
+
+  it('uses an approval with its step, and not when that was refused before it began', () => {
+    const first = { ...FIRST, approval: 7 };
+    const used = (outcome: StepOutcome) => {
+      const [run] = operationReducer(rules)(newRun<Plain>(first, {}), { kind: 'performed', outcome }, FACTS);
+      return run.used;
+    };
+    expect(used(done)).toEqual([7]);
+    expect(used({ kind: 'failed', message: '' })).toEqual([7]);
+    expect(used(changed)).toEqual([]);
+  });
+
+  it('does one thing at a time and ends once, whatever comes', () => {
+    const outcome = fc.constantFrom<StepOutcome>(
+      done,
+      changed,
+      { kind: 'done', hasWaited: true },
+      {
+        kind: 'failed',
+        message: 'no',
+      },
+    );
+    const event = fc.oneof(
+      outcome,
+      fc.constantFrom(planned('a'), planned('b'), idle),
+      fc.constantFrom<OperationEvent<Plain>>(
+        { kind: 'timer' },
+        { kind: 'told' },
+        { kind: 'control', control: {} },
+        { kind: 'control', control: { paused: {} } },
+        { kind: 'control', control: { abort: {} } },
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), events => {
+        const { kinds } = play(events);
+        expect(kinds.filter(kind => kind === 'finish').length).toBeLessThan(2);
+        expect(kinds.includes('finish') ? kinds.at(-1) : 'finish').toBe('finish');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
