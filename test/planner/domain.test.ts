@@ -4,6 +4,7 @@ import { ANNOTATION_DOMAIN } from '../../src/api/names.ts';
 import { domainIn, domainOf, domainStamp } from '../../src/api/derived/domain.ts';
 import { validateCluster } from '../../src/api/validation/validate.ts';
 import { clusterFacts } from '../../src/activities/observe/observe.ts';
+import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { asCluster } from '../../src/activities/resource/etcd-cluster.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { memberPod } from '../../src/objects/pod.ts';
@@ -70,6 +71,8 @@ describe('the domain of a living cluster', () => {
       storage: 'PersistentVolumeClaim',
     });
     expect(JSON.stringify(pod.spec)).not.toContain('svc.corp.internal');
+    const { peerUrl } = podFacts(pod as unknown as KubeObject, object.metadata.uid);
+    expect(peerUrl).toBe('http://example-0.example.shop.svc:2380');
     expect(validateCluster(object).blocking).toMatchObject([
       {
         type: 'SpecValid',
