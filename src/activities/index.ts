@@ -41,7 +41,7 @@ export type { RestoreAssessment } from './restore/assess.ts';
 export type { RestoreActor, RestoreDecision, RestoreStep } from '../planner/restore/resource.ts';
 export type { Dependencies } from './runtime/dependencies.ts';
 export type { Decision, Operation, PlannedStep, Step } from '../planner/model/decision.ts';
-export type { Actor } from '../planner/model/observation.ts';
+export type { Actor } from '../planner/model/actor.ts';
 export type {
   BackupActor,
   BackupDecision,

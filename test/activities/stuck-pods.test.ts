@@ -1,6 +1,6 @@
 /** Pods that are being deleted on nodes that do not answer: said, not waited for in haste, and taken away only upon proof. */
 import { describe, expect, it } from 'vitest';
-import type { Actor } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 

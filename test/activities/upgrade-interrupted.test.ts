@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_DATA_VERSION, ANNOTATION_VERSION } from '../../src/api/names.ts';
 import { minorOf } from '../../src/api/versions/compare.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import type { Actor } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 300_000 };

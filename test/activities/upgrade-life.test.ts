@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import type { Actor } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Actor, Observation } from '../../src/planner/model/observation.ts';
+import type { Observation } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { said } from '../../src/planner/model/attribution.ts';
 import { quorum } from '../../src/planner/checks/quorum.ts';

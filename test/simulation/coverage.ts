@@ -1,6 +1,6 @@
 /** Which decisions of the planner and which outcomes of steps a run has seen. */
 import type { Assessment, Step } from '../../src/activities/index.ts';
-import type { Actor } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 
 export class Coverage {
   readonly counts = new Map<string, number>();

@@ -63,6 +63,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       lostSince: ['cluster.status.members?.details?.find(…)'],
     },
   ),
+  ...exempt('a resource that is gone: test/planner/plan.test.ts', { plan: ['observation === undefined'] }),
   ...exempt(TYPES, {
     lossTime: ['seat === undefined'],
     unequal: ['not (fact?.ok === true)'],
@@ -309,7 +310,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('certificates that name members: test/activities/tls-next-names.test.ts', {
     tlsCondition: ['next', 'nobodyElse !== undefined'],
   }),
-  ...exempt('a table: test/planner/operations/certificates/authorities.test.ts', {
+  ...exempt('a table: test/planner/checks/authorities.test.ts', {
     untrustedByMembers: 'all',
     authorityChanges: 'all',
     authoritiesToBring: 'all',

@@ -5,7 +5,8 @@
  */
 import * as fc from 'fast-check';
 import { memberName } from '../../src/api/names.ts';
-import type { Actor, Observation } from '../../src/planner/model/observation.ts';
+import type { Observation } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import {
   ABSENT,
   anObservation,

@@ -1,5 +1,6 @@
 /** What of an observation counts as seen, for the oracle: who is well, whose data is proved lost, whom a person named. */
-import type { Actor, ClaimFacts, Observation, PodFacts } from '../../src/planner/model/observation.ts';
+import type { ClaimFacts, Observation, PodFacts } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 
 export type Row = Extract<Observation['membership'], { known: true }>['members'][number];
 

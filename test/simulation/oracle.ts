@@ -5,7 +5,8 @@
  */
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/names.ts';
 import type { Decision, Step } from '../../src/planner/model/decision.ts';
-import type { Actor, Observation } from '../../src/planner/model/observation.ts';
+import type { Observation } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import { faultOfRestart } from './oracle-of-restarts.ts';
 import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 

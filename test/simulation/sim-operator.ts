@@ -5,7 +5,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Assessment, Step } from '../../src/activities/index.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
-import type { Actor, PersonRequest } from '../../src/planner/model/observation.ts';
+import type { Actor, PersonRequest } from '../../src/planner/model/actor.ts';
 import type { ClusterOperation } from '../../src/workflows/cluster/operation-rules.ts';
 import { type ClusterMessage, type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
 import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';

@@ -17,7 +17,7 @@ import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
-import type { Actor } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';

@@ -1,6 +1,6 @@
 /** What people ask for, kept as the entity's workflow keeps it (src/workflows/cluster/people.ts), for worlds without Temporal. */
 import type { Actor, Assessment } from '../../src/activities/index.ts';
-import type { PersonRequest } from '../../src/planner/model/observation.ts';
+import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
 import { Killed, type OperatorWorld } from './operator-world.ts';
 

@@ -4,7 +4,7 @@ import { newManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import type { Actor } from '../../src/planner/model/observation.ts';
+import type { Actor } from '../../src/planner/model/actor.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
 import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';

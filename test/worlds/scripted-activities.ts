@@ -16,7 +16,7 @@ import {
 import type { WaitOutcome } from '../../src/activities/runtime/poll.ts';
 import { beating } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
-import type { PersonRequest } from '../../src/planner/model/observation.ts';
+import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
 import { planned } from '../../src/planner/model/step-summary.ts';
 

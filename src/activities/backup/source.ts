@@ -4,7 +4,7 @@ import { ANNOTATION_HOSTS, API_VERSION, LABEL_CLUSTER } from '../../api/names.ts
 import { secretKeys } from '../../api/derived/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/schemas/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
-import { clusterOfService, parseEndpoint } from '../../planner/backup/endpoints.ts';
+import { clusterOfService, parseEndpoint } from '../../planner/model/endpoints.ts';
 import {
   endpointsByPreference,
   type SourceCandidate,

@@ -1,7 +1,8 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Decision } from '../../planner/model/decision.ts';
-import type { Actor, Observation } from '../../planner/model/observation.ts';
+import type { Observation } from '../../planner/model/observation.ts';
+import type { Actor } from '../../planner/model/actor.ts';
 import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
 import { judge, type Verdict } from '../../planner/checks/human-requests.ts';

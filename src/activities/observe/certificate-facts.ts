@@ -11,7 +11,7 @@ import {
   type TlsRole,
 } from '../../api/derived/tls.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { CertificateFacts } from '../../planner/model/observation.ts';
+import type { CertificateFacts } from '../../planner/model/tls-facts.ts';
 import { fingerprintsOf, signersOf } from '../../tls/fingerprints.ts';
 import type { Usage } from '../../tls/go-rules.ts';
 import { type Demands, type Fault, inspect, trusts } from '../../tls/inspect.ts';

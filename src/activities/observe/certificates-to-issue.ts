@@ -6,7 +6,7 @@ import { authoritySecret } from '../../api/derived/tls.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { type Authority, type Leaf, leavesOf } from '../../objects/leaves.ts';
-import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../../planner/model/observation.ts';
+import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../../planner/model/tls-facts.ts';
 import { firstFingerprint } from '../../tls/fingerprints.ts';
 import { inspect, trusts } from '../../tls/inspect.ts';
 import { isControlledBy } from './pod-facts.ts';

@@ -2,7 +2,7 @@
 import { securityOf } from '../../api/derived/tls.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { KubeClient } from '../../kube/port.ts';
-import type { TlsFacts } from '../../planner/model/observation.ts';
+import type { TlsFacts } from '../../planner/model/tls-facts.ts';
 import { requestFacts } from './cert-manager.ts';
 import { certificateFacts } from './certificate-facts.ts';
 import { type Issuing, issuingFacts } from './certificates-to-issue.ts';

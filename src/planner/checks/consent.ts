@@ -3,9 +3,10 @@
  * never used for another; until it is given the plan is blocked, and the message says what to send
  * (docs/operations/intervene.md, "Approving").
  */
-import type { Obstacle } from './obstacles.ts';
+import type { Obstacle } from '../model/obstacle.ts';
 import type { Consent } from '../model/decision.ts';
-import type { Approval, Observation } from '../model/observation.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Approval } from '../model/actor.ts';
 
 /** Consent was given, and by which approval, or what to tell people until it is. */
 export type Answer = { readonly approval: Approval } | { readonly obstacle: Obstacle };

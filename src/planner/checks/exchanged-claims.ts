@@ -4,7 +4,7 @@
  * (docs/decisions/0033-a-claim-is-bound-to-its-uid.md). Its annotations may have been copied; its uid cannot be. Pure.
  */
 import { ANNOTATION_CLAIM_UID } from '../../api/names.ts';
-import type { Obstacle } from './obstacles.ts';
+import type { Obstacle } from '../model/obstacle.ts';
 import type { ClaimFacts, Observation } from '../model/observation.ts';
 
 /**

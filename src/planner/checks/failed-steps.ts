@@ -4,7 +4,7 @@
  * is not held up until it is tried again.
  */
 import type { Decision } from '../model/decision.ts';
-import type { Actor } from '../model/observation.ts';
+import type { Actor } from '../model/actor.ts';
 
 type Work = Pick<Extract<Decision, { kind: 'operate' }>, 'operation' | 'step'>;
 

@@ -6,12 +6,12 @@
  */
 import { parseTimestamp } from '../../api/values/time.ts';
 import { isAtLeast } from '../../api/versions/compare.ts';
-import type { Obstacle } from './obstacles.ts';
+import type { Obstacle } from '../model/obstacle.ts';
 import { onlyOurs } from './preflight.ts';
 import type { Seat } from '../model/member-view.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation, SituationWithoutGoal } from '../model/situation.ts';
-import { certificatesAreGood } from '../operations/certificates/index.ts';
+import { certificatesAreGood } from './certificates.ts';
 
 /** Entries of the log that a member may lack, or have and not have applied, and still count as level with the others. */
 const MOST_LAG = 1_000;

@@ -2,9 +2,9 @@
  * What people ask for while a cluster runs. A request is judged by every pass: refused with a reason, accepted (from then
  * on it names exact ids, and is planned like everything else), or done. Requests wait for each other.
  */
-import { goesToSleep } from '../operations/hibernate/index.ts';
+import { goesToSleep } from '../model/hibernation.ts';
 import { isHealthy, type Seat } from '../model/member-view.ts';
-import type { PersonRequest } from '../model/observation.ts';
+import type { PersonRequest } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 

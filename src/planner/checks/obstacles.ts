@@ -4,23 +4,11 @@
  */
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../../api/names.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
-import type { Consent, Step } from '../model/decision.ts';
+import type { Obstacle } from '../model/obstacle.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
 const MAX_SERIAL = 999_999_999;
-
-/** What stands in the way: a stable reason for machines, a message for people. */
-export interface Obstacle {
-  readonly reason: string;
-  readonly message: string;
-  /** A person who approves of this takes it out of the way. */
-  readonly consent?: Consent;
-  /** It goes by itself within so many milliseconds, and is nobody's fault. */
-  readonly waitMs?: number;
-  /** What finds out whether it is one: a step of the operation that it is in the way of. */
-  readonly first?: Step;
-}
 
 export type Check = (observation: Situation) => Obstacle | undefined;
 

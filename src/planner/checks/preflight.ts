@@ -1,5 +1,5 @@
 /** What must hold right before a membership change. Each check names what is wrong; the first finding stops. */
-import type { Obstacle } from './obstacles.ts';
+import type { Obstacle } from '../model/obstacle.ts';
 import { quorum } from './quorum.ts';
 import { isHealthy, isStaying, type Seat } from '../model/member-view.ts';
 

@@ -1,6 +1,6 @@
-import type { Obstacle } from '../checks/obstacles.ts';
+import type { Obstacle } from './obstacle.ts';
 import type { Decision, Operation, Step } from './decision.ts';
-import type { Approval } from './observation.ts';
+import type { Approval } from './actor.ts';
 import { planned } from './step-summary.ts';
 
 /** How often to look at a cluster that nothing is wrong with; watched changes are told at once. */

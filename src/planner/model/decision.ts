@@ -2,7 +2,7 @@
  * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
  */
 import type { Incarnation, StorageStatus } from '../../api/schemas/types.ts';
-import type { Actor } from './observation.ts';
+import type { Actor } from './actor.ts';
 
 export interface MemberIdentity {
   readonly name: string;

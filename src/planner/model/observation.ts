@@ -5,11 +5,12 @@
 import type { BackupOfCluster } from './backups-of-cluster.ts';
 import type { RestoreOfCluster } from './restore-of-cluster.ts';
 import type { ClusterConfig } from '../../api/defaults/etcd-cluster.ts';
-import type { CertificateSource } from '../../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { FirstStart } from '../../objects/first-start.ts';
-import type { TrustedAuthorities, TrustingRole } from '../../objects/trusted.ts';
+import type { TrustedAuthorities } from '../../objects/trusted.ts';
+import type { Actor } from './actor.ts';
 import type { MemberProbe } from './member-probe.ts';
+import type { TlsFacts } from './tls-facts.ts';
 
 /** The custom resource as read. */
 export interface ClusterFacts {
@@ -177,86 +178,6 @@ export type Membership =
     }
   | { readonly known: false; readonly message: string };
 
-/** What is known of one certificate and the Secret that holds it. Names and dates, never contents. */
-export interface CertificateFacts extends CertificateSource {
-  readonly exists: boolean;
-  /** Made by the operator for this very cluster. */
-  readonly owned: boolean;
-  /** Keys that the Secret lacks. */
-  readonly missing: readonly string[];
-  /** What speaks against what it holds, by key of the Secret; `kind` is a reason of the condition TLSReady. */
-  readonly faults: readonly {
-    readonly key: string;
-    readonly kind:
-      | 'Malformed'
-      | 'KeyMismatch'
-      | 'NotTrusted'
-      | 'Expired'
-      | 'NotYetValid'
-      | 'WrongNames'
-      | 'WrongUsage'
-      | 'Unsupported';
-    readonly detail: string;
-  }[];
-  /** Fingerprints of the authorities that it holds (objects/trusted.ts); undefined when they cannot be read. */
-  readonly authorities?: readonly string[] | undefined;
-  /** Of a certificate that members verify: which of the authorities that the Secrets give them have signed it. */
-  readonly signers?: readonly string[] | undefined;
-  /** The DNS names that it is valid for. */
-  readonly dnsNames?: readonly string[] | undefined;
-  /** When it expires, RFC 3339; undefined when it cannot be read. */
-  readonly notAfter: string | undefined;
-  readonly expiresSoon: boolean;
-}
-
-/** A Secret of TLS.auto that is to be made, or made anew, and why. */
-export interface CertificateToIssue {
-  readonly secret: string;
-  readonly why: string;
-  /** What would sign it: its Secret, its fingerprint, and the role whose authorities members verify it with. */
-  readonly authority?: {
-    readonly secret: string;
-    readonly fingerprints: readonly string[];
-    readonly role: TrustingRole;
-  };
-}
-
-/** The certificates of a cluster that asks for TLS. */
-export interface TlsFacts {
-  readonly certificates: readonly CertificateFacts[];
-  readonly toIssue: readonly CertificateToIssue[];
-  /** Secrets, and Certificates, of names that are needed and belong to something else. */
-  readonly taken: readonly string[];
-  /** Secrets of authorities of a cluster that has formed, which are gone or cannot be used: nothing can be renewed. */
-  readonly authoritiesLost: readonly string[];
-  /** Secrets of authorities that have less than a year left, and when they end (RFC 3339). */
-  readonly authoritiesEnding?: readonly { readonly secret: string; readonly notAfter: string }[];
-  /**
-   * By how many milliseconds the operator's clock is ahead of the API server's (negative: behind), where something would be issued or
-   * renewed and they differ so much that neither can be trusted with that.
-   */
-  readonly clockAheadMs?: number;
-  /** With TLS.certManager: what is asked of it, and what has become of that. */
-  readonly requests?: CertificateRequests | undefined;
-}
-
-/** Certificates of cert-manager.io, by their names, which are those of their Secrets. */
-export type CertificateRequests =
-  /** The Kubernetes cluster does not have the kind. */
-  | { readonly served: false }
-  | {
-      readonly served: true;
-      /** To be created, or changed because the first field that is named differs. */
-      readonly toRequest: readonly {
-        readonly certificate: string;
-        readonly why: string;
-        /** It was asked of another issuer. */
-        readonly otherIssuer?: true;
-      }[];
-      /** What cert-manager says of those that are not ready, by name. */
-      readonly pending: Readonly<Record<string, string>>;
-    };
-
 export interface Observation {
   /** When it was looked at, in milliseconds since the epoch. */
   readonly now: number;
@@ -296,58 +217,4 @@ export interface Observation {
   readonly restoresEnded?: readonly string[] | undefined;
   /** What people said; put here by `plan`, so that every planner can ask. */
   readonly actor?: Actor;
-}
-
-/** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
-export interface Approval {
-  /** Tells it from other approvals of the same; given by the workflow that received it. */
-  readonly id: number;
-  readonly operation: string;
-  /** What is consented to: member ids, versions, whatever the planner asks for. */
-  readonly ids: readonly string[];
-  readonly by: string;
-  readonly reason?: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-/** Something that a person asked to have done. */
-export interface PersonRequest {
-  /** Tells it from other requests; given by the workflow that received it. */
-  readonly id: number;
-  readonly kind: 'replaceMember' | 'moveLeader' | 'restart';
-  /** Name or id of a member; empty: all of them. */
-  readonly target: string;
-  readonly by: string;
-  readonly reason?: string;
-  /** Exactly what it is about, from when it was accepted on: ids of members, for `restart` uids of pods. */
-  readonly ids?: readonly string[];
-}
-
-/** What people asked of the workflow, which the world does not say. */
-export interface Actor {
-  readonly paused?: { readonly by?: string; readonly reason?: string };
-  /** An operation that was aborted stays aborted until the specification changes or someone sends resync. */
-  readonly aborted?: {
-    readonly operation: string;
-    readonly generation: number;
-    /** What it was about, where that can be asked for again (an EtcdRestore, by uid): another one is not aborted. */
-    readonly subject?: string;
-    readonly by?: string;
-    readonly reason?: string;
-  };
-  /**
-   * An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). `step`: the kind of
-   * that step, where it is known.
-   */
-  readonly failed?: {
-    readonly operation: string;
-    readonly step?: string;
-    readonly message: string;
-    readonly retryAt: number;
-  };
-  /** Approvals that were not used yet. */
-  readonly approvals?: readonly Approval[];
-  /** Requests that are not done yet, in the order in which they came. */
-  readonly requests?: readonly PersonRequest[];
 }

@@ -2,8 +2,8 @@
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import { DEFAULT_REVISION_BUMP } from '../../api/schemas/default-values.ts';
 import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import type { Refusal } from '../restore/judgement.ts';
-import { recordedRefusal } from '../restore/refusal.ts';
+import type { Refusal } from './restore-judgement.ts';
+import { recordedRefusal } from './restore-refusal.ts';
 
 /** The backup that a restore puts in place, proved to be whole. */
 export type RestoreSource = NonNullable<EtcdRestoreStatus['source']>;

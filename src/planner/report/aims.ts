@@ -4,7 +4,7 @@
  */
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { OperationStatus } from '../../api/schemas/types.ts';
-import { authorityChanges } from '../operations/certificates/authorities.ts';
+import { authorityChanges } from '../checks/authorities.ts';
 import { admission } from '../operations/repair/client-routing.ts';
 import { idle } from '../model/answers.ts';
 import { firstObstacle, specificationIsUsable } from '../checks/obstacles.ts';
@@ -12,10 +12,10 @@ import { planClaimLabels } from '../operations/volumes/claim-labels.ts';
 import type { Operation } from '../model/decision.ts';
 import { planResourceStamps } from '../operations/stamps/resource.ts';
 import { smallClaims } from '../operations/volumes/growth.ts';
-import { goesToSleep, isAsleep } from '../operations/hibernate/index.ts';
+import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { lossOf } from '../checks/evidence.ts';
 import { memberNames } from '../model/member-names.ts';
-import type { PersonRequest } from '../model/observation.ts';
+import type { PersonRequest } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { podChanges } from '../operations/rollout/rendering.ts';
 import { planRepair, sharedObjectSteps } from '../operations/repair/index.ts';
@@ -23,7 +23,8 @@ import { judge, type Verdict } from '../checks/human-requests.ts';
 import { unreadyPods } from '../operations/rollout/next-member.ts';
 import { planSealing } from '../operations/stamps/seal.ts';
 import { planStamps } from '../operations/stamps/claims.ts';
-import { planCertificates, securityIsUnchanged } from '../operations/certificates/index.ts';
+import { planCertificates } from '../operations/certificates/index.ts';
+import { securityIsUnchanged } from '../checks/certificates.ts';
 import { runs } from '../operations/upgrade/goal.ts';
 import type { Findings } from './conditions.ts';
 

@@ -3,11 +3,11 @@ import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditi
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Operation } from '../model/decision.ts';
 import type { MemberProbe } from '../model/member-probe.ts';
-import type { Actor } from '../model/observation.ts';
+import type { Actor } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
-import { goesToSleep, isAsleep } from '../operations/hibernate/index.ts';
+import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { awaitsSuccessor } from '../operations/membership/replacements.ts';
-import { isTotalLoss, totalLoss } from '../operations/membership/total-loss.ts';
+import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
 import { said } from '../model/attribution.ts';

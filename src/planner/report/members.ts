@@ -1,6 +1,6 @@
 /** What status says of each member: only what was just observed. */
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/schemas/types.ts';
-import { goesToSleep } from '../operations/hibernate/index.ts';
+import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf, lostSince } from '../checks/evidence.ts';
 import { lastKnownSeat, type Seat } from '../model/member-view.ts';
 import { memberNames } from '../model/member-names.ts';

@@ -4,7 +4,7 @@ import { memberNames } from '../model/member-names.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { podChanges } from '../operations/rollout/rendering.ts';
-import { securityIsUnchanged } from '../operations/certificates/index.ts';
+import { securityIsUnchanged } from '../checks/certificates.ts';
 
 /** Members whose pods another release of the operator made otherwise, and which nobody restarts for that. */
 export function outdatedPods(observation: Situation): ConditionFinding[] {

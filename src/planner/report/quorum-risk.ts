@@ -1,9 +1,9 @@
 /** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what people do. */
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
-import { goesToSleep } from '../operations/hibernate/index.ts';
+import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf } from '../checks/evidence.ts';
 import { lastKnownSeat, type Seat } from '../model/member-view.ts';
-import { isTotalLoss, totalLoss } from '../operations/membership/total-loss.ts';
+import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import type { Situation } from '../model/situation.ts';
 import { quorum } from '../checks/quorum.ts';
 import { usableClaim } from '../operations/repair/index.ts';

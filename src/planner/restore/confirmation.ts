@@ -3,13 +3,13 @@
  * that only a cluster is restored whose data is proved lost, volume by volume: that nobody answers proves nothing, neither of one
  * member nor of all (etcd docs, "Disaster recovery", begins with members that are gone for good, not with silence). Pure.
  */
-import { isAsleep } from '../operations/hibernate/index.ts';
+import { isAsleep } from '../model/hibernation.ts';
 import { serialOf } from '../../api/names.ts';
 import { rebuiltIdentity, stampsOf } from '../model/identity.ts';
 import { memberNames } from '../model/member-names.ts';
-import { isProvedLost, isTotalLoss } from '../operations/membership/total-loss.ts';
+import { isProvedLost, isTotalLoss } from '../checks/total-loss.ts';
 import type { Situation } from '../model/situation.ts';
-import { type Judgement, refused, waits } from './judgement.ts';
+import { type Judgement, refused, waits } from '../model/restore-judgement.ts';
 import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 
 /**

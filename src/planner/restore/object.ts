@@ -3,8 +3,8 @@ import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
 import { blocksOf, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/schemas/types.ts';
-import { newestEntry } from '../backup/newest.ts';
-import type { Obstacle } from '../checks/obstacles.ts';
+import { newestEntry } from '../model/newest.ts';
+import type { Obstacle } from '../model/obstacle.ts';
 
 /** A store with its credentials' names, and the key in it. */
 export interface RestoreObject {

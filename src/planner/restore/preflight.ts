@@ -7,12 +7,12 @@ import { rebuiltIdentity, tokenPrefix } from '../model/identity.ts';
 import { hasEnded } from '../model/member-names.ts';
 import { denialOf } from '../model/member-probe.ts';
 import type { Situation } from '../model/situation.ts';
-import { successorsAreCertified } from '../operations/certificates/next-names.ts';
-import { storageFor } from '../operations/create/storage.ts';
-import { certificatesAreGood } from '../operations/certificates/index.ts';
+import { successorsAreCertified } from '../checks/next-names.ts';
+import { storageFor } from '../model/storage.ts';
+import { certificatesAreGood } from '../checks/certificates.ts';
 import { judgeConfirmation } from './confirmation.ts';
 import { firstRestored } from './first-restored.ts';
-import { type Judgement, type Refusal, refused, type Wait, waits } from './judgement.ts';
+import { type Judgement, type Refusal, refused, type Wait, waits } from '../model/restore-judgement.ts';
 import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 /**

@@ -4,10 +4,10 @@ import type { Transition } from '../model/transition.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
-import { isAsleep } from '../operations/hibernate/index.ts';
+import { isAsleep } from '../model/hibernation.ts';
 import type { Situation } from '../model/situation.ts';
 import { hasEnded } from '../model/restore-of-cluster.ts';
-import { refusalStatus } from './refusal.ts';
+import { refusalStatus } from '../model/restore-refusal.ts';
 import {
   isDone,
   isUnderWay,

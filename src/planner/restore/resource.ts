@@ -4,10 +4,16 @@ import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schem
 import { validateRestore } from '../../api/validation/validate.ts';
 import type { Situation } from '../model/situation.ts';
 import { admission } from './preflight.ts';
-import { type Judgement, type Refusal, type RefusalReason, refused, waits } from './judgement.ts';
+import {
+  type Judgement,
+  type Refusal,
+  type RefusalReason,
+  refused,
+  waits,
+} from '../model/restore-judgement.ts';
 import { objectOf } from './object.ts';
 import { hasEnded, restoreOfCluster } from '../model/restore-of-cluster.ts';
-import { recordedRefusal } from './refusal.ts';
+import { recordedRefusal } from '../model/restore-refusal.ts';
 
 /** What one pass of an EtcdRestore knows. Plain JSON. */
 export interface RestoreObservation {

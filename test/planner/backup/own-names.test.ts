@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownName } from '../../../src/planner/backup/endpoints.ts';
+import { ownName } from '../../../src/planner/model/endpoints.ts';
 
 test.each([
   ['etcd', { service: 'etcd' }],

@@ -6,7 +6,7 @@ import { podFacts } from '../../../src/activities/observe/pod-facts.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { lossOf } from '../../../src/planner/checks/evidence.ts';
 import { lastKnownSeat, seatsOf } from '../../../src/planner/model/member-view.ts';
-import { isTotalLoss } from '../../../src/planner/operations/membership/total-loss.ts';
+import { isTotalLoss } from '../../../src/planner/checks/total-loss.ts';
 import type { ClaimFacts, Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import {

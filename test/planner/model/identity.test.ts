@@ -17,7 +17,7 @@ import {
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
 import { conditionsOf } from '../../../src/planner/report/conditions.ts';
-import { isTotalLoss } from '../../../src/planner/operations/membership/total-loss.ts';
+import { isTotalLoss } from '../../../src/planner/checks/total-loss.ts';
 import { planRediscovery } from '../../../src/planner/operations/stamps/rediscovery.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';

@@ -4,7 +4,8 @@ import { ANNOTATION_REPLACED } from '../../../src/api/names.ts';
 import type { EtcdClusterStatus, Incarnation } from '../../../src/api/schemas/types.ts';
 import { operationOf } from '../../../src/planner/operations/membership/learner.ts';
 import { replacementsAfter } from '../../../src/planner/operations/membership/replacements.ts';
-import type { ClusterFacts, Observation, PersonRequest } from '../../../src/planner/model/observation.ts';
+import type { ClusterFacts, Observation } from '../../../src/planner/model/observation.ts';
+import type { PersonRequest } from '../../../src/planner/model/actor.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { judge } from '../../../src/planner/checks/human-requests.ts';
 import {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
-import type { Actor, Observation } from '../../../src/planner/model/observation.ts';
+import type { Observation } from '../../../src/planner/model/observation.ts';
+import type { Actor } from '../../../src/planner/model/actor.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { conditionsOf } from '../../../src/planner/report/conditions.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';

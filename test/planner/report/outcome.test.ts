@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
-import type { Actor, Observation } from '../../../src/planner/model/observation.ts';
+import type { Observation } from '../../../src/planner/model/observation.ts';
+import type { Actor } from '../../../src/planner/model/actor.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
 import { transitions } from '../../../src/planner/report/events.ts';

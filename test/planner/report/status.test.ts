@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus, OperationStatus } from '../../../src/api/schemas/types.ts';
-import type { Actor, Observation } from '../../../src/planner/model/observation.ts';
+import type { Observation } from '../../../src/planner/model/observation.ts';
+import type { Actor } from '../../../src/planner/model/actor.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';

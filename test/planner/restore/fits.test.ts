@@ -1,7 +1,7 @@
 /** Whether a backup fits into a cluster, of which nothing is touched before. */
 import { expect, it } from 'vitest';
 import { parseManifest } from '../../../src/api/derived/backup-manifest.ts';
-import { totalLoss } from '../../../src/planner/operations/membership/total-loss.ts';
+import { totalLoss } from '../../../src/planner/checks/total-loss.ts';
 import { admission } from '../../../src/planner/restore/preflight.ts';
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
 import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../worlds/builders.ts';

@@ -1,45 +1,21 @@
 /** What the certificates of a cluster allow to be done. Pure. */
-import { type ConditionFinding, finding, type ReasonOf } from '../../../api/conditions/catalogue.ts';
+import { type ConditionFinding, finding } from '../../../api/conditions/catalogue.ts';
 import { securityOf, securitySwitch } from '../../../api/derived/tls.ts';
 import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
 import { blocked, operate } from '../../model/answers.ts';
+import { authoritiesToBring, mayBeIssued, membersRun } from '../../checks/authorities.ts';
 import {
-  authoritiesToBring,
-  exchangedAuthorities,
-  mayBeIssued,
-  membersRun,
-  untrustedByMembers,
-} from './authorities.ts';
-import { type Check, type Obstacle, specificationIsUsable } from '../../checks/obstacles.ts';
+  type Complaint,
+  complaintsAbout,
+  exchanged,
+  securityIsUnchanged,
+} from '../../checks/certificates.ts';
+import { specificationIsUsable } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, Step } from '../../model/decision.ts';
-import { nextIsCertified } from './next-names.ts';
-import type { CertificateFacts, TlsFacts } from '../../model/observation.ts';
+import { nextIsCertified } from '../../checks/next-names.ts';
+import type { CertificateFacts, TlsFacts } from '../../model/tls-facts.ts';
 import type { Situation } from '../../model/situation.ts';
-
-type Reason = ReasonOf<'TLSReady'>;
-
-/** A fault of one certificate, as the condition TLSReady tells it. */
-interface Complaint {
-  readonly reason: Reason;
-  readonly message: string;
-}
-
-/** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
-export const certificatesAreGood: Check = observation => {
-  const { tls, cluster } = observation;
-  const { namespace } = cluster;
-  const complaints = (tls?.certificates ?? []).flatMap(entry =>
-    complaintsAbout(entry, { namespace, requests: tls?.requests }),
-  );
-  const [first] = [...complaints, ...exchanged(observation)];
-  return first;
-};
-
-/** The members of a living cluster know each other by URLs; none is made that would not understand the others. */
-export const securityIsUnchanged: Check = ({ cluster }) => {
-  const message = securitySwitch(cluster.object);
-  return message === undefined ? undefined : { reason: 'ModeSwitched', message };
-};
 
 /** Certificates that are missing, faulty or due are made, or asked for, before anything else is. */
 export function planCertificates(observation: Situation): Decision | undefined {
@@ -192,12 +168,6 @@ function lostAuthorities({ tls }: Situation): Complaint[] {
   }));
 }
 
-/** What members do not trust, or would not. */
-function exchanged(observation: Situation): Complaint[] {
-  const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
-  return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
-}
-
 /** Another issuer is another authority, unless somebody says otherwise, and cert-manager exchanges it at once. */
 function otherIssuer(observation: Situation): Complaint[] {
   const requests = observation.tls?.requests;
@@ -214,42 +184,6 @@ function lostCertManager({ requests }: TlsFacts): Complaint[] {
     'spec.TLS.certManager needs cert-manager, and this Kubernetes cluster does not serve cert-manager.io/v1: install it; no certificate is issued or renewed until then';
   return [{ reason: 'CertManagerMissing', message }];
 }
-
-function complaintsAbout(
-  entry: CertificateFacts,
-  { namespace, requests }: { readonly namespace: string; readonly requests: TlsFacts['requests'] },
-): Complaint[] {
-  const { role, secret, exists, missing, faults } = entry;
-  const where = `Secret ${secret}`;
-  if (requests !== undefined && (!exists || missing.length > 0)) {
-    const said = requests.served ? requests.pending[secret] : 'it is not installed';
-    // Issuers that do not know their authority (ACME, Venafi) leave ca.crt out.
-    if (exists && requests.served && said === undefined) {
-      const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: name an issuer in spec.TLS.certManager that tells its authority, such as one of the kind CA or Vault`;
-      return [{ reason: 'KeyMissing', message }];
-    }
-    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it has not said why'}`;
-    return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
-  }
-  if (!exists) {
-    const message = `${where} in namespace ${namespace}, which holds the ${ROLES[role]}, does not exist: create it`;
-    return [{ reason: 'SecretMissing', message }];
-  }
-  if (missing.length > 0) {
-    const message = `${where} lacks ${missing.join(', ')}: add ${missing.length === 1 ? 'this key' : 'these keys'} for the ${ROLES[role]}`;
-    return [{ reason: 'KeyMissing', message }];
-  }
-  return faults.map(({ key, kind, detail }) => ({
-    reason: kind,
-    message: `${key} of ${where} (${ROLES[role]}): ${detail}`,
-  }));
-}
-
-const ROLES = {
-  peer: 'certificate of the members among themselves',
-  server: 'certificate that clients see',
-  operator: 'certificate of the operator as a client',
-} as const;
 
 function expiries(certificates: readonly CertificateFacts[]): string {
   const each = certificates.map(({ role, secret, notAfter }) => `${role} (${secret}) until ${notAfter}`);

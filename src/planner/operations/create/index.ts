@@ -11,10 +11,10 @@ import {
   isAwake,
   membersAreOurs,
   namesAreFree,
-  type Obstacle,
   serialsAreLeft,
   specificationIsUsable,
 } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import { operate, blocked } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import {
@@ -30,8 +30,8 @@ import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod } from '../repair/index.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { unsealed } from '../stamps/seal.ts';
-import { storageFor } from './storage.ts';
-import { certificatesAreGood, securityIsUnchanged } from '../certificates/index.ts';
+import { storageFor } from '../../model/storage.ts';
+import { certificatesAreGood, securityIsUnchanged } from '../../checks/certificates.ts';
 import { bornSettled } from '../upgrade/settling.ts';
 
 const BEFORE_RECORDING: readonly Check[] = [

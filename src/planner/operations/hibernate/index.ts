@@ -43,18 +43,6 @@ export function planRefusedHibernation({ cluster }: Situation): Decision | undef
   });
 }
 
-/** Whether the cluster sleeps or is being put to sleep: what stops then is meant to stop. */
-export function goesToSleep({ cluster }: Situation): boolean {
-  const { config, status } = cluster;
-  return config.hibernated && status.clusterID !== undefined && status.storage?.kind !== 'EmptyDir';
-}
-
-/** Whether the cluster sleeps: it is asked to, and no pod of it is left. */
-export function isAsleep({ cluster, pods }: Situation): boolean {
-  const { config, status } = cluster;
-  return config.hibernated && status.storage?.kind !== 'EmptyDir' && !pods.some(pod => pod.owned);
-}
-
 /** Services and budget are kept as they should be, so that a woken cluster is found where it was. */
 function asleep(observation: Situation): Decision {
   const steps = sharedObjectSteps(observation);

@@ -4,7 +4,7 @@
  * its pod is left to start for a while, and its claim is kept for longer.
  */
 import { blocked, operate, undoing } from '../../model/answers.ts';
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';

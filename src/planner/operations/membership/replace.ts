@@ -3,11 +3,11 @@
  * to add while a voter of three is down) and what is safe: a dead voter counts against quorum until it is removed.
  */
 import { blocked, operate } from '../../model/answers.ts';
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import { consentTo } from '../../checks/consent.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
-import { nextIsCertified } from '../certificates/next-names.ts';
+import { nextIsCertified } from '../../checks/next-names.ts';
 import { requestUnderWay } from '../../checks/human-requests.ts';
 import { said } from '../../model/attribution.ts';
 import { askedSeat } from './asked.ts';

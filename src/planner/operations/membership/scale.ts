@@ -2,11 +2,12 @@
 import { serialOf } from '../../../api/names.ts';
 import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import { blocked, operate } from '../../model/answers.ts';
-import { type Obstacle, serialsAreLeft, specificationIsUsable } from '../../checks/obstacles.ts';
+import { serialsAreLeft, specificationIsUsable } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, Operation, Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
-import { nextIsCertified } from '../certificates/next-names.ts';
-import { certificatesAreGood } from '../certificates/index.ts';
+import { nextIsCertified } from '../../checks/next-names.ts';
+import { certificatesAreGood } from '../../checks/certificates.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
 import { everyVoterHealthy, nobodyEnds, onlyOurs } from '../../checks/preflight.ts';

@@ -5,19 +5,14 @@
  */
 import { ANNOTATION_DATA_VERSION } from '../../../api/names.ts';
 import { blocked, operate } from '../../model/answers.ts';
-import {
-  firstObstacle,
-  membersAreOurs,
-  namesAreFree,
-  type Obstacle,
-  peersAreFound,
-} from '../../checks/obstacles.ts';
+import { firstObstacle, membersAreOurs, namesAreFree, peersAreFound } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, SharedObject, Step } from '../../model/decision.ts';
 import { hasFailed } from '../../checks/failed-steps.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from '../../model/identity.ts';
 import { claimsAreTheirOwn, exchangeOf } from '../../checks/exchanged-claims.ts';
 import { onlyOurs } from '../../checks/preflight.ts';
-import { lossOfAll } from '../membership/total-loss.ts';
+import { lossOfAll } from '../../checks/total-loss.ts';
 import { hangs, hasEnded, memberNames } from '../../model/member-names.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { ClaimFacts } from '../../model/observation.ts';

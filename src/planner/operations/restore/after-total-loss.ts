@@ -7,7 +7,7 @@ import { serialOf } from '../../../api/names.ts';
 import { operate } from '../../model/answers.ts';
 import { latestBackup } from '../../model/backups-of-cluster.ts';
 import type { Decision } from '../../model/decision.ts';
-import { isTotalLoss } from '../membership/total-loss.ts';
+import { isTotalLoss } from '../../checks/total-loss.ts';
 import type { Observation } from '../../model/observation.ts';
 
 /** Asks for the restore; undefined when it is not to be, or was asked for before. */

@@ -2,7 +2,7 @@
  * Whether the first member of a restore is started on the volume that the backup was brought onto, and has what the backup was said
  * to hold: its revision, and as many keys. Until then the cluster is not grown and no client is let in (issue 5, C4). Pure.
  */
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew } from '../../model/identity.ts';
 import type { MemberProbe } from '../../model/member-probe.ts';
 import { seatsOf } from '../../model/member-view.ts';

@@ -7,7 +7,7 @@
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
 import { asMade } from '../../../objects/made-from.ts';
 import { blocked, operate } from '../../model/answers.ts';
-import { authorityChanges } from '../certificates/authorities.ts';
+import { authorityChanges } from '../../checks/authorities.ts';
 import {
   firstObstacle,
   membersAreOurs,

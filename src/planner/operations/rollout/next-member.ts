@@ -1,11 +1,12 @@
 /** What rollouts and upgrades share: both touch one member after the other, the leader last, when all gates are open. */
 import { blocked, operate } from '../../model/answers.ts';
 import { leads } from '../../model/member-probe.ts';
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, Operation, Step } from '../../model/decision.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 import { memberNames } from '../../model/member-names.ts';
-import type { Approval, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Approval } from '../../model/actor.ts';
 import type { Situation } from '../../model/situation.ts';
 import { usableClaim } from '../repair/index.ts';
 

@@ -6,7 +6,7 @@ import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import { blocked, operate } from '../../model/answers.ts';
 import { isAhead } from '../../backup/ahead.ts';
 import { type BackupOfCluster, latestBackup } from '../../model/backups-of-cluster.ts';
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';

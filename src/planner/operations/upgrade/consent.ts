@@ -1,7 +1,8 @@
 /** Supervised upgrades: what a person is asked, and when. */
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import { consentTo } from '../../checks/consent.ts';
-import type { Approval, PodFacts } from '../../model/observation.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Approval } from '../../model/actor.ts';
 import type { Situation } from '../../model/situation.ts';
 import { isLeader } from '../rollout/next-member.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';

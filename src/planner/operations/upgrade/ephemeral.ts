@@ -1,5 +1,5 @@
 /** Members that keep their data in their pods: an upgrade must not give them new ones. */
-import type { Obstacle } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { changesBesidesImage, podChanges } from '../rollout/rendering.ts';

@@ -6,7 +6,8 @@
  */
 import { minorOf } from '../../../api/versions/compare.ts';
 import { blocked, operate } from '../../model/answers.ts';
-import { firstObstacle, membersAreOurs, namesAreFree, type Obstacle } from '../../checks/obstacles.ts';
+import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import { nextMemberMayGo, upgradeMayEnd } from '../../checks/gates.ts';
 import { replacementIsDue } from '../membership/replace.ts';

@@ -1,7 +1,7 @@
 /** What was so for a long time when it was seen first, and names and leaders that are none. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
-import { isTotalLoss } from '../../../../src/planner/operations/membership/total-loss.ts';
+import { isTotalLoss } from '../../../../src/planner/checks/total-loss.ts';
 import type { Observation } from '../../../../src/planner/model/observation.ts';
 import { plan } from '../../../../src/planner/plan.ts';
 import { memberStatus, observedMembers } from '../../../../src/planner/report/members.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EtcdClusterSpec, StorageStatus } from '../../../../src/api/schemas/types.ts';
-import { storageFor } from '../../../../src/planner/operations/create/storage.ts';
-import { aCluster, anObservation } from '../../../worlds/builders.ts';
+import type { EtcdClusterSpec, StorageStatus } from '../../../src/api/schemas/types.ts';
+import { storageFor } from '../../../src/planner/model/storage.ts';
+import { aCluster, anObservation } from '../../worlds/builders.ts';
 
 describe('where a new cluster keeps its data', () => {
   const cases: readonly [

@@ -1,6 +1,6 @@
-import type { StorageStatus } from '../../../api/schemas/types.ts';
-import { requestedSize } from '../../../objects/storage.ts';
-import type { Observation } from '../../model/observation.ts';
+import type { StorageStatus } from '../../api/schemas/types.ts';
+import { requestedSize } from '../../objects/storage.ts';
+import type { Observation } from './observation.ts';
 
 /**
  * Where the members of a new cluster keep their data: as the specification says; without a word from it, on claims of

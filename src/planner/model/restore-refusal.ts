@@ -5,7 +5,7 @@
 import { ANNOTATION_LOOK_AGAIN } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import type { Refusal, RefusalReason } from './judgement.ts';
+import type { Refusal, RefusalReason } from './restore-judgement.ts';
 
 type Recorded = NonNullable<EtcdRestoreStatus['refusal']>;
 

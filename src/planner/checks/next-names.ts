@@ -2,18 +2,18 @@
  * Certificates that list members by name know the members of now. Whoever takes the place of one has the next number, and its name is
  * demanded before anything is taken away. Pure.
  */
-import { memberName, serialOf } from '../../../api/names.ts';
+import { memberName, serialOf } from '../../api/names.ts';
 import {
   bearerNames,
   coversHost,
   memberNameInCertificate,
   secretKeys,
   securityOf,
-} from '../../../api/derived/tls.ts';
-import type { Obstacle } from '../../checks/obstacles.ts';
-import { nextMember } from '../../model/member-view.ts';
-import type { CertificateFacts } from '../../model/observation.ts';
-import type { Situation } from '../../model/situation.ts';
+} from '../../api/derived/tls.ts';
+import type { Obstacle } from '../model/obstacle.ts';
+import { nextMember } from '../model/member-view.ts';
+import type { CertificateFacts } from '../model/tls-facts.ts';
+import type { Situation } from '../model/situation.ts';
 
 /** What keeps the member with the next number from being made, or nothing. */
 export function nextIsCertified(observation: Situation): Obstacle | undefined {

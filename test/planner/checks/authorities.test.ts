@@ -1,18 +1,19 @@
 /** Authorities and names as tables: what members have read when they started, what the Secrets hold now, and what is done. */
 import { describe, expect, it } from 'vitest';
-import { coversHost } from '../../../../src/api/derived/tls.ts';
-import { authoritiesNote, readAuthorities } from '../../../../src/objects/trusted.ts';
+import { coversHost } from '../../../src/api/derived/tls.ts';
+import { authoritiesNote, readAuthorities } from '../../../src/objects/trusted.ts';
 import {
   authorityChanges,
   mayBeIssued,
   untrustedByMembers,
-} from '../../../../src/planner/operations/certificates/authorities.ts';
-import { nextIsCertified } from '../../../../src/planner/operations/certificates/next-names.ts';
-import type { CertificateFacts, Observation, PodFacts } from '../../../../src/planner/model/observation.ts';
-import { plan } from '../../../../src/planner/plan.ts';
-import { admission } from '../../../../src/planner/restore/preflight.ts';
-import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../../worlds/builders.ts';
-import { situationOf } from '../../../../src/planner/situation.ts';
+} from '../../../src/planner/checks/authorities.ts';
+import { nextIsCertified } from '../../../src/planner/checks/next-names.ts';
+import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
+import type { CertificateFacts } from '../../../src/planner/model/tls-facts.ts';
+import { plan } from '../../../src/planner/plan.ts';
+import { admission } from '../../../src/planner/restore/preflight.ts';
+import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 
 const [OLD, NEW, RENEWED] = ['old.1', 'new.1', 'old.2'];
 const certificate = (given: Partial<CertificateFacts>): CertificateFacts => ({

@@ -2,12 +2,12 @@
  * The end of a cluster: every volume is proved lost. Told, and nothing is done: an empty cluster under the old name would
  * be taken for the old one by its clients.
  */
-import type { Obstacle } from '../../checks/obstacles.ts';
-import { unstampedClaims } from '../../model/identity.ts';
-import { memberNames } from '../../model/member-names.ts';
-import type { Observation } from '../../model/observation.ts';
-import { graceLeftMs, lossOf, mountLeftMs } from '../../checks/evidence.ts';
-import { lastKnownSeat } from '../../model/member-view.ts';
+import type { Obstacle } from '../model/obstacle.ts';
+import { unstampedClaims } from '../model/identity.ts';
+import { memberNames } from '../model/member-names.ts';
+import type { Observation } from '../model/observation.ts';
+import { graceLeftMs, lossOf, mountLeftMs } from './evidence.ts';
+import { lastKnownSeat } from '../model/member-view.ts';
 
 /**
  * Whether the cluster had formed, no quorum answers, and of every member it is proved that its data is gone, for as long as a

@@ -2,10 +2,11 @@
  * The authorities of a living cluster: etcd reads them when it starts, and certificates at each handshake. So a new authority is first
  * brought to every member, one after the other, and signs only then (docs/operations/tls.md, "Another authority"). Pure.
  */
-import { secretKeys, securityOf } from '../../../api/derived/tls.ts';
-import { TRUSTING_ROLES, type TrustingRole, trustsOneOf } from '../../../objects/trusted.ts';
-import { hasEnded } from '../../model/member-names.ts';
-import type { CertificateFacts, CertificateToIssue, Observation, PodFacts } from '../../model/observation.ts';
+import { secretKeys, securityOf } from '../../api/derived/tls.ts';
+import { TRUSTING_ROLES, type TrustingRole, trustsOneOf } from '../../objects/trusted.ts';
+import { hasEnded } from '../model/member-names.ts';
+import type { Observation, PodFacts } from '../model/observation.ts';
+import type { CertificateFacts, CertificateToIssue } from '../model/tls-facts.ts';
 
 /** Certificates that members verify with the authorities of which role. Whom else they verify is not known here. */
 const VERIFIED = [

@@ -1,0 +1,75 @@
+/** Whether the certificates are such that members, and clients, understand each other. */
+import type { ReasonOf } from '../../api/conditions/catalogue.ts';
+import { securitySwitch } from '../../api/derived/tls.ts';
+import type { CertificateFacts, TlsFacts } from '../model/tls-facts.ts';
+import type { Situation } from '../model/situation.ts';
+import { exchangedAuthorities, untrustedByMembers } from './authorities.ts';
+import type { Check } from './obstacles.ts';
+
+type Reason = ReasonOf<'TLSReady'>;
+
+/** A fault of one certificate, as the condition TLSReady tells it. */
+export interface Complaint {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
+export const certificatesAreGood: Check = observation => {
+  const { tls, cluster } = observation;
+  const { namespace } = cluster;
+  const complaints = (tls?.certificates ?? []).flatMap(entry =>
+    complaintsAbout(entry, { namespace, requests: tls?.requests }),
+  );
+  const [first] = [...complaints, ...exchanged(observation)];
+  return first;
+};
+
+/** The members of a living cluster know each other by URLs; none is made that would not understand the others. */
+export const securityIsUnchanged: Check = ({ cluster }) => {
+  const message = securitySwitch(cluster.object);
+  return message === undefined ? undefined : { reason: 'ModeSwitched', message };
+};
+
+/** What members do not trust, or would not. */
+export function exchanged(observation: Situation): Complaint[] {
+  const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
+  return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
+}
+
+/** What speaks against one certificate. */
+export function complaintsAbout(
+  entry: CertificateFacts,
+  { namespace, requests }: { readonly namespace: string; readonly requests: TlsFacts['requests'] },
+): Complaint[] {
+  const { role, secret, exists, missing, faults } = entry;
+  const where = `Secret ${secret}`;
+  if (requests !== undefined && (!exists || missing.length > 0)) {
+    const said = requests.served ? requests.pending[secret] : 'it is not installed';
+    // Issuers that do not know their authority (ACME, Venafi) leave ca.crt out.
+    if (exists && requests.served && said === undefined) {
+      const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: name an issuer in spec.TLS.certManager that tells its authority, such as one of the kind CA or Vault`;
+      return [{ reason: 'KeyMissing', message }];
+    }
+    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it has not said why'}`;
+    return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
+  }
+  if (!exists) {
+    const message = `${where} in namespace ${namespace}, which holds the ${ROLES[role]}, does not exist: create it`;
+    return [{ reason: 'SecretMissing', message }];
+  }
+  if (missing.length > 0) {
+    const message = `${where} lacks ${missing.join(', ')}: add ${missing.length === 1 ? 'this key' : 'these keys'} for the ${ROLES[role]}`;
+    return [{ reason: 'KeyMissing', message }];
+  }
+  return faults.map(({ key, kind, detail }) => ({
+    reason: kind,
+    message: `${key} of ${where} (${ROLES[role]}): ${detail}`,
+  }));
+}
+
+const ROLES = {
+  peer: 'certificate of the members among themselves',
+  server: 'certificate that clients see',
+  operator: 'certificate of the operator as a client',
+} as const;

@@ -1,0 +1,55 @@
+/** What people asked of a cluster's workflow. */
+
+/** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
+export interface Approval {
+  /** Tells it from other approvals of the same; given by the workflow that received it. */
+  readonly id: number;
+  readonly operation: string;
+  /** What is consented to: member ids, versions, whatever the planner asks for. */
+  readonly ids: readonly string[];
+  readonly by: string;
+  readonly reason?: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Something that a person asked to have done. */
+export interface PersonRequest {
+  /** Tells it from other requests; given by the workflow that received it. */
+  readonly id: number;
+  readonly kind: 'replaceMember' | 'moveLeader' | 'restart';
+  /** Name or id of a member; empty: all of them. */
+  readonly target: string;
+  readonly by: string;
+  readonly reason?: string;
+  /** Exactly what it is about, from when it was accepted on: ids of members, for `restart` uids of pods. */
+  readonly ids?: readonly string[];
+}
+
+/** What people asked of the workflow, which the world does not say. */
+export interface Actor {
+  readonly paused?: { readonly by?: string; readonly reason?: string };
+  /** An operation that was aborted stays aborted until the specification changes or someone sends resync. */
+  readonly aborted?: {
+    readonly operation: string;
+    readonly generation: number;
+    /** What it was about, where that can be asked for again (an EtcdRestore, by uid): another one is not aborted. */
+    readonly subject?: string;
+    readonly by?: string;
+    readonly reason?: string;
+  };
+  /**
+   * An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). `step`: the kind of
+   * that step, where it is known.
+   */
+  readonly failed?: {
+    readonly operation: string;
+    readonly step?: string;
+    readonly message: string;
+    readonly retryAt: number;
+  };
+  /** Approvals that were not used yet. */
+  readonly approvals?: readonly Approval[];
+  /** Requests that are not done yet, in the order in which they came. */
+  readonly requests?: readonly PersonRequest[];
+}
