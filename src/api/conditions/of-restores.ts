@@ -2,39 +2,39 @@
 import { rows } from './rows.ts';
 
 const LOOK_AGAIN =
-  'Change the spec of the EtcdRestore, or have it looked at again: docs/operations/restore.md, "Refused".';
+  'Change the spec of the EtcdRestore, or request another look: docs/operations/restore.md, "Refused".';
 
 /** Of an EtcdRestore: may it begin as it is? */
 const ACCEPTED = rows('Accepted', {
-  MayBegin: ['True', 'Nothing speaks against the restore; the workflow of the cluster carries it out.', ''],
+  MayBegin: ['True', 'The restore can start; the workflow of the cluster performs it.', ''],
   Waiting: [
     'Unknown',
-    'The restore cannot begin yet; it is looked at again by itself.',
-    'Read the message, which says what it waits for.',
+    'The restore cannot start yet; the operator checks again automatically.',
+    'Read the message, which says what the restore waits for.',
   ],
   NotConfirmed: [
     'False',
-    'The data of the cluster is not proved lost, and nobody has confirmed that it is to be overwritten.',
+    'The data of the cluster is not proved lost, and no person has confirmed that it may be overwritten.',
     'If that is what you want, write status.clusterID of the EtcdCluster into spec.confirmClusterID.',
   ],
   WrongClusterID: [
     'False',
     'spec.confirmClusterID names another cluster than the one that would be overwritten.',
-    'Look which cluster is to go; the message tells the id of the present one.',
+    'Check which cluster is to be overwritten; the message contains the id of the current one.',
   ],
   NotLost: [
     'False',
-    'The operator made the EtcdRestore because every volume was lost, and that is not so any more, or is not asked for.',
-    'Delete the EtcdRestore. If every volume is lost again, another one is made.',
+    'The operator created the EtcdRestore because every volume was lost. This is no longer true, or no longer requested.',
+    'Delete the EtcdRestore. If every volume is lost again, the operator creates another one.',
   ],
   ClusterExists: [
     'False',
-    'spec.clusterTemplate asks for a new cluster, and there is one of that name.',
+    'spec.clusterTemplate requests a new cluster, but a cluster of that name exists.',
     'Name another cluster, or remove spec.clusterTemplate to restore in place.',
   ],
   NoVolumes: [
     'False',
-    'The cluster keeps, or would keep, its data in its pods; a backup is restored onto volumes only.',
+    'The cluster keeps, or would keep, its data in its pods; a backup can be restored only onto volumes.',
     'Restore into a new cluster with volumes.',
   ],
   VolumeTooSmall: [
@@ -49,27 +49,27 @@ const ACCEPTED = rows('Accepted', {
   ],
   VersionTooOld: [
     'False',
-    'The cluster runs an earlier minor of etcd than the backup comes from, and cannot read it.',
+    'The cluster runs an earlier minor of etcd than the one that wrote the backup, and cannot read it.',
     `Restore into a cluster of that minor, or upgrade this one. ${LOOK_AGAIN}`,
   ],
   UsersWithoutTLS: [
     'False',
-    'The members ask, or would ask, for a user that the operator is not.',
+    'The members require, or would require, a user that the operator does not have.',
     'Restore into a new cluster with TLS.auto.',
   ],
-  SpecInvalid: ['False', 'The specification cannot be carried out.', 'See condition SpecValid.'],
+  SpecInvalid: ['False', 'The specification is invalid.', 'See condition SpecValid.'],
 });
 
 /** Of an EtcdCluster: is there an EtcdRestore that has not begun? Said only while there is. */
 const RESTORE_PENDING = rows('RestorePending', {
   Waiting: [
     'True',
-    'An EtcdRestore of this cluster waits, and overwrites it when what it waits for has passed.',
-    'Read the message. Delete the EtcdRestore if it is not wanted any more.',
+    'An EtcdRestore of this cluster waits, and overwrites the cluster when the obstacle is gone.',
+    'Read the message. Delete the EtcdRestore if you no longer want it.',
   ],
   Refused: [
     'False',
-    'An EtcdRestore of this cluster is refused: nothing is restored, whatever happens to the cluster.',
+    'An EtcdRestore of this cluster is refused: nothing is restored, even if the cluster changes.',
     'Read the message and the condition Accepted of the EtcdRestore: change it, or delete it.',
   ],
 });
