@@ -81,7 +81,7 @@ describe('Available', () => {
       aRunningCluster({ pods: namesOf(3).map(name => aPod({ name, ready: false })) }),
       'False',
       'NoReadyMember',
-      /leads nowhere/,
+      /has no endpoint/,
     ],
     [
       'the ready pod is not ours',
@@ -90,7 +90,7 @@ describe('Available', () => {
       }),
       'False',
       'NoReadyMember',
-      /leads nowhere/,
+      /has no endpoint/,
     ],
     [
       'members answer and know no leader',
@@ -133,28 +133,28 @@ describe('Available', () => {
       'NoMembers',
       /^example-0: CrashLoopBackOff: panic/,
     ],
-    ['nothing is recorded yet', anObservation(), 'False', 'Creating', /has not answered yet/],
-    ['it bootstraps', anObservation({ cluster: creating }), 'False', 'Creating', /has not answered yet/],
+    ['nothing is recorded yet', anObservation(), 'False', 'Creating', /does not answer yet/],
+    ['it bootstraps', anObservation({ cluster: creating }), 'False', 'Creating', /does not answer yet/],
     [
       'the client Service is not open yet',
       aRunningCluster({ clientService: ABSENT }),
       'False',
       'Creating',
-      /has not answered yet/,
+      /does not answer yet/,
     ],
     [
       'it cannot be created',
       anObservation({ cluster: refused }),
       'False',
       'NotCreated',
-      /cannot be carried out/,
+      /specification is invalid/,
     ],
     [
       'its creation stands against a foreign Service',
       anObservation({ clientService: FOREIGN }),
       'False',
       'NotCreated',
-      /cannot be carried out/,
+      /specification is invalid/,
     ],
     ['it is being deleted', aRunningCluster({ cluster: dying }), 'False', 'Deleting', /being deleted/],
     [
@@ -302,7 +302,7 @@ describe('Healthy', () => {
 
 describe('Progressing', () => {
   const cases: readonly [title: string, Observation, Actor, string, string, string | RegExp][] = [
-    ['nothing is to be done', aRunningCluster(), {}, 'False', 'AsSpecified', /as the specification asks/],
+    ['nothing is to be done', aRunningCluster(), {}, 'False', 'AsSpecified', /matches the specification/],
     ['creation', anObservation(), {}, 'True', 'Creating', /^record incarnation example-0b7e6e34-1/],
     [
       'repair',
