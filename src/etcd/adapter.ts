@@ -1,8 +1,8 @@
-/** The etcd port over etcd3 (key-value and membership) and our own Maintenance stub. */
-import { Etcd3, type IOptions } from 'etcd3';
+/** The etcd port over etcd3. */
+import type { IStatusResponse } from 'etcd3';
+import { EtcdClient } from './client.ts';
 import { MemberConnection, requireLeader } from './connection.ts';
 import { toEtcdError } from './failure.ts';
-import { MaintenanceClient, type RawStatus } from './maintenance.ts';
 import {
   EtcdError,
   type EtcdMember,
@@ -65,26 +65,11 @@ const EVERY_KEY = Buffer.alloc(1);
 /** Any key will do; it need not exist, and only its count is asked for. */
 const READ_KEY = Buffer.from('health');
 
-type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
-
-/**
- * No retry and no circuit breaker. etcd3's own breaker would answer for a member that is coming back without
- * sending anything, and its retries would repeat calls whose outcome is unknown.
- */
-const noPolicy: FaultPolicy = {
-  get _altReturn(): never {
-    throw new Error('_altReturn exists for the type checker only');
-  },
-  execute: async <T>(call: (context: { signal: AbortSignal }) => PromiseLike<T> | T) =>
-    call({ signal: new AbortController().signal }),
-  onSuccess: () => ({ dispose: () => {} }),
-  onFailure: () => ({ dispose: () => {} }),
-};
-
 class DialledMember implements EtcdMember {
   readonly #connection: MemberConnection;
-  readonly #etcd: Etcd3;
-  readonly #maintenance: MaintenanceClient;
+  /** Refused at once where no leader is known; what a member answers by itself is asked of the other one. */
+  readonly #etcd: EtcdClient;
+  readonly #member: EtcdClient;
   readonly #deadlines: EtcdDeadlines;
   readonly #target: MemberTarget;
   readonly #token: TokenSource | undefined;
@@ -95,18 +80,16 @@ class DialledMember implements EtcdMember {
     this.#deadlines = deadlines;
     this.#connection = new MemberConnection(target);
     const { credentials } = target;
-    this.#token = credentials && tokenSource(this.#connection, credentials);
+    this.#token = credentials && tokenSource(new EtcdClient(this.#connection), credentials);
     const identity = this.#token === undefined ? [] : [withToken(this.#token)];
-    this.#maintenance = new MaintenanceClient(this.#connection, ...identity);
-    this.#etcd = new Etcd3({
-      hosts: this.#connection.address,
-      grpcOptions: this.#connection.clientOptions(requireLeader, ...identity),
-      faultHandling: { host: () => noPolicy, global: noPolicy },
-    });
+    this.#member = new EtcdClient(this.#connection, ...identity);
+    this.#etcd = new EtcdClient(this.#connection, requireLeader, ...identity);
   }
 
   status(): Promise<MemberStatus> {
-    return this.#call('status', async deadline => toMemberStatus(await this.#maintenance.status(deadline)));
+    return this.#call('status', async deadline =>
+      toMemberStatus(await this.#member.maintenance.status({ deadline })),
+    );
   }
 
   memberList(): Promise<MemberList> {
@@ -143,7 +126,10 @@ class DialledMember implements EtcdMember {
   }
 
   hashKv(revision: string): Promise<StoreHash> {
-    return this.#call('hashKv', deadline => this.#maintenance.hashKv(revision, deadline));
+    return this.#call('hashKv', async deadline => {
+      const { hash, compact_revision } = await this.#member.hashKv(revision, deadline);
+      return { hash: Number(hash).toString(16), compactRevision: compact_revision };
+    });
   }
 
   version(): Promise<MemberVersion> {
@@ -171,11 +157,13 @@ class DialledMember implements EtcdMember {
   }
 
   moveLeader(toMemberId: string): Promise<void> {
-    return this.#call('moveLeader', deadline => this.#maintenance.moveLeader(fromHex(toMemberId), deadline));
+    return this.#call('moveLeader', async deadline => {
+      await this.#member.maintenance.moveLeader({ targetID: fromHex(toMemberId) }, { deadline });
+    });
   }
 
   disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void> {
-    return this.#call('disarm', deadline => this.#maintenance.disarm(fromHex(memberId), alarm, deadline));
+    return this.#call('disarm', deadline => this.#member.disarm(fromHex(memberId), alarm, deadline));
   }
 
   async *snapshot({ signal, deadlineMs }: SnapshotOptions): AsyncGenerator<SnapshotChunk> {
@@ -195,6 +183,7 @@ class DialledMember implements EtcdMember {
     const { address } = this.#connection;
     this.#closing.abort(new EtcdError('other', `snapshot of the member at ${address} failed: it was closed`));
     this.#etcd.close();
+    this.#member.close();
     this.#connection.close();
   }
 
@@ -209,10 +198,13 @@ class DialledMember implements EtcdMember {
   }
 }
 
-function toMemberStatus(raw: RawStatus): MemberStatus {
+/** As it is on the wire: what is not etcd may leave out the header. */
+type RawStatus = Omit<IStatusResponse, 'header'> & { readonly header: IStatusResponse['header'] | null };
+
+function toMemberStatus({ header, ...raw }: RawStatus): MemberStatus {
   return plausibleStatus({
-    memberId: toHex(raw.header.member_id),
-    clusterId: toHex(raw.header.cluster_id),
+    memberId: toHex(header?.member_id ?? '0'),
+    clusterId: toHex(header?.cluster_id ?? '0'),
     leaderId: raw.leader === '0' ? undefined : toHex(raw.leader),
     isLearner: raw.isLearner,
     version: raw.version,

@@ -56,8 +56,11 @@ export class MemberConnection {
   }
 
   /** Options for a grpc client that shall use this connection; its own `close()` then does nothing. */
-  clientOptions(...interceptors: readonly Interceptor[]): ChannelOptions {
-    return { channelOverride: this.#borrowed(), interceptors: [this.#tracker(), ...interceptors] };
+  clientOptions(outermost: Interceptor, interceptors: readonly Interceptor[]): ChannelOptions {
+    return {
+      channelOverride: this.#borrowed(),
+      interceptors: [outermost, this.#tracker(), ...interceptors],
+    };
   }
 
   /** Ends every call that is under way, with code CANCELLED, and frees all sockets and timers. */

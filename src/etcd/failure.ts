@@ -31,20 +31,25 @@ const LONGEST_SAID = 500;
 /** How grpc-js reports a connection that broke under a call: as an internal error, not as an unavailable server. */
 const BROKEN_CONNECTION = /RST_STREAM|ECONNRESET|EPIPE|Connection dropped/;
 
+/** grpc's code, where there is one, and etcd's words: read out of the message, since etcd3 drops the code. */
+export function outcomeOf(error: unknown): { readonly code?: status; readonly details: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, number, details] = /^(?:\w+: )?(\d+) [A-Z_]+: (.*)$/s.exec(message) ?? [];
+  // grpc-js ends some texts with an empty note on name resolution.
+  const said = (details ?? message).replace(/\s*Resolution note:\s*$/, '');
+  return { ...(number !== undefined && { code: Number(number) }), details: said };
+}
+
 /**
- * The failure of a call in our own terms; an `EtcdError` stays as it is. Reads grpc's message, `<code> <NAME>: <details>`: it is
- * all that survives etcd3, which drops the code.
+ * The failure of a call in our own terms; an `EtcdError` stays as it is.
  */
 export function toEtcdError(
   error: unknown,
   call: { readonly what: string; readonly address: string },
 ): EtcdError {
   if (error instanceof EtcdError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  const [, number, , details] = /^(?:\w+: )?(\d+) ([A-Z_]+): (.*)$/s.exec(message) ?? [];
-  // grpc-js ends some texts with an empty note on name resolution.
-  const said = (details ?? message).replace(/\s*Resolution note:\s*$/, '');
-  const code = classify(number === undefined ? undefined : Number(number), said);
+  const { code: grpcCode, details: said } = outcomeOf(error);
+  const code = classify(grpcCode, said);
   const shown = printable(said.length > LONGEST_SAID ? `${said.slice(0, LONGEST_SAID)}…` : said);
   return new EtcdError(code, `${call.what} of the member at ${call.address} failed: ${shown}`);
 }

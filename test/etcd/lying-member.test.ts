@@ -77,6 +77,30 @@ test.each(['two\nlines', 'caf\u00e9 \u{1f600}', '\0'])(
   10_000,
 );
 
+test('a call whose token is refused is not repeated', async () => {
+  const asked: string[] = [];
+  const listener = createHttp2().on('stream', (stream: ServerHttp2Stream, { ':path': path = '' }) => {
+    stream.on('error', () => {});
+    asked.push(path);
+    stream.respond(HEADERS, { waitForTrailers: true });
+    const isTokenAsked = path.endsWith('/Authenticate');
+    const refusal = { 'grpc-status': '16', 'grpc-message': 'etcdserver: invalid auth token' };
+    stream.once('wantTrailers', () => stream.sendTrailers(isTokenAsked ? { 'grpc-status': '0' } : refusal));
+    stream.end(isTokenAsked ? framed(Buffer.from([0x12, 1, 0x61])) : undefined);
+  });
+  const from = await memberOf(listener, { username: 'backup', password: 'secret' });
+  const denied = { code: 'denied', message: expect.stringContaining('invalid auth token') };
+  await expect(from.linearizableRead()).rejects.toMatchObject(denied);
+  await expect(from.status()).rejects.toMatchObject(denied);
+  await expect(from.memberList()).rejects.toMatchObject(denied);
+  expect(asked.map(path => path.split('/').at(-1))).toEqual([
+    'Authenticate',
+    'Range',
+    'Status',
+    'MemberList',
+  ]);
+});
+
 test.each([
   ['in a way that nobody knows', { 'grpc-encoding': 'zstd' }],
   ['in a way that it does not name', {}],
