@@ -12,6 +12,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { RestoreDecision } from '../src/activities/index.ts';
 import { OPERATIONS } from '../src/planner/model/decision.ts';
+import { recordedOf } from '../src/planner/restore/steps.ts';
 import {
   creation,
   DELETION,
@@ -195,8 +196,9 @@ const scenarios: readonly Scenario[] = [
 
   async function restored(bench) {
     const entity = bench.entity();
+    const step = { kind: 'examineBackup', generation: 1, location: 'a backup' } as const;
     const decisions: RestoreDecision[] = [
-      { kind: 'operate', step: { kind: 'examineBackup', generation: 1 }, summary: 'read a backup' },
+      { kind: 'operate', step, ...recordedOf(step) },
       { kind: 'waiting' },
     ];
     const activities = {

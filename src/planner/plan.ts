@@ -5,8 +5,9 @@
 import { admission } from './operations/repair/client-routing.ts';
 import { about, idle, operate, undoing } from './model/answers.ts';
 import { planCreation } from './operations/create/index.ts';
-import { type Decision, OPERATIONS, type Word } from './model/decision.ts';
+import { type Decision, OPERATIONS } from './model/decision.ts';
 import { planDeletion } from './operations/delete/index.ts';
+import type { PlannedUpon } from './model/steps/catalogue.ts';
 import type { Observation } from './model/observation.ts';
 import type { Actor } from './model/actor.ts';
 import type { Situation } from './model/situation.ts';
@@ -75,7 +76,7 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
 export function decide(situation: Situation, actor: Actor): Decision {
   const seen = { ...situation, actor };
   const decision = admitting(firstDecision(seen, actor), seen, actor);
-  return withWord(decision, actor);
+  return withActor(decision, actor);
 }
 
 /** What only a person takes out of the way. */
@@ -118,15 +119,15 @@ function admitting(decision: Decision, observation: Situation, actor: Actor): De
 }
 
 /** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
-function withWord(decision: Decision, { approvals = [], requests = [], aborted, failed }: Actor): Decision {
-  const word: Word = {
+function withActor(decision: Decision, { approvals = [], requests = [], aborted, failed }: Actor): Decision {
+  const plannedUpon: PlannedUpon = {
     ...(failed && othersGoOn({ failed }) && { failed }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
     ...(aborted && { aborted }),
   };
-  if (decision.kind !== 'operate' || Object.keys(word).length === 0) return decision;
-  return { ...decision, step: { ...decision.step, word } };
+  if (decision.kind !== 'operate' || Object.keys(plannedUpon).length === 0) return decision;
+  return { ...decision, step: { ...decision.step, plannedUpon } };
 }
 
 /** Until clients are let in, whatever brings a restored cluster to its size is part of the restore. */

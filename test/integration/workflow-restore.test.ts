@@ -1,12 +1,14 @@
 /** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what people can do to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
+import { recordedOf } from '../../src/planner/restore/steps.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
+const EXAMINING = { kind: 'examineBackup', generation: 1, location: 'it' } as const;
 const EXAMINE: RestoreDecision = {
   kind: 'operate',
-  step: { kind: 'examineBackup', generation: 1 },
-  summary: 'read it',
+  step: EXAMINING,
+  ...recordedOf(EXAMINING),
 };
 
 let bench: WorkflowBench;

@@ -66,7 +66,6 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     levelOf: 'all',
     secondsUntil: 'all',
     'plan/operate': 'all',
-    summaryOf: 'all',
     nextBackup: 'all',
     nextOfInterval: 'all',
     nextOfCron: 'all',

@@ -107,7 +107,7 @@ function faultOfConsent(
   const { upgrade } = withDefaults(specOf(world));
   if (upgrade.strategy === 'Supervised' && (isFirst || isLast) && !isBack) {
     const wanted = isFirst ? 'begin' : 'finish';
-    const isApproved = step.word?.approvals?.some(({ ids }) => ids.includes(wanted)) === true;
+    const isApproved = step.plannedUpon?.approvals?.some(({ ids }) => ids.includes(wanted)) === true;
     if (!isApproved) return `nobody has approved of it: ${wanted}`;
   }
   if (upgrade.snapshotBefore !== 'Required' || !isFirst || isBack) return undefined;

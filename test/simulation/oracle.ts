@@ -185,14 +185,15 @@ function faultOfStart(
 }
 
 /** A volume of somebody who is a member, or may be, is never deleted. */
-function faultOfRetirement(look: Look, { pods, claims, fate }: Of<'retireMember'>): string | undefined {
+function faultOfRetirement(look: Look, { pods, claims, retention }: Of<'retireMember'>): string | undefined {
   if (look.rows.length === 0) return 'the members are not known';
   const names = look.rows.map(nameOf);
   const still = [...pods, ...claims].find(({ name }) => names.includes(name));
   if (still !== undefined) return `${still.name} is a member`;
   const isForeign = look.rows.some(row => !look.isOurs(row));
-  if (fate === 'Delete' && claims.length > 0 && isForeign) return 'not every member is known by its name';
-  return faultOfDeletion(look, { kind: 'retire', claims: fate === 'Delete' ? claims : [] });
+  if (retention === 'Delete' && claims.length > 0 && isForeign)
+    return 'not every member is known by its name';
+  return faultOfDeletion(look, { kind: 'retire', claims: retention === 'Delete' ? claims : [] });
 }
 
 function faultOfDeletion(

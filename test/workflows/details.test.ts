@@ -1,6 +1,7 @@
 /** The markdown that people read in the Temporal UI. */
 import { describe, expect, it } from 'vitest';
 import type { Assessment, ClusterSummary, Decision } from '../../src/activities/index.ts';
+import { ACTS } from '../../src/planner/model/steps/row.ts';
 import { backupDetails } from '../../src/workflows/backup/details.ts';
 import { clusterDetails, operationDetails } from '../../src/workflows/cluster/details.ts';
 
@@ -124,6 +125,7 @@ describe('what comes next', () => {
         kind: 'operate',
         operation: 'createCluster',
         step: { kind: 'ensureObjects', objects: ['clientService'] },
+        timing: ACTS,
         plan,
       },
       '**createCluster**\n1. create the client Service\n2. wait until example-0 are ready',

@@ -18,7 +18,7 @@ import { beating } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
-import { planned } from '../../src/planner/model/step-summary.ts';
+import { planned, timingOf } from '../../src/planner/model/steps/catalogue.ts';
 
 const TOKEN = 'example-5d1c7f20-1';
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
@@ -120,7 +120,7 @@ export class Script {
     }
     const subject = this.subject === undefined ? {} : { subject: this.subject };
     if (this.consent === undefined)
-      return { kind: 'operate', operation: this.operation, step, plan, ...subject };
+      return { kind: 'operate', operation: this.operation, step, timing: timingOf(step), plan, ...subject };
     const { consent } = this;
     const approval = actor.approvals?.find(({ ids }) => ids.join() === consent.ids.join());
     return approval === undefined
@@ -132,7 +132,14 @@ export class Script {
           plan,
           consent,
         }
-      : { kind: 'operate', operation: this.operation, step, plan, approval: approval.id };
+      : {
+          kind: 'operate',
+          operation: this.operation,
+          step,
+          timing: timingOf(step),
+          plan,
+          approval: approval.id,
+        };
   }
 
   /** The same reasons as the planner's, in its order. */

@@ -1,6 +1,6 @@
 /** The first and the last step of a run: it is recorded before it does anything, and lets go of the resource after it. */
 import { preconditionChanged } from '../runtime/failures.ts';
-import type { BackupStep } from '../../planner/backup/observation.ts';
+import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { endLeftPod } from './serving-pod.ts';
 import {
@@ -15,7 +15,7 @@ import {
 export async function beginBackup(
   deps: Dependencies,
   ref: BackupRef,
-  step: Extract<BackupStep, { kind: 'beginBackup' }>,
+  step: BackupStepOf<'beginBackup'>,
 ): Promise<void> {
   const found = await readBackup(deps.kube, ref);
   const where = `EtcdBackup ${ref.namespace}/${ref.name}`;

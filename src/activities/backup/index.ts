@@ -1,5 +1,5 @@
 /** The activities of EtcdBackups. */
-import type { BackupStep } from '../../planner/backup/observation.ts';
+import type { BackupStep, BackupStepOf } from '../../planner/backup/steps.ts';
 import { beating, beatingWithPulse } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { passFailure } from '../runtime/failures.ts';
@@ -11,8 +11,6 @@ import { pruneBackups } from './prune.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { verifyBackup } from './verify-backup.ts';
 
-type BackupStepOf<Kind extends BackupStep['kind']> = Extract<BackupStep, { kind: Kind }>;
-
 /** One activity a step kind, plus `assessBackup`. Each looks, acts once and looks again, and can run twice. */
 export function backupActivities(deps: Dependencies) {
   return {
@@ -20,6 +18,12 @@ export function backupActivities(deps: Dependencies) {
       (ref: ClusterRef, context: Parameters<typeof assessBackup>[2]) => assessBackup(deps, ref, context),
       passFailure,
     ),
+    ...stepActivities(deps),
+  };
+}
+
+function stepActivities(deps: Dependencies) {
+  return {
     beginBackup: beating(
       (ref: ClusterRef, of: BackupStepOf<'beginBackup'>) => beginBackup(deps, ref, of),
       backupFailure,
@@ -36,5 +40,5 @@ export function backupActivities(deps: Dependencies) {
     ),
     pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
     releaseBackup: beating((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
-  };
+  } satisfies Record<BackupStep['kind'], unknown>;
 }

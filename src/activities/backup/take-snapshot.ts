@@ -10,7 +10,7 @@ import { keysOf, periodicKey, serverOf } from '../../api/derived/backup-names.ts
 import { timestamp } from '../../api/values/time.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
-import type { BackupStep } from '../../planner/backup/observation.ts';
+import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import { EtcdError } from '../../etcd/port.ts';
@@ -37,7 +37,7 @@ import { liveHash, liveOf } from './live-hashes.ts';
 import { openSource, type SnapshotSource } from './source.ts';
 import { withMemberSlot } from '../runtime/member-slot.ts';
 
-type Step = Extract<BackupStep, { kind: 'takeSnapshot' }>;
+type Step = BackupStepOf<'takeSnapshot'>;
 
 /** Makes the backup of the run that the step names, and records it. */
 export async function takeSnapshot(

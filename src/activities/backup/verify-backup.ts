@@ -9,7 +9,7 @@ import { manifestKey } from '../../api/derived/backup-names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
-import type { BackupStep } from '../../planner/backup/observation.ts';
+import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { settled, withFault, withSuccess } from '../../planner/backup/report.ts';
 import { judge, type ReadReport, type Verdict } from '../../planner/backup/verification.ts';
 import type { Pulse } from '../runtime/heartbeat.ts';
@@ -22,7 +22,7 @@ import { endedRun, obtain, withRun } from './take-snapshot.ts';
 import type { Run } from './run.ts';
 import { askVerifier } from './verifier.ts';
 
-type Step = Extract<BackupStep, { kind: 'verifyBackup' }>;
+type Step = BackupStepOf<'verifyBackup'>;
 
 /** Verifies the backup of the run that the step names, and ends the run. */
 export async function verifyBackup(

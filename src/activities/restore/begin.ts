@@ -3,19 +3,17 @@ import { Context } from '@temporalio/activity';
 import { ANNOTATION_RESTORED_BY, API_VERSION } from '../../api/names.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
-import type { RestoreStep } from '../../planner/restore/resource.ts';
+import type { RestoreStepOf } from '../../planner/restore/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { examine, openObject } from '../backup/examined-object.ts';
 import { readRestore, recordFailure, recordRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 
-type StepOf<Kind extends RestoreStep['kind']> = Extract<RestoreStep, { kind: Kind }>;
-
 /** Reads the backup from end to end and records what it is. What is no good backup ends the restore, and nothing was touched. */
 export async function examineBackup(
   deps: Dependencies,
   ref: RestoreRef,
-  { generation }: StepOf<'examineBackup'>,
+  { generation }: RestoreStepOf<'examineBackup'>,
 ): Promise<void> {
   const restore = await readRestore(deps.kube, ref);
   if (restore === undefined || restore.metadata.generation !== generation)

@@ -63,10 +63,10 @@ function isListed(observation: Parameters<typeof seatsOf>[0], { member }: AddLea
 async function isStillWanted(
   deps: Dependencies,
   ref: ClusterRef,
-  { word = {} }: AddLearner,
+  { plannedUpon = {} }: AddLearner,
 ): Promise<boolean> {
   const seen = await observe(deps, ref);
-  const decision = plan(seen?.observation, word);
+  const decision = plan(seen?.observation, plannedUpon);
   return decision.kind === 'operate' && decision.step.kind === 'addLearner';
 }
 

@@ -1,5 +1,6 @@
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
-import type { MemberIdentity, Step } from '../../planner/model/decision.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { MemberIdentity } from '../../planner/model/steps/creation.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';

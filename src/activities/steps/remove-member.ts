@@ -128,9 +128,9 @@ export async function retireMember(
   const { namespace } = ref;
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
   for (const { name, uid } of step.claims) {
-    if (step.fate === 'Delete') await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
+    if (step.retention === 'Delete') await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
     else {
-      const annotations = { [ANNOTATION_KEPT_UNTIL]: keptUntil(step.fate) };
+      const annotations = { [ANNOTATION_KEPT_UNTIL]: keptUntil(step.retention) };
       await deps.kube.patch(
         { ...CLAIM, namespace, name },
         { metadata: { uid, annotations } },
@@ -142,15 +142,15 @@ export async function retireMember(
 }
 
 /** Said of every claim that stays: its data may be what somebody misses. */
-function keptEvent({ member, fate }: Extract<Step, { kind: 'retireMember' }>, claim: string) {
+function keptEvent({ member, retention }: Extract<Step, { kind: 'retireMember' }>, claim: string) {
   const { until, why } =
-    typeof fate === 'object'
-      ? { until: `until ${keptUntil(fate)}`, why: 'spec.storage.retainDeadMemberFor' }
+    typeof retention === 'object'
+      ? { until: `until ${keptUntil(retention)}`, why: 'spec.storage.retainDeadMemberFor' }
       : { until: 'for good', why: 'spec.storage.retain is Retain' };
   const message = `${member} is no member any more; its claim ${claim} is kept ${until} (${why})`;
   return { type: 'Normal', reason: 'ClaimKept', message } as const;
 }
 
-function keptUntil(fate: 'Retain' | { readonly keepUntil: number }): string {
-  return fate === 'Retain' ? '9999-12-31T23:59:59Z' : timestamp(fate.keepUntil);
+function keptUntil(retention: 'Retain' | { readonly keepUntil: number }): string {
+  return retention === 'Retain' ? '9999-12-31T23:59:59Z' : timestamp(retention.keepUntil);
 }

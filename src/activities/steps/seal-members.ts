@@ -1,5 +1,6 @@
 import { sealedAnnotations } from '../../objects/first-start.ts';
-import type { SealedMember, Step } from '../../planner/model/decision.ts';
+import type { Step } from '../../planner/model/decision.ts';
+import type { SealedMember } from '../../planner/model/steps/creation.ts';
 import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { Step } from '../../planner/model/decision.ts';
+import type { Step, StepPlannedAgain } from '../../planner/model/steps/catalogue.ts';
 import { decide } from '../../planner/plan.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import { situationOf } from '../../planner/situation.ts';
@@ -16,14 +16,14 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 export async function stillPlanned(
   deps: Dependencies,
   ref: ClusterRef,
-  step: Step,
+  step: StepPlannedAgain,
 ): Promise<{ cluster: EtcdCluster; observation: Situation }> {
   const seen = await observe(deps, ref);
   const isForTheLiving = step.kind !== 'forceDeletePods';
   if (seen === undefined || (seen.observation.cluster.deleting && isForTheLiving))
     throw preconditionChanged('the resource is gone');
   const observation = situationOf(seen.observation);
-  const decision = decide(observation, step.word ?? {});
+  const decision = decide(observation, step.plannedUpon ?? {});
   if (decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
     const instead = decision.kind === 'blocked' ? decision.message : 'something else is planned now';
     throw preconditionChanged(`${step.kind} is not done: ${instead}`);
@@ -33,6 +33,6 @@ export async function stillPlanned(
 
 /** As it went through Temporal; what a claim is kept until depends on when it was looked at. */
 function plain(step: Step): unknown {
-  const value = JSON.parse(JSON.stringify({ ...step, word: undefined })) as { fate?: unknown };
-  return typeof value.fate === 'object' ? { ...value, fate: 'kept for a while' } : value;
+  const value = JSON.parse(JSON.stringify({ ...step, plannedUpon: undefined })) as { retention?: unknown };
+  return typeof value.retention === 'object' ? { ...value, retention: 'kept for a while' } : value;
 }

@@ -1,6 +1,8 @@
 /** What one pass of an EtcdBackup knows, and what it answers. Plain JSON. */
 import type { BackupConfig } from '../../api/defaults/etcd-backup.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
+import type { StepTiming } from '../model/steps/row.ts';
+import type { BackupStep } from './steps.ts';
 
 /** The custom resource as read. */
 export interface BackupFacts {
@@ -52,23 +54,6 @@ interface Asked {
 export const BACKUP_OPERATIONS = ['takeBackup', 'pruneBackups', 'releaseBackup'] as const;
 export type BackupOperation = (typeof BACKUP_OPERATIONS)[number];
 
-/** One thing to do. Each is an activity of the same name. */
-export type BackupStep =
-  | {
-      readonly kind: 'beginBackup';
-      /** RFC 3339; names the run. */
-      readonly startedAt: string;
-      readonly scheduledFor?: string;
-      readonly requestedBy?: string;
-    }
-  | { readonly kind: 'takeSnapshot'; readonly startedAt: string; readonly secondsLeft: number }
-  /** Shows that the object that the run has written can be read, or restored. */
-  | { readonly kind: 'verifyBackup'; readonly startedAt: string; readonly secondsLeft: number }
-  /** Deletes what retention does not keep, and reads anew what there is. */
-  | { readonly kind: 'pruneBackups' }
-  /** Lets the resource go, and takes the finalizer off one that stays. */
-  | { readonly kind: 'releaseBackup' };
-
 export type BackupDecision =
   | { readonly kind: 'gone' }
   | { readonly kind: 'idle'; readonly nextLookSeconds: number }
@@ -82,6 +67,8 @@ export type BackupDecision =
       readonly kind: 'operate';
       readonly operation: BackupOperation;
       readonly step: BackupStep;
+      /** Of `step`. */
+      readonly timing: StepTiming;
       /** One line for people. */
       readonly summary: string;
     };

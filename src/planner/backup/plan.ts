@@ -13,10 +13,10 @@ import type {
   BackupFacts,
   BackupObservation,
   BackupOperation,
-  BackupStep,
 } from './observation.ts';
 import { type KeptBackup, toDelete } from './retention.ts';
 import { type Retry, retryOf } from './retry.ts';
+import { type BackupStep, recordedOf } from './steps.ts';
 import { nextBackup, type NextBackup } from './schedule.ts';
 
 /** A resource with nothing to do is looked at this often, in case a timer of ours and its clock disagree. */
@@ -252,23 +252,5 @@ function secondsUntil(at: number | undefined, now: number): number {
 }
 
 function operate(operation: BackupOperation, step: BackupStep): BackupDecision {
-  return { kind: 'operate', operation, step, summary: summaryOf(step) };
-}
-
-/** One line for people. */
-function summaryOf(step: BackupStep): string {
-  switch (step.kind) {
-    case 'beginBackup':
-      return step.requestedBy === undefined
-        ? `begin backup of ${step.scheduledFor ?? step.startedAt}`
-        : `begin backup asked for by ${step.requestedBy}`;
-    case 'takeSnapshot':
-      return `stream a snapshot to the store (run of ${step.startedAt})`;
-    case 'verifyBackup':
-      return `verify the backup in the store (run of ${step.startedAt})`;
-    case 'pruneBackups':
-      return 'delete what retention does not keep';
-    case 'releaseBackup':
-      return 'take the finalizer off';
-  }
+  return { kind: 'operate', operation, step, ...recordedOf(step) };
 }

@@ -1,7 +1,7 @@
 import type { Obstacle } from './obstacle.ts';
 import type { Decision, Operation, Step } from './decision.ts';
 import type { Approval } from './actor.ts';
-import { planned } from './step-summary.ts';
+import { planned, timingOf } from './steps/catalogue.ts';
 
 /** How often to look at a cluster that nothing is wrong with; watched changes are told at once. */
 const IDLE_SECONDS = 60;
@@ -18,6 +18,7 @@ export function operate(operation: Operation, steps: readonly Step[], approval?:
     kind: 'operate',
     operation,
     step,
+    timing: timingOf(step),
     plan: steps.map(planned),
     ...(approval && { approval: approval.id }),
   };

@@ -3,6 +3,7 @@ import { ANNOTATION_RESTORED_BY } from '../../api/names.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
 import type { Situation } from '../model/situation.ts';
+import type { StepTiming } from '../model/steps/row.ts';
 import { admission } from './preflight.ts';
 import {
   type Judgement,
@@ -14,6 +15,7 @@ import {
 import { objectOf } from './object.ts';
 import { hasEnded, restoreOfCluster } from '../model/restore-of-cluster.ts';
 import { recordedRefusal } from '../model/restore-refusal.ts';
+import { recordedOf, type RestoreStep } from './steps.ts';
 
 /** What one pass of an EtcdRestore knows. Plain JSON. */
 export interface RestoreObservation {
@@ -34,15 +36,15 @@ export interface RestoreActor {
   readonly again?: boolean;
 }
 
-export type RestoreStep =
-  /** Reads the backup from end to end, and records what it is. */
-  | { readonly kind: 'examineBackup'; readonly generation: number }
-  /** Makes the cluster that the template describes, to be restored into. */
-  | { readonly kind: 'createRestored' };
-
 export type RestoreDecision =
   | { readonly kind: 'ended' }
-  | { readonly kind: 'operate'; readonly step: RestoreStep; readonly summary: string }
+  | {
+      readonly kind: 'operate';
+      readonly step: RestoreStep;
+      /** Of `step`. */
+      readonly timing: StepTiming;
+      readonly summary: string;
+    }
   /** It cannot begin yet. */
   | { readonly kind: 'blocked'; readonly reason: string; readonly message: string }
   /** It will not begin as it is, whatever becomes of the cluster. */
@@ -84,8 +86,8 @@ function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): Restor
   if (sourceOf(restore) !== undefined) return undefined;
   const object = objectOf(restore, backup);
   if ('reason' in object) return { kind: 'blocked', ...object };
-  const step = { kind: 'examineBackup', generation: restore.metadata.generation ?? 0 } as const;
-  return { kind: 'operate', step, summary: `read ${object.location} from end to end` };
+  const { generation = 0 } = restore.metadata;
+  return operate({ kind: 'examineBackup', generation, location: object.location });
 }
 
 /** The workflow of the cluster does the rest, as soon as there is a cluster. */
@@ -93,11 +95,13 @@ function handingOver(
   { restore, target }: RestoreObservation,
   judged: Judgement | undefined,
 ): RestoreDecision {
-  if (target === undefined) {
-    const summary = `create EtcdCluster ${restore.spec.etcdCluster.name} of spec.clusterTemplate`;
-    return { kind: 'operate', step: { kind: 'createRestored' }, summary };
-  }
+  if (target === undefined)
+    return operate({ kind: 'createRestored', cluster: restore.spec.etcdCluster.name });
   return judged === undefined ? { kind: 'waiting' } : { ...judged, kind: 'blocked' };
+}
+
+function operate(step: RestoreStep): RestoreDecision {
+  return { kind: 'operate', step, ...recordedOf(step) };
 }
 
 /** As if it had never been judged. */

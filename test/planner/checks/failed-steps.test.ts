@@ -24,7 +24,7 @@ describe('a pod whose labels may not be changed', () => {
     expect(plan(observation, {})).toMatchObject({ step: { kind: 'labelPods' } });
     expect(plan(observation, failedWith('labelPods'))).toMatchObject({
       operation: 'repairCluster',
-      step: { kind: 'restartMember', member: 'example-2', word: failedWith('labelPods') },
+      step: { kind: 'restartMember', member: 'example-2', plannedUpon: failedWith('labelPods') },
     });
   });
 

@@ -160,7 +160,7 @@ describe('a member whose volume was put back to a time when it was alone', () =>
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'WaitingForMember' });
     expect(decision).toMatchObject({ message: expect.stringContaining('example-1, example-2') });
     expect(plan(startingBeside(600), {})).toMatchObject({
-      step: { kind: 'retireMember', member: 'example-1', fate: { keepUntil: Date.parse(NOW) + DAY_MS } },
+      step: { kind: 'retireMember', member: 'example-1', retention: { keepUntil: Date.parse(NOW) + DAY_MS } },
     });
   });
 
@@ -185,10 +185,10 @@ describe('the claim of one that is no member any more', () => {
     const { [name]: _, ...probes } = others.probes;
     return plan({ ...others, cluster, pods, probes }, {});
   };
-  const kept = { step: { kind: 'retireMember', fate: { keepUntil: Date.parse(NOW) + DAY_MS } } };
+  const kept = { step: { kind: 'retireMember', retention: { keepUntil: Date.parse(NOW) + DAY_MS } } };
 
   it('is deleted at once when the operator has removed the member, and nothing was lost with it', () => {
-    expect(left(removed(name))).toMatchObject({ step: { kind: 'retireMember', fate: 'Delete' } });
+    expect(left(removed(name))).toMatchObject({ step: { kind: 'retireMember', retention: 'Delete' } });
   });
 
   it('is left alone when a restore put it aside', () => {
@@ -205,7 +205,7 @@ describe('the claim of one that is no member any more', () => {
 
   it('is deleted when that while is over', () => {
     expect(left({ keptUntil: Date.parse(NOW) + 1 })).toMatchObject({ kind: 'idle' });
-    expect(left({ keptUntil: Date.parse(NOW) })).toMatchObject({ step: { fate: 'Delete' } });
+    expect(left({ keptUntil: Date.parse(NOW) })).toMatchObject({ step: { retention: 'Delete' } });
   });
 
   it('says no more that its member is being removed once the member has stayed', () => {

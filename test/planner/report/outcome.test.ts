@@ -1,4 +1,5 @@
 /** How operations end: what `status.lastOperation` says of them is what was observed. */
+import { ACTS } from '../../../src/planner/model/steps/row.ts';
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
@@ -33,6 +34,7 @@ const other: Decision = {
   kind: 'operate',
   operation: 'deleteCluster',
   step: { kind: 'removeFinalizer' },
+  timing: ACTS,
   plan: [{ kind: 'removeFinalizer', summary: 'let the resource go' }],
 };
 

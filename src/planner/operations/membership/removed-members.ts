@@ -31,8 +31,8 @@ export function planLeftovers(observation: Situation, seats: readonly Seat[]): D
   const of = (objects: readonly { name: string; uid: string }[]) =>
     objects.map(({ name, uid }) => ({ name, uid }));
   const { member, pods, claims } = first;
-  const fate = fateOf(observation, first);
-  const step: Step = { kind: 'retireMember', member, pods: of(pods), claims: of(claims), fate };
+  const retention = retentionOf(observation, first);
+  const step: Step = { kind: 'retireMember', member, pods: of(pods), claims: of(claims), retention };
   // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
   const obstacle = onlyOurs(seats) ?? unexplained;
   if (obstacle !== undefined) return blocked(obstacle, [step]);
@@ -109,10 +109,10 @@ function unexplainedLoss(observation: Situation, waiting: readonly Left[]): Obst
 }
 
 /** Only a claim of whose member the operator knows that nothing is lost with it is deleted at once; others are kept for a while. */
-function fateOf(
+function retentionOf(
   { cluster, now }: Situation,
   { member, claims }: Left,
-): Extract<Step, { kind: 'retireMember' }>['fate'] {
+): Extract<Step, { kind: 'retireMember' }>['retention'] {
   const { retain, retainDeadMemberSeconds } = cluster.config.storage;
   if (retain === 'Retain') return 'Retain';
   if (claims.some(({ keptUntil }) => keptUntil !== undefined)) return 'Delete';

@@ -6,7 +6,8 @@
 import type { Incarnation } from '../../../api/schemas/types.ts';
 import { about, blocked, operate, undoing } from '../../model/answers.ts';
 import { membersAreOurs, specificationIsUsable } from '../../checks/obstacles.ts';
-import type { Decision, RestoreIdentity, StaleAlarm, Step } from '../../model/decision.ts';
+import type { Decision, Step } from '../../model/decision.ts';
+import type { RestoreIdentity, StaleAlarm } from '../../model/steps/restore.ts';
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { saysEmpty } from '../../checks/evidence.ts';

@@ -5,7 +5,8 @@
  */
 import { operate } from '../../model/answers.ts';
 import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
-import type { Decision, SealedMember } from '../../model/decision.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { SealedMember } from '../../model/steps/creation.ts';
 import { type Seat } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
 

@@ -26,6 +26,7 @@ describe('deletion', () => {
       kind: 'operate',
       operation: 'deleteCluster',
       step: { kind: 'deletePods', pods: namesOf(3).map(name => ({ name, uid: `pod-${name}` })) },
+      timing: { startToCloseSeconds: 20, scheduleToCloseSeconds: 60, heartbeatSeconds: 9 },
       plan: [
         {
           kind: 'deletePods',

@@ -1,0 +1,121 @@
+/** What performs each kind of step of an EtcdCluster. A kind of the catalogue that nothing performs does not compile. */
+import type { Step, StepKind, StepOf } from '../../planner/model/steps/catalogue.ts';
+import { backupFailure } from '../backup/failure.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import {
+  abandonRestore,
+  concludeRestore,
+  fenceMembers,
+  revertRestore,
+  switchIncarnation,
+} from '../restore/incarnation.ts';
+import { requestRestore } from '../restore/request.ts';
+import { disarmAlarms, fillVolume, startSeed, unpackBackup } from '../restore/seeding.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { stepFailure } from '../runtime/failures.ts';
+import { beating, beatingWithPulse } from '../runtime/heartbeat.ts';
+import { addLearner } from './add-learner.ts';
+import { admitMembers } from './admit-members.ts';
+import { applyObjects } from './apply-objects.ts';
+import { awaitAgreement, awaitMembers, awaitQuorum, awaitVersion } from './await-members.ts';
+import { awaitQuiet } from './await-quiet.ts';
+import { bootstrapMembers } from './bootstrap-members.ts';
+import { compareKeys } from './compare-keys.ts';
+import { createMember } from './create-member.ts';
+import { deletePods, releaseClaims, removeFinalizer } from './delete.ts';
+import { ensureObjects } from './ensure-objects.ts';
+import { expandClaim } from './expand-claim.ts';
+import { forceDeletePods } from './force-delete-pods.ts';
+import { issueCertificates } from './issue-certificates.ts';
+import { labelClaim } from './label-claim.ts';
+import { labelPods } from './label-pods.ts';
+import { moveLeader } from './move-leader.ts';
+import { promoteLearner } from './promote-learner.ts';
+import { recordClusterId } from './record-cluster-id.ts';
+import { recordIncarnation } from './record-incarnation.ts';
+import { removeMember, retireMember } from './remove-member.ts';
+import { replaceImage } from './replace-image.ts';
+import { awaitBackup, requestBackup } from './request-backup.ts';
+import { requestCertificates } from './request-certificates.ts';
+import { restartMember } from './restart-member.ts';
+import { sealMembers } from './seal-members.ts';
+import { stampResource } from './stamp-resource.ts';
+import { stopMember } from './stop-member.ts';
+
+/** These tell how far they are, or fail in ways of their own. */
+type OtherKind = 'compareKeys' | 'fillVolume';
+
+type Perform<Kind extends StepKind> = (
+  deps: Dependencies,
+  ref: ClusterRef,
+  step: StepOf<Kind>,
+) => Promise<unknown>;
+
+const PERFORMED = {
+  abandonRestore,
+  addLearner,
+  admitMembers,
+  applyObjects,
+  awaitAgreement,
+  awaitBackup,
+  awaitMembers,
+  awaitQuiet,
+  awaitQuorum,
+  awaitVersion,
+  bootstrapMembers,
+  concludeRestore,
+  createMember,
+  deletePods,
+  disarmAlarms,
+  ensureObjects,
+  expandClaim,
+  fenceMembers,
+  forceDeletePods,
+  issueCertificates,
+  labelClaim,
+  labelPods,
+  moveLeader,
+  promoteLearner,
+  recordClusterId,
+  recordIncarnation,
+  releaseClaims,
+  removeFinalizer,
+  removeMember,
+  replaceImage,
+  requestBackup,
+  requestCertificates,
+  requestRestore,
+  restartMember,
+  retireMember,
+  revertRestore,
+  sealMembers,
+  stampResource,
+  startSeed,
+  stopMember,
+  switchIncarnation,
+  unpackBackup,
+} satisfies { readonly [Kind in Exclude<StepKind, OtherKind>]: Perform<Kind> };
+
+type Performed = typeof PERFORMED;
+type StepActivities = {
+  readonly [Kind in keyof Performed]: (ref: ClusterRef, step: StepOf<Kind>) => ReturnType<Performed[Kind]>;
+};
+
+/** One activity a step kind. Each looks, acts once and looks again, and can run twice. */
+export function stepActivities(deps: Dependencies) {
+  const performed = Object.entries(PERFORMED as Record<string, Perform<StepKind>>).map(
+    ([kind, perform]) =>
+      [kind, beating((ref: ClusterRef, step: Step) => perform(deps, ref, step), stepFailure)] as const,
+  );
+  return {
+    ...(Object.fromEntries(performed) as unknown as StepActivities),
+    compareKeys: beatingWithPulse(
+      (pulse, ref: ClusterRef, step: StepOf<'compareKeys'>) => compareKeys(deps, pulse, { ref, step }),
+      stepFailure,
+    ),
+    fillVolume: beating(
+      (ref: ClusterRef, step: StepOf<'fillVolume'>) => fillVolume(deps, ref, step),
+      backupFailure,
+    ),
+  } satisfies Record<StepKind, unknown>;
+}

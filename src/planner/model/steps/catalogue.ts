@@ -1,0 +1,66 @@
+/**
+ * Every kind of step, one row each: what it acts on, how long it may take, whether it is planned again before it is done, and its
+ * line for people. Each is an activity of the same name (src/activities/index.ts).
+ */
+import type { Actor } from '../actor.ts';
+import { CREATION_STEPS } from './creation.ts';
+import { MEMBER_STEPS } from './members.ts';
+import { OBJECT_STEPS } from './objects.ts';
+import { RESTORE_STEPS } from './restore.ts';
+import type { FieldsOf, StepRow, StepTiming } from './row.ts';
+import { UPGRADE_STEPS } from './upgrade.ts';
+
+export const STEPS = {
+  ...CREATION_STEPS,
+  ...MEMBER_STEPS,
+  ...OBJECT_STEPS,
+  ...UPGRADE_STEPS,
+  ...RESTORE_STEPS,
+};
+
+type Steps = typeof STEPS;
+export type StepKind = keyof Steps;
+
+/** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
+export type PlannedUpon = Pick<Actor, 'approvals' | 'requests' | 'aborted' | 'failed'>;
+
+/** A step of this kind. */
+export type StepOf<Kind extends StepKind> = {
+  readonly [Each in Kind]: { readonly kind: Each; readonly plannedUpon?: PlannedUpon } & FieldsOf<
+    Steps[Each]
+  >;
+}[Kind];
+
+/** One thing to do, naming exactly what it acts on. */
+export type Step = StepOf<StepKind>;
+
+/** The steps that are planned once more right before they are done. */
+export type StepPlannedAgain = StepOf<
+  { [Kind in StepKind]: Steps[Kind] extends { readonly plannedAgain: true } ? Kind : never }[StepKind]
+>;
+
+/** A later step of a plan, for people: by then it will be planned again from what is seen then. */
+export interface PlannedStep {
+  readonly kind: StepKind;
+  readonly summary: string;
+}
+
+/** A step as an entry of a plan. */
+export function planned(step: Step): PlannedStep {
+  return { kind: step.kind, summary: stepSummary(step) };
+}
+
+/** One line for people: what the step does, to what. */
+export function stepSummary(step: Step): string {
+  return rowOf(step).summary(step);
+}
+
+/** How long the step may take. */
+export function timingOf(step: Step): StepTiming {
+  return rowOf(step).timing;
+}
+
+/** The type system does not see that the row of a step's kind takes that step's fields. */
+function rowOf({ kind }: Step): StepRow<Step> {
+  return STEPS[kind] as StepRow<never> as StepRow<Step>;
+}

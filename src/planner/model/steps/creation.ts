@@ -1,0 +1,57 @@
+/** The steps that make a cluster: its identity is recorded, its members start together and are sealed. */
+import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
+import { ACTS, list, namesOf, row, WAITS } from './row.ts';
+
+export interface MemberIdentity {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** A member whose pod is told that it is no beginner any more; of the pod by its uid. */
+export interface SealedMember extends MemberIdentity {
+  readonly uid: string;
+}
+
+export const CREATION_STEPS = {
+  recordIncarnation: row<{
+    readonly incarnation: Incarnation;
+    readonly storage: StorageStatus;
+    /** Given when the identity is rebuilt from stamps: then no member may bootstrap any more. */
+    readonly clusterId?: string;
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ incarnation }) =>
+      `record incarnation ${incarnation.token} with ${namesOf(incarnation.members)}`,
+  }),
+  bootstrapMembers: row<{
+    readonly token: string;
+    readonly members: readonly string[];
+    /** The minor that all of them are born in: noted on pods that are made for it. */
+    readonly settledIn?: string | undefined;
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ members }) => `create services, claims and pods of ${list(members)}`,
+  }),
+  awaitQuorum: row<{ readonly token: string; readonly members: readonly string[] }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ members }) => `wait until ${list(members)} elect a leader`,
+  }),
+  recordClusterId: row<{
+    readonly token: string;
+    readonly clusterId: string;
+    readonly members: readonly MemberIdentity[];
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ clusterId }) => `record cluster id ${clusterId}`,
+  }),
+  /** Members that have started, or a learner that is about to: on an empty volume they refuse from then on. */
+  sealMembers: row<{ readonly members: readonly SealedMember[] }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ members }) => `seal ${namesOf(members)}: never to start on an empty volume`,
+  }),
+};

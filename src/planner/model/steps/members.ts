@@ -1,0 +1,101 @@
+/** The steps that add, start, stop and remove members. */
+import { ACTS, list, MOVES_DATA, namesOf, type NamedObject, row, WAITS } from './row.ts';
+
+export const MEMBER_STEPS = {
+  awaitMembers: row<{ readonly members: readonly string[] }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ members }) => `wait until ${list(members)} are ready`,
+  }),
+  restartMember: row<{
+    readonly token: string;
+    readonly member: string;
+    readonly claimUid: string;
+    /** Absent: the one that the cluster runs. */
+    readonly version?: string | undefined;
+    /** The minor that the cluster has arrived in: noted on the pod. */
+    readonly settledIn?: string | undefined;
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ member, version }) =>
+      `start ${member} again on its volume${version === undefined ? '' : ` with etcd ${version}`}`,
+  }),
+  addLearner: row<{
+    readonly member: string;
+    readonly peerUrl: string;
+    /** The ids of all members that the plan was made for. */
+    readonly expected: readonly string[];
+  }>({ timing: WAITS, plannedAgain: true, summary: ({ member }) => `add ${member} as a learner` }),
+  createMember: row<{ readonly token: string; readonly member: string; readonly id: string }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ member }) => `create claim and pod of ${member}`,
+  }),
+  promoteLearner: row<{ readonly member: string; readonly id: string }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ member, id }) => `wait until ${member} (${id}) has caught up, then promote it`,
+  }),
+  removeMember: row<{
+    readonly member: string;
+    readonly id: string;
+    readonly expected: readonly string[];
+    /** Why: the evidence that its data is lost, or that it is not asked for any more. */
+    readonly reason: string;
+    /** Its data is lost: it is replaced, and counted. */
+    readonly dead: boolean;
+    /** It is a learner that never got going: recorded, so that the next one is not tried at once. */
+    readonly givenUp?: true;
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ member, id, reason }) => `remove ${member} (${id}): ${reason}`,
+  }),
+  retireMember: row<{
+    readonly member: string;
+    readonly pods: readonly NamedObject[];
+    readonly claims: readonly NamedObject[];
+    /** What becomes of its claims; a time is in milliseconds since the epoch. */
+    readonly retention: 'Delete' | 'Retain' | { readonly keepUntil: number };
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ member }) => `clear away what is left of ${member}`,
+  }),
+  moveLeader: row<{ readonly from: string; readonly to: string; readonly toId: string }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ from, to }) => `hand leadership from ${from} to ${to}`,
+  }),
+  /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
+  awaitQuiet: row<{
+    /** The member that is next; absent after the last one, when the operation is to end. */
+    readonly before?: string | undefined;
+    readonly because: string;
+    /** Milliseconds since the epoch. */
+    readonly until: number;
+  }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ before, because }) =>
+      `wait before ${before === undefined ? 'the upgrade ends' : `${before} is touched`}: ${because}`,
+  }),
+  /** Every member reads all its keys up to one revision; what comes of it is recorded (report/key-hashes.ts). */
+  compareKeys: row<{ readonly members: readonly NamedObject[] }>({
+    timing: MOVES_DATA,
+    plannedAgain: true,
+    summary: ({ members }) =>
+      `compare the keys of ${namesOf(members)}: each reads all it has up to one revision (HashKV)`,
+  }),
+  stopMember: row<{
+    readonly member: string;
+    /** Of its pod. */
+    readonly uid: string;
+    readonly claimUid: string;
+    readonly purpose: 'rollout' | 'upgrade' | 'hibernation' | 'removal';
+    /** The pod that is to be stopped right after this one for the same reason: clients are led away from both at once. */
+    readonly alongside?: readonly NamedObject[];
+    readonly because: string;
+  }>({ timing: WAITS, plannedAgain: true, summary: ({ member, because }) => `stop ${member}: ${because}` }),
+};

@@ -1,0 +1,117 @@
+/** The steps about objects of Kubernetes: Services, the budget, Secrets, pods, claims and the resource itself. */
+import { ACTS, list, namesOf, type NamedObject, row, WAITS } from './row.ts';
+
+/** The objects that a cluster has one of. */
+export type SharedObject = 'peerService' | 'clientService' | 'disruptionBudget';
+
+const READABLE: Record<SharedObject, string> = {
+  peerService: 'the peer Service',
+  clientService: 'the client Service',
+  disruptionBudget: 'the PodDisruptionBudget',
+};
+
+export const OBJECT_STEPS = {
+  /** Secrets of TLS.auto, by name: authorities and certificates. */
+  issueCertificates: row<{ readonly secrets: readonly string[] }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ secrets }) => `issue certificates ${list(secrets)}`,
+  }),
+  /** Certificates of cert-manager, by name: created, or brought to what they are to say. */
+  requestCertificates: row<{ readonly certificates: readonly string[] }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ certificates }) => `ask cert-manager for ${list(certificates)}`,
+  }),
+  ensureObjects: row<{ readonly objects: readonly SharedObject[] }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ objects }) => `create ${list(objects.map(object => READABLE[object]))}`,
+  }),
+  applyObjects: row<{
+    readonly objects: readonly {
+      readonly object: SharedObject;
+      /** The first field that is not as we apply it. */
+      readonly because: string;
+    }[];
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ objects }) =>
+      `put back ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
+  }),
+  /** The finalizer and the annotations of the operator that the EtcdCluster lacks, by their names. */
+  stampResource: row<{ readonly token: string; readonly lacking: readonly string[] }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ lacking }) => `put ${list(lacking)} back on the EtcdCluster`,
+  }),
+  removeFinalizer: row<object>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: () => 'let the resource go',
+  }),
+  expandClaim: row<{
+    readonly claim: string;
+    readonly uid: string;
+    /** Quantities. */
+    readonly from: string;
+    readonly size: string;
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ claim, from, size }) => `enlarge claim ${claim} from ${from} to ${size}`,
+  }),
+  /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
+  labelClaim: row<ClaimLabels>({ timing: ACTS, plannedAgain: true, summary: labelSummary }),
+  releaseClaims: row<{ readonly claims: readonly NamedObject[] }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ claims }) => `delete claims ${namesOf(claims)}`,
+  }),
+  /** Labels that pods of members were made with and lack. */
+  labelPods: row<{
+    readonly pods: readonly (NamedObject & { readonly labels: Readonly<Record<string, string>> })[];
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ pods }) => `put labels back on ${namesOf(pods)}`,
+  }),
+  /** Clients are led to these pods again. */
+  admitMembers: row<{ readonly pods: readonly NamedObject[] }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ pods }) => `lead clients to ${namesOf(pods)}`,
+  }),
+  deletePods: row<{ readonly pods: readonly NamedObject[] }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ pods }) => `delete pods ${namesOf(pods)} and wait until they are gone`,
+  }),
+  /** Pods whose nodes are proved gone, or of which a person said so: taken out of Kubernetes without their nodes. */
+  forceDeletePods: row<{ readonly pods: readonly NamedObject[]; readonly because: string }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ pods, because }) => `take away ${namesOf(pods)} without their nodes: ${because}`,
+  }),
+};
+
+interface ClaimLabels {
+  readonly claim: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+
+function labelSummary({ claim, labels, annotations }: ClaimLabels): string {
+  const [put = [], taken = []] = [false, true].map(isTaken =>
+    Object.entries({ ...labels, ...annotations }).flatMap(([key, value]) =>
+      (value === null) === isTaken ? [key] : [],
+    ),
+  );
+  const said = [
+    ...(put.length === 0 ? [] : [`put ${list(put)} on`]),
+    ...(taken.length === 0 ? [] : [`take ${list(taken)} off`]),
+  ];
+  return `${said.join(' and ')} claim ${claim}`;
+}

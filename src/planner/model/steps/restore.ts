@@ -1,0 +1,101 @@
+/** The steps that put a backup in the place of a cluster's data. */
+import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
+import { ACTS, list, MOVES_DATA, namesOf, type NamedObject, row, WAITS } from './row.ts';
+
+/** An EtcdRestore. */
+export type RestoreIdentity = NamedObject;
+
+export interface StaleAlarm {
+  readonly memberId: string;
+  readonly alarm: 'NOSPACE' | 'CORRUPT';
+}
+
+interface Seeding {
+  readonly restore: RestoreIdentity;
+  readonly token: string;
+  readonly member: string;
+}
+
+export const RESTORE_STEPS = {
+  /** Clients are kept out, then the pods are stopped and seen gone. */
+  fenceMembers: row<{ readonly pods: readonly NamedObject[] }>({
+    timing: WAITS,
+    plannedAgain: true,
+    summary: ({ pods }) => `close the client Service and stop ${namesOf(pods) || 'nobody'}`,
+  }),
+  /** From then on the cluster is another one. What it was is kept. */
+  switchIncarnation: row<{
+    readonly restore: RestoreIdentity;
+    /** The token that is recorded; absent: none. */
+    readonly from?: string;
+    readonly incarnation: Incarnation;
+    readonly storage: StorageStatus;
+    /** The members that there were, and claims that hold data. */
+    readonly members: readonly string[];
+    readonly keep: readonly NamedObject[];
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ incarnation, keep }) =>
+      `record incarnation ${incarnation.token}, and keep ${namesOf(keep) || 'no claims'}`,
+  }),
+  /** Brings the backup onto the volume of the first member. */
+  fillVolume: row<Seeding>({
+    timing: MOVES_DATA,
+    plannedAgain: true,
+    summary: ({ member }) => `bring the backup onto the volume of ${member}`,
+  }),
+  /** Makes a database of it. */
+  unpackBackup: row<Seeding>({
+    timing: WAITS,
+    plannedAgain: true,
+    summary: ({ member }) => `make the database of ${member} of it`,
+  }),
+  /** Of members that are none any more: the snapshot has brought them. Ids in hexadecimal. */
+  disarmAlarms: row<{ readonly alarms: readonly StaleAlarm[] }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ alarms }) =>
+      `take back ${list(alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`,
+  }),
+  startSeed: row<Seeding & { readonly claimUid: string }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ member }) => `start ${member} alone on the restored data`,
+  }),
+  /** Every volume is proved lost: makes an EtcdRestore of the newest verified backup, which is of this time and revision. */
+  requestRestore: row<{
+    readonly name: string;
+    readonly backup: string;
+    readonly time: string;
+    readonly revision?: number;
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ name, backup, time }) =>
+      `restore the backup of ${time} that EtcdBackup ${backup} made, by EtcdRestore ${name}`,
+  }),
+  concludeRestore: row<{ readonly restore: RestoreIdentity }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ restore }) => `record that EtcdRestore ${restore.name} is done`,
+  }),
+  /** It has failed, and is not begun again. */
+  abandonRestore: row<{ readonly restore: RestoreIdentity; readonly because: string }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ restore, because }) => `record that EtcdRestore ${restore.name} is given up: ${because}`,
+  }),
+  /** What was before is recorded again. The claims are those of the member that it was restored onto. */
+  revertRestore: row<{
+    readonly restore: RestoreIdentity;
+    readonly because: string;
+    readonly claims: readonly NamedObject[];
+    /** Those that stayed until now because only they tell that their volumes are empty. */
+    readonly pods: readonly NamedObject[];
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ restore }) => `bring back what was before EtcdRestore ${restore.name}`,
+  }),
+};

@@ -1,0 +1,83 @@
+/** What the catalogue says of one kind of step (catalogue.ts). */
+
+/** How long an attempt at a step may take, all attempts together, and how long its worker may be silent. */
+export interface StepTiming {
+  readonly startToCloseSeconds: number;
+  readonly scheduleToCloseSeconds: number;
+  /** Activities heartbeat every second; after this long without one their worker is taken for dead. */
+  readonly heartbeatSeconds: number;
+  /** What differs from the retry policy that Temporal has by default. */
+  readonly retry?: {
+    readonly initialSeconds?: number;
+    readonly maximumSeconds: number;
+    readonly attempts?: number;
+  };
+  /** It is done in the task queue of transfers, beside passes and steps and in none of their places. */
+  readonly isTransfer?: true;
+}
+
+/** As long as a Lease of the operator is kept. */
+export const HEARTBEAT_SECONDS = 9;
+
+/** It acts, which takes seconds on a busy machine. When it keeps failing people are told within a minute. */
+export const ACTS: StepTiming = {
+  startToCloseSeconds: 25,
+  scheduleToCloseSeconds: 50,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+};
+
+/** It waits: it looks for ten seconds (runtime/poll.ts of the activities), and then the planner looks. */
+export const WAITS: StepTiming = {
+  startToCloseSeconds: 20,
+  scheduleToCloseSeconds: 60,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+};
+
+/** It moves the data of a whole cluster, or reads all of it, for as long as that takes. */
+export const MOVES_DATA: StepTiming = {
+  startToCloseSeconds: 6 * 3600,
+  scheduleToCloseSeconds: 12 * 3600,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  retry: { maximumSeconds: 60, attempts: 5 },
+  isTransfer: true,
+};
+
+/** One kind of step. `Fields` name exactly what it acts on. */
+export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
+  readonly timing: StepTiming;
+  /**
+   * Whether the whole planner is asked once more right before it is done (docs/decisions/0015): true of what touches a member that
+   * runs, its volume, or who is a member.
+   */
+  readonly plannedAgain: PlannedAgain;
+  /** One line for people: what it does, to what. Shown in the Temporal UI, in status and in events. */
+  readonly summary: (fields: Fields) => string;
+}
+
+/** The fields that a row names. */
+export type FieldsOf<Row> = Row extends { readonly summary: (fields: infer Fields) => string }
+  ? Fields
+  : never;
+
+/** A row whose fields are `Fields`; whether it is planned again is known to the compiler. */
+export function row<Fields>(entry: StepRow<Fields, true>): StepRow<Fields, true>;
+export function row<Fields>(entry: StepRow<Fields, false>): StepRow<Fields, false>;
+export function row<Fields>(entry: StepRow<Fields>): StepRow<Fields> {
+  return entry;
+}
+
+/** An object of Kubernetes: exactly this one. */
+export interface NamedObject {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Names, for people. */
+export function list(names: readonly string[]): string {
+  return names.join(', ');
+}
+
+/** Names of objects, for people. */
+export function namesOf(objects: readonly { readonly name: string }[]): string {
+  return list(objects.map(({ name }) => name));
+}

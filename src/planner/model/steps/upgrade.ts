@@ -1,0 +1,47 @@
+/** The steps that bring another version of etcd. */
+import { ACTS, row, WAITS } from './row.ts';
+
+export const UPGRADE_STEPS = {
+  /** Another version in the pod that there is: its container starts again, everything else about it stays. */
+  replaceImage: row<{
+    readonly member: string;
+    /** Of its pod. */
+    readonly uid: string;
+    readonly version: string;
+    readonly because: string;
+  }>({
+    timing: ACTS,
+    plannedAgain: true,
+    summary: ({ member, version, because }) => `restart ${member} with etcd ${version}: ${because}`,
+  }),
+  /** The EtcdBackup (by uid) is asked for a backup; the time of the question tells which run is the answer. */
+  requestBackup: row<{
+    readonly backup: string;
+    readonly uid: string;
+    /** RFC 3339. */
+    readonly asked: string;
+    readonly because: string;
+  }>({
+    timing: ACTS,
+    plannedAgain: false,
+    summary: ({ backup, because }) => `ask EtcdBackup ${backup} for a backup before ${because}`,
+  }),
+  /** Until a run of the EtcdBackup that began since then has ended, well or not. */
+  awaitBackup: row<{ readonly backup: string; readonly uid: string; readonly asked: string }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ backup }) => `wait until EtcdBackup ${backup} has made the backup`,
+  }),
+  /** Until the member is ready and says itself that it runs this version. */
+  awaitVersion: row<{ readonly member: string; readonly version: string }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ member, version }) => `wait until ${member} is ready and runs ${version}`,
+  }),
+  /** Until every member says that the cluster, and from 3.6 on its data, are of this minor. */
+  awaitAgreement: row<{ readonly members: readonly string[]; readonly minor: string }>({
+    timing: WAITS,
+    plannedAgain: false,
+    summary: ({ minor }) => `wait until cluster and data have arrived in ${minor}`,
+  }),
+};
