@@ -1,7 +1,7 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
 import { assess } from './cluster/assess.ts';
 import { backupActivities } from './backup/index.ts';
-import { beating } from './runtime/heartbeat.ts';
+import { withHeartbeat } from './runtime/heartbeat.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
 import { passFailure } from './runtime/failures.ts';
 import type { ClusterRef } from './runtime/cluster-reference.ts';
@@ -25,7 +25,7 @@ export type Activities = ReturnType<typeof createActivities>;
 /** One activity a step kind, and one pass a resource. Each looks, acts once and looks again, and can run twice. */
 export function createActivities(deps: Dependencies) {
   return {
-    assess: beating(
+    assess: withHeartbeat(
       (ref: ClusterRef, context: Parameters<typeof assess>[2]) => assess(deps, ref, context),
       passFailure,
     ),

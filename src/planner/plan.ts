@@ -27,7 +27,7 @@ import { planStamps } from './operations/stamps/claims.ts';
 import { continueRollout, planRollout, waitInRollout } from './operations/rollout/index.ts';
 import { planPodLabels } from './operations/repair/pod-labels.ts';
 import { planMoveLeader } from './operations/move-leader/index.ts';
-import { said } from './model/attribution.ts';
+import { attribution } from './model/attribution.ts';
 import { planLostDomain } from './operations/stamps/lost-domain.ts';
 import { planResourceStamps } from './operations/stamps/resource.ts';
 import { planCertificates, planSecurity, planHeldCertificates } from './operations/certificates/index.ts';
@@ -151,7 +151,10 @@ function stopOf(
   actor: Actor,
 ): { reason: string; message: string } | undefined {
   if (actor.paused !== undefined) {
-    return { reason: 'Paused', message: `paused by ${said(actor.paused)}; send the signal resume to go on` };
+    return {
+      reason: 'Paused',
+      message: `paused by ${attribution(actor.paused)}; send the signal resume to go on`,
+    };
   }
   // Deleting a resource says more clearly than spec.paused what its owner wants.
   if (cluster.config.paused && operation !== 'deleteCluster') {
@@ -162,7 +165,7 @@ function stopOf(
   if (undo === undefined && isAborted && aborted.generation === cluster.generation) {
     return {
       reason: 'Aborted',
-      message: `${operation} was aborted by ${said(aborted)}; it starts again when the specification changes or the signal resync arrives`,
+      message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or the signal resync arrives`,
     };
   }
   const { failed } = actor;

@@ -1,12 +1,16 @@
 /** Works out the situation from what was observed. The one place where members are joined and the goal is judged. */
 import { leaderAmong } from './model/member-probe.ts';
-import { seatsOf } from './model/member-view.ts';
+import { memberViews } from './model/member-view.ts';
 import type { Observation } from './model/observation.ts';
 import type { Situation } from './model/situation.ts';
 import { upgradeGoal } from './operations/upgrade/goal.ts';
 
 /** The situation that was observed. */
 export function situationOf(observation: Observation): Situation {
-  const known = { ...observation, members: seatsOf(observation), leader: leaderAmong(observation.probes) };
+  const known = {
+    ...observation,
+    members: memberViews(observation),
+    leader: leaderAmong(observation.probes),
+  };
   return { ...known, goal: upgradeGoal(known) };
 }

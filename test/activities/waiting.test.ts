@@ -1,7 +1,7 @@
 /** Steps that wait: how a wait ends, and that it beats while it lasts. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { beating } from '../../src/activities/runtime/heartbeat.ts';
+import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import { time, waitUntil } from '../../src/activities/runtime/poll.ts';
 import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
@@ -150,7 +150,7 @@ describe('an activity', () => {
     vi.useFakeTimers();
     const environment = new ActivityEnvironment();
     let end = (): void => {};
-    const activity = beating(
+    const activity = withHeartbeat(
       () => new Promise<void>(resolve => (end = resolve)),
       error => error,
     );
@@ -167,7 +167,7 @@ describe('an activity', () => {
     vi.useFakeTimers();
     const environment = new ActivityEnvironment();
     const failure = ApplicationFailure.nonRetryable('no');
-    const activity = beating(
+    const activity = withHeartbeat(
       () => Promise.reject(new Error('raw')),
       () => failure,
     );

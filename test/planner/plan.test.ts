@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/planner/model/observation.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
 import { plan } from '../../src/planner/plan.ts';
-import { said } from '../../src/planner/model/attribution.ts';
+import { attribution } from '../../src/planner/model/attribution.ts';
 import { quorum } from '../../src/planner/checks/quorum.ts';
 import {
   aCluster,
@@ -141,7 +141,7 @@ describe('who asked', () => {
     [{ reason: 'a typo' }, 'somebody (a typo)'],
     [{}, 'somebody'],
   ])('%j', (request, expected) => {
-    expect(said(request)).toBe(expected);
+    expect(attribution(request)).toBe(expected);
   });
 });
 

@@ -31,14 +31,14 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ),
   ...exempt(DOMAIN, {
     membersHaveTheirData: ['strangers !== undefined'],
-    planLeftovers: ['obstacle !== undefined'],
+    planRemovedMembers: ['obstacle !== undefined'],
     onlyOurs: ['not (fault === undefined)', 'renamed !== undefined'],
     otherDomain: ['not (other === undefined)', 'not (other === undefined || other === asked)'],
   }),
   ...exempt(
     'a specification that becomes unusable in a restore: test/planner/operations/restore/growing.test.ts',
     {
-      planOpening: ['unusable !== undefined', 'unusable !== undefined && ready.length === seats.length'],
+      planOpening: ['unusable !== undefined', 'unusable !== undefined && ready.length === views.length'],
     },
   ),
   ...exempt('what may be the matter with the claim: test/planner/operations/restore/beginning.test.ts', {
@@ -59,15 +59,15 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(
     'disks that are mounted late, after a long outage: test/planner/operations/membership/long-outage.test.ts',
     {
-      mountLeftMs: ['not (pod === undefined || !saysEmpty(seat))'],
+      mountLeftMs: ['not (pod === undefined || !saysEmpty(view))'],
       lostSince: ['cluster.status.members?.details?.find(…)'],
     },
   ),
   ...exempt('a resource that is gone: test/planner/plan.test.ts', { plan: ['observation === undefined'] }),
   ...exempt(TYPES, {
-    lossTime: ['seat === undefined'],
+    lossTime: ['view === undefined'],
     unequal: ['not (fact?.ok === true)'],
-    leavingSeats: ['surplus <= 0'],
+    leavingMembers: ['surplus <= 0'],
     planMoveLeader: ['steps.length === 0'],
     missingPods: ['token === undefined'],
     AIMS: ['() => false'],
@@ -114,7 +114,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     'who is removed by somebody else, and volumes of the past: test/planner/checks/false-evidence.test.ts',
     {
       unexplainedLoss: 'all',
-      planLeftovers: ['not (waiting.length < seats.length)', 'unexplained'],
+      planRemovedMembers: ['not (waiting.length < views.length)', 'unexplained'],
       waitMs: [
         'ready',
         'not (ready)',
@@ -179,7 +179,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     lossOfClaim: ['runs'],
     mountLeftMs: ['not (pod === undefined)', 'pod.readyChangedAt is absent'],
     lostSince: ['after const detail = cluster.status.members?.details?.find(each => each.name === name);'],
-    graceLeftMs: ['not (!isExchanged && seat.claim?.home?.exists !== false)'],
+    graceLeftMs: ['not (!isExchanged && view.claim?.home?.exists !== false)'],
   }),
   ...exempt(
     'pods from which somebody took everything, when nothing else is left: test/planner/operations/create/create.test.ts',
@@ -217,13 +217,13 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     { mixed: ['not (asPlanned)'] },
   ),
   ...exempt('a member in a pod that was evicted: test/planner/checks/evidence.test.ts', {
-    lossOfPod: ['hasEnded(seat.pod)'],
+    lossOfPod: ['hasEnded(view.pod)'],
   }),
   ...exempt(RACE, {
     planReplacement: ['dead.sort(…)'],
     lastVersion: ['not (version === undefined || version === currentVersion)'],
     claimsInQuestion: ['!membership.known'],
-    membersMissing: ['seat.name === name'],
+    membersMissing: ['view.name === name'],
     claimOf: ['claim.deleting'],
     failedMember: [
       '!pod.owned || pod.deleting || pod.unheard === true || hasNoNode(pod)',
@@ -232,7 +232,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     latchedGoal: ['members.length === 0'],
     continueUpgrade: ['replacementIsDue(observation)', 'coming.deleting'],
     planUpgrade: ['first === undefined'],
-    lastGate: ['!observation.members.every(seat => runs(seat, to))', 'obstacle === undefined'],
+    lastGate: ['!observation.members.every(view => runs(view, to))', 'obstacle === undefined'],
   }),
   ...exempt('a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts', {
     graceOver: ['isExchanged'],

@@ -145,7 +145,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       "cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir'",
       'isAnybodyForgotten(observation)',
     ],
-    isProvedLost: ['not (lossOf(observation, seat) === undefined)'],
+    isProvedLost: ['not (lossOf(observation, view) === undefined)'],
   }),
   ...exempt('a status that is lost beside a confirmed restore: test/planner/restore/confirmation.test.ts', {
     identityIsRecorded: [
@@ -177,7 +177,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt(
     'the first member of a restore is removed by hand: test/planner/operations/restore/beginning.test.ts',
     {
-      lackOfListing: ['not (seats.length === 0 || seats.some(({ name }) => name === seed))'],
+      lackOfListing: ['not (views.length === 0 || views.some(({ name }) => name === seed))'],
     },
   ),
   ...exempt('a restore is edited after it has begun: test/activities/restore-in-motion.test.ts', {
@@ -218,7 +218,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       'clusterTemplate !== undefined',
     ],
     restoreOfCluster: ['spec.etcdCluster.name !== cluster || metadata.deletionTimestamp !== undefined'],
-    planOpening: ['not (isWhole && ready.length === seats.length)'],
+    planOpening: ['not (isWhole && ready.length === views.length)'],
     wordOf: ["decision.kind === 'operate'", 'not (failed === undefined)'],
     wordOfCluster: [
       "operation?.type === 'restoreCluster'",

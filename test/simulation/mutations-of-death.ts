@@ -40,7 +40,7 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose claim is being deleted is waited for without end',
     'memberIsEvictedWhileItsClaimGoes',
-    at('lossOfClaim', 'isGoing(seat.claim, pod)', 'false'),
+    at('lossOfClaim', 'isGoing(view.claim, pod)', 'false'),
   ),
   without(
     'a finalizer that was dropped stays away',

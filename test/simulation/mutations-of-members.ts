@@ -76,7 +76,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'pods and claims of members are cleared away',
     'nothingHappens',
-    at('leftOf', '!seats.some(seat => seat.name === object.name)', 'true'),
+    at('leftOf', '!views.some(view => view.name === object.name)', 'true'),
   ),
   without(
     'a member whose claim is being deleted is left alone',
@@ -133,8 +133,8 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'creationComesLate',
     at(
       'createMember',
-      'seen === undefined || seat?.id !== step.id || !seat.isLearner || seat.started',
-      'seen === undefined || seat === undefined',
+      'seen === undefined || view?.id !== step.id || !view.isLearner || view.started',
+      'seen === undefined || view === undefined',
     ),
   ),
   without(

@@ -33,7 +33,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'nodes that are registered anew are taken for lost at once',
     'nodesAreRegisteredAnew',
-    at('graceOfLossMs', 'Math.max(...seats.map(seat => graceLeftMs(observation, seat)))', '0'),
+    at('graceOfLossMs', 'Math.max(...views.map(view => graceLeftMs(observation, view)))', '0'),
   ),
   without(
     'nodes that are off while a cluster sleeps are taken for lost when it wakes',

@@ -14,7 +14,7 @@ import {
   type Step,
 } from '../../src/activities/index.ts';
 import type { WaitOutcome } from '../../src/activities/runtime/poll.ts';
-import { beating } from '../../src/activities/runtime/heartbeat.ts';
+import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
@@ -215,7 +215,7 @@ export function scriptedActivities(script: Script): Activities {
   const all = { ...Object.fromEntries(steps), assess };
   const beat = Object.entries(all).map(([name, activity]) => [
     name,
-    beating(activity as () => Promise<unknown>, error => error),
+    withHeartbeat(activity as () => Promise<unknown>, error => error),
   ]);
   return Object.fromEntries(beat) as unknown as Activities;
 }

@@ -1,6 +1,6 @@
 /** The activities of EtcdBackups. */
 import type { BackupStep, BackupStepOf } from '../../planner/backup/steps.ts';
-import { beating, beatingWithPulse } from '../runtime/heartbeat.ts';
+import { withHeartbeat, withProgressHeartbeat } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { passFailure } from '../runtime/failures.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -14,7 +14,7 @@ import { verifyBackup } from './verify-backup.ts';
 /** One activity a step kind, plus `assessBackup`. Each looks, acts once and looks again, and can run twice. */
 export function backupActivities(deps: Dependencies) {
   return {
-    assessBackup: beating(
+    assessBackup: withHeartbeat(
       (ref: ClusterRef, context: Parameters<typeof assessBackup>[2]) => assessBackup(deps, ref, context),
       passFailure,
     ),
@@ -24,21 +24,21 @@ export function backupActivities(deps: Dependencies) {
 
 function stepActivities(deps: Dependencies) {
   return {
-    beginBackup: beating(
+    beginBackup: withHeartbeat(
       (ref: ClusterRef, of: BackupStepOf<'beginBackup'>) => beginBackup(deps, ref, of),
       backupFailure,
     ),
-    takeSnapshot: beatingWithPulse(
-      (pulse, ref: ClusterRef, of: BackupStepOf<'takeSnapshot'>) =>
-        takeSnapshot(deps, pulse, { ref, step: of }),
+    takeSnapshot: withProgressHeartbeat(
+      (heartbeatDetails, ref: ClusterRef, of: BackupStepOf<'takeSnapshot'>) =>
+        takeSnapshot(deps, heartbeatDetails, { ref, step: of }),
       backupFailure,
     ),
-    verifyBackup: beatingWithPulse(
-      (pulse, ref: ClusterRef, of: BackupStepOf<'verifyBackup'>) =>
-        verifyBackup(deps, pulse, { ref, step: of }),
+    verifyBackup: withProgressHeartbeat(
+      (heartbeatDetails, ref: ClusterRef, of: BackupStepOf<'verifyBackup'>) =>
+        verifyBackup(deps, heartbeatDetails, { ref, step: of }),
       backupFailure,
     ),
-    pruneBackups: beating((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
-    releaseBackup: beating((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
+    pruneBackups: withHeartbeat((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),
+    releaseBackup: withHeartbeat((ref: ClusterRef) => releaseBackup(deps, ref), backupFailure),
   } satisfies Record<BackupStep['kind'], unknown>;
 }

@@ -1,5 +1,5 @@
 /** Says how far a run is, while it goes on: in heartbeats by the caller, here in the resource's status. */
-import type { Pulse } from '../runtime/heartbeat.ts';
+import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { messageOf } from '../runtime/failures.ts';
 import { type BackupRef, recordRun } from '../resource/etcd-backup.ts';
@@ -16,7 +16,7 @@ interface Of {
 /** Does the work, and notes what `watch` says of it every few seconds. A note that cannot be written is left out. */
 export async function withProgress<Result>(
   of: Of,
-  watch: () => Pulse,
+  watch: () => HeartbeatDetails,
   work: () => Promise<Result>,
 ): Promise<Result> {
   let noting: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export async function withProgress<Result>(
   }
 }
 
-async function noteProgress({ deps, ref, startedAt }: Of, { bytes, total }: Pulse): Promise<void> {
+async function noteProgress({ deps, ref, startedAt }: Of, { bytes, total }: HeartbeatDetails): Promise<void> {
   try {
     await recordRun(deps, { ref, startedAt }, status => ({
       ...status,

@@ -1,7 +1,7 @@
 /** A run of an EtcdBackup, as the code that carries it out passes it on. */
 import type { BackupRef } from '../resource/etcd-backup.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import type { Pulse } from '../runtime/heartbeat.ts';
+import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { BackupFolder } from './catalogue.ts';
 
 /** A run under way, with its store opened. */
@@ -11,5 +11,5 @@ export interface Run {
   readonly startedAt: string;
   readonly folder: BackupFolder;
   readonly bounds: { readonly signal: AbortSignal; readonly deadlineMs: number };
-  readonly pulse: Pulse;
+  readonly heartbeatDetails: HeartbeatDetails;
 }

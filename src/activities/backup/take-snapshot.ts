@@ -15,7 +15,7 @@ import { isSingleMade } from '../../planner/backup/plan.ts';
 import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
-import type { Pulse } from '../runtime/heartbeat.ts';
+import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { messageOf } from '../runtime/failures.ts';
 import {
@@ -42,10 +42,10 @@ type Step = BackupStepOf<'takeSnapshot'>;
 /** Makes the backup of the run that the step names, and records it. */
 export async function takeSnapshot(
   deps: Dependencies,
-  pulse: Pulse,
+  heartbeatDetails: HeartbeatDetails,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
-  await withRun({ deps, pulse, ref, step }, async (run, backup) => {
+  await withRun({ deps, heartbeatDetails, ref, step }, async (run, backup) => {
     const manifest = await obtainWithRoom(run);
     if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
     else await recordRun(deps, run, status => withWritten(status, manifest.entry));
@@ -53,13 +53,13 @@ export async function takeSnapshot(
   });
 }
 
-interface RunOrder extends Pick<Run, 'deps' | 'pulse' | 'ref'> {
+interface RunOrder extends Pick<Run, 'deps' | 'heartbeatDetails' | 'ref'> {
   readonly step: Pick<Step, 'startedAt' | 'secondsLeft'>;
 }
 
 /** Has something done with a run, whose store is opened and closed again. */
 export async function withRun(
-  { deps, pulse, ref, step }: RunOrder,
+  { deps, heartbeatDetails, ref, step }: RunOrder,
   act: (run: Run, backup: EtcdBackup) => Promise<void>,
 ): Promise<void> {
   const { startedAt } = step;
@@ -73,7 +73,7 @@ export async function withRun(
     const isBeside = isAsked && isSingleMade(backupFacts(backup), startedAt);
     const isPeriodic = isBeside || backupWithDefaults(backup.spec).schedule.kind !== 'once';
     const folder = folderOf(store, backup, isPeriodic);
-    await act({ deps, ref, startedAt, folder, bounds, pulse }, backup);
+    await act({ deps, ref, startedAt, folder, bounds, heartbeatDetails }, backup);
   } finally {
     await store.close();
   }
@@ -142,7 +142,7 @@ async function isStillOf({ member, clusterId }: SnapshotSource): Promise<void> {
 }
 
 async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest> {
-  const { deps, folder, bounds, startedAt, pulse } = run;
+  const { deps, folder, bounds, startedAt, heartbeatDetails } = run;
   const begun = deps.now();
   const { compression, verify } = backupWithDefaults(folder.backup.spec);
   await isStillOf(source);
@@ -158,9 +158,12 @@ async function stream(run: Run, source: SnapshotSource): Promise<BackupManifest>
       yield chunk;
     }
   }
-  const watch = (): Pulse => {
+  const watch = (): HeartbeatDetails => {
     const total = snapshot.expected();
-    return Object.assign(pulse, { bytes: snapshot.received(), ...(total !== undefined && { total }) });
+    return Object.assign(heartbeatDetails, {
+      bytes: snapshot.received(),
+      ...(total !== undefined && { total }),
+    });
   };
   const options = { ...bounds, writer: writerOf(folder.backup, startedAt, source.clusterId) };
   const { size } = await withProgress(run, watch, () => folder.store.put(key, hashed(), options));

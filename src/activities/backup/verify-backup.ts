@@ -12,7 +12,7 @@ import { EtcdError } from '../../etcd/port.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { settled, withFault, withSuccess } from '../../planner/backup/report.ts';
 import { judge, type ReadReport, type Verdict } from '../../planner/backup/verification.ts';
-import type { Pulse } from '../runtime/heartbeat.ts';
+import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { keyOn, writeManifest } from './catalogue.ts';
 import { BackupFailure } from './failure.ts';
@@ -27,10 +27,10 @@ type Step = BackupStepOf<'verifyBackup'>;
 /** Verifies the backup of the run that the step names, and ends the run. */
 export async function verifyBackup(
   deps: Dependencies,
-  pulse: Pulse,
+  heartbeatDetails: HeartbeatDetails,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
-  await withRun({ deps, pulse, ref, step }, async run => {
+  await withRun({ deps, heartbeatDetails, ref, step }, async run => {
     const manifest = await obtain(run);
     const { verdict, structure } = await verify(run, manifest);
     const known = structure ?? manifest.structure;

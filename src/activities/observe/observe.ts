@@ -22,7 +22,7 @@ import {
   peerService as buildPeerService,
 } from '../../objects/services.ts';
 import { rebuiltIdentity } from '../../planner/model/identity.ts';
-import { seatsOf } from '../../planner/model/member-view.ts';
+import { memberViews } from '../../planner/model/member-view.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
 import { currentHashes } from '../../planner/report/key-hashes.ts';
@@ -240,7 +240,7 @@ async function overlooked(kube: KubeClient, observation: Observation): Promise<s
   const hasClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
   const lacks = (objects: readonly { readonly name: string }[], member: string) =>
     !objects.some(({ name }) => name === member);
-  const names = seatsOf(observation)
+  const names = memberViews(observation)
     .filter(({ ours, name }) => ours && (lacks(pods, name) || (hasClaims && lacks(claims, name))))
     .map(({ name }) => name)
     .filter(name => !recordedNames(cluster).includes(name));

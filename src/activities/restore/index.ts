@@ -4,14 +4,14 @@ import { backupFailure } from '../backup/failure.ts';
 import type { RestoreRef } from '../resource/etcd-restore.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { passFailure, stepFailure } from '../runtime/failures.ts';
-import { beating } from '../runtime/heartbeat.ts';
+import { withHeartbeat } from '../runtime/heartbeat.ts';
 import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
 
 /** One activity a step kind, plus `assessRestore`. Each looks, acts once and looks again, and can run twice. */
 export function restoreActivities(deps: Dependencies) {
   return {
-    assessRestore: beating(
+    assessRestore: withHeartbeat(
       (ref: RestoreRef, context: Parameters<typeof assessRestore>[2]) => assessRestore(deps, ref, context),
       passFailure,
     ),
@@ -21,10 +21,10 @@ export function restoreActivities(deps: Dependencies) {
 
 function stepActivities(deps: Dependencies) {
   return {
-    examineBackup: beating(
+    examineBackup: withHeartbeat(
       (ref: RestoreRef, step: RestoreStepOf<'examineBackup'>) => examineBackup(deps, ref, step),
       backupFailure,
     ),
-    createRestored: beating((ref: RestoreRef) => createRestored(deps, ref), stepFailure),
+    createRestored: withHeartbeat((ref: RestoreRef) => createRestored(deps, ref), stepFailure),
   } satisfies Record<RestoreStep['kind'], unknown>;
 }

@@ -4,16 +4,16 @@ import { Context } from '@temporalio/activity';
 const BEAT_MS = 1_000;
 
 /** What a long activity says of itself in its heartbeats. */
-export type Pulse = { bytes?: number; total?: number; message?: string };
+export type HeartbeatDetails = { bytes?: number; total?: number; message?: string };
 
-/** As {@link beating}, with heartbeats that say how far the activity is. */
-export function beatingWithPulse<Arguments extends unknown[], Result>(
-  activity: (pulse: Pulse, ...args: Arguments) => Promise<Result>,
+/** As {@link withHeartbeat}, with heartbeats that say how far the activity is. */
+export function withProgressHeartbeat<Arguments extends unknown[], Result>(
+  activity: (heartbeatDetails: HeartbeatDetails, ...args: Arguments) => Promise<Result>,
   asFailure: (error: unknown) => unknown,
 ): (...args: Arguments) => Promise<Result> {
   return (...args) => {
-    const pulse: Pulse = {};
-    return beatWhile(() => activity(pulse, ...args), { asFailure, pulse });
+    const heartbeatDetails: HeartbeatDetails = {};
+    return beatWhile(() => activity(heartbeatDetails, ...args), { asFailure, heartbeatDetails });
   };
 }
 
@@ -21,7 +21,7 @@ export function beatingWithPulse<Arguments extends unknown[], Result>(
  * Wraps an activity: heartbeats for as long as it runs, so that the death of this process is noticed within seconds,
  * and its errors become failures with a retry intent.
  */
-export function beating<Arguments extends unknown[], Result>(
+export function withHeartbeat<Arguments extends unknown[], Result>(
   activity: (...args: Arguments) => Promise<Result>,
   asFailure: (error: unknown) => unknown,
 ): (...args: Arguments) => Promise<Result> {
@@ -30,10 +30,13 @@ export function beating<Arguments extends unknown[], Result>(
 
 async function beatWhile<Result>(
   act: () => Promise<Result>,
-  { asFailure, pulse }: { readonly asFailure: (error: unknown) => unknown; readonly pulse?: Pulse },
+  {
+    asFailure,
+    heartbeatDetails,
+  }: { readonly asFailure: (error: unknown) => unknown; readonly heartbeatDetails?: HeartbeatDetails },
 ): Promise<Result> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(pulse), BEAT_MS);
+  const beat = setInterval(() => context.heartbeat(heartbeatDetails), BEAT_MS);
   try {
     return await act();
   } catch (error) {

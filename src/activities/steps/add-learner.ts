@@ -2,7 +2,7 @@ import { serialOf } from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { awaitsSuccessor } from '../../planner/operations/membership/replacements.ts';
-import { seatsOf } from '../../planner/model/member-view.ts';
+import { memberViews } from '../../planner/model/member-view.ts';
 import { plan } from '../../planner/plan.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -55,8 +55,8 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
   deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberAdded', message });
 }
 
-function isListed(observation: Parameters<typeof seatsOf>[0], { member }: AddLearner): boolean {
-  return seatsOf(observation).some(seat => seat.name === member);
+function isListed(observation: Parameters<typeof memberViews>[0], { member }: AddLearner): boolean {
+  return memberViews(observation).some(view => view.name === member);
 }
 
 /** Whether a member would be added now. Under which name no longer matters: this one is recorded as used. */

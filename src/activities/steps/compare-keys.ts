@@ -5,7 +5,7 @@ import type { KeyHashes } from '../../api/schemas/types.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
-import type { Pulse } from '../runtime/heartbeat.ts';
+import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { areComparable, hashMembers } from '../cluster/key-hashes.ts';
@@ -29,7 +29,11 @@ type Doing = { readonly ref: ClusterRef; readonly step: Extract<Step, { kind: 'c
  * PreconditionChanged as soon as a pod or container of a member is another one or is about to go: what it answers then is about
  * nobody. While it lasts, the heartbeat says how many have answered.
  */
-export async function compareKeys(deps: Dependencies, pulse: Pulse, { ref, step }: Doing): Promise<void> {
+export async function compareKeys(
+  deps: Dependencies,
+  heartbeatDetails: HeartbeatDetails,
+  { ref, step }: Doing,
+): Promise<void> {
   const { cluster, observation } = await stillPlanned(deps, ref, step);
   const pods = observation.pods.filter(pod => step.members.some(({ uid }) => uid === pod.uid));
   const { name, namespace, config } = observation.cluster;
@@ -38,7 +42,7 @@ export async function compareKeys(deps: Dependencies, pulse: Pulse, { ref, step 
   const ending = new AbortController();
   const signal = AbortSignal.any([ending.signal, Context.current().cancellationSignal]);
   const answered = (count: number): void => {
-    pulse.message = `hashing members: ${count} of ${pods.length} have answered`;
+    heartbeatDetails.message = `hashing members: ${count} of ${pods.length} have answered`;
   };
   const hashing = async () => {
     for (let round = 1; ; round += 1) {

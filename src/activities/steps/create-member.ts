@@ -3,7 +3,7 @@ import { memberClaim } from '../../objects/claim.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { memberPod } from '../../objects/pod.ts';
 import type { Step } from '../../planner/model/decision.ts';
-import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
+import { peerUrlOf, memberViews } from '../../planner/model/member-view.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
@@ -18,9 +18,9 @@ type CreateMember = Extract<Step, { kind: 'createMember' }>;
 export async function createMember(deps: Dependencies, ref: ClusterRef, step: CreateMember): Promise<void> {
   await readLivingCluster(deps.kube, ref);
   const seen = await observe(deps, ref);
-  const seats = seen === undefined ? [] : seatsOf(seen.observation);
-  const seat = seats.find(candidate => candidate.name === step.member);
-  if (seen === undefined || seat?.id !== step.id || !seat.isLearner || seat.started) {
+  const views = seen === undefined ? [] : memberViews(seen.observation);
+  const view = views.find(candidate => candidate.name === step.member);
+  if (seen === undefined || view?.id !== step.id || !view.isLearner || view.started) {
     throw preconditionChanged(`${step.member} (${step.id}) is no learner that is still to start`);
   }
   const { cluster, observation } = seen;
@@ -36,7 +36,7 @@ export async function createMember(deps: Dependencies, ref: ClusterRef, step: Cr
     const noted = version === undefined ? {} : { [ANNOTATION_DATA_VERSION]: version };
     await createOwned(deps.kube, stamped(claim, { ...identity, ...noted }), ref.uid);
   }
-  const members = seats.map(({ name }) => ({ name, peerUrl: peerUrlOf(observation, name) }));
+  const members = views.map(({ name }) => ({ name, peerUrl: peerUrlOf(observation, name) }));
   const pod = memberPod(cluster, {
     ...member,
     start: { state: 'join', members },

@@ -13,7 +13,7 @@ import { requestRestore } from '../restore/request.ts';
 import { disarmAlarms, fillVolume, startSeed, unpackBackup } from '../restore/seeding.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { stepFailure } from '../runtime/failures.ts';
-import { beating, beatingWithPulse } from '../runtime/heartbeat.ts';
+import { withHeartbeat, withProgressHeartbeat } from '../runtime/heartbeat.ts';
 import { addLearner } from './add-learner.ts';
 import { admitMembers } from './admit-members.ts';
 import { applyObjects } from './apply-objects.ts';
@@ -105,15 +105,16 @@ type StepActivities = {
 export function stepActivities(deps: Dependencies) {
   const performed = Object.entries(PERFORMED as Record<string, Perform<StepKind>>).map(
     ([kind, perform]) =>
-      [kind, beating((ref: ClusterRef, step: Step) => perform(deps, ref, step), stepFailure)] as const,
+      [kind, withHeartbeat((ref: ClusterRef, step: Step) => perform(deps, ref, step), stepFailure)] as const,
   );
   return {
     ...(Object.fromEntries(performed) as unknown as StepActivities),
-    compareKeys: beatingWithPulse(
-      (pulse, ref: ClusterRef, step: StepOf<'compareKeys'>) => compareKeys(deps, pulse, { ref, step }),
+    compareKeys: withProgressHeartbeat(
+      (heartbeatDetails, ref: ClusterRef, step: StepOf<'compareKeys'>) =>
+        compareKeys(deps, heartbeatDetails, { ref, step }),
       stepFailure,
     ),
-    fillVolume: beating(
+    fillVolume: withHeartbeat(
       (ref: ClusterRef, step: StepOf<'fillVolume'>) => fillVolume(deps, ref, step),
       backupFailure,
     ),

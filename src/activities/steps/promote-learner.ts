@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/model/decision.ts';
 import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/checks/caught-up.ts';
 import { everyVoterHealthy } from '../../planner/checks/preflight.ts';
-import type { Seat } from '../../planner/model/member-view.ts';
+import type { MemberView } from '../../planner/model/member-view.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import { situationOf } from '../../planner/situation.ts';
@@ -41,13 +41,13 @@ export async function promoteLearner(
     if (seen === undefined || seen.observation.cluster.deleting)
       throw preconditionChanged('the resource is gone');
     const observation = situationOf(seen.observation);
-    const { members: seats } = observation;
-    const seat = seats.find(candidate => candidate.id === step.id);
-    if (observation.membership.known && seat === undefined)
+    const { members: views } = observation;
+    const view = views.find(candidate => candidate.id === step.id);
+    if (observation.membership.known && view === undefined)
       throw preconditionChanged(`${step.member} is no member`);
-    if (seat !== undefined && !seat.isLearner) return 'done';
-    if (!mayBePromoted(seat?.pod)) return 'trouble';
-    if (isSilent(observation, seat)) await writeEntry(deps, observation, step);
+    if (view !== undefined && !view.isLearner) return 'done';
+    if (!mayBePromoted(view?.pod)) return 'trouble';
+    if (isSilent(observation, view)) await writeEntry(deps, observation, step);
     since = isWell(observation, step.member) ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
     if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
@@ -80,8 +80,8 @@ function isWell(observation: Situation, member: string): boolean {
 }
 
 /** Whether the member is listed as started and does not answer. */
-function isSilent({ probes }: Situation, seat: Seat | undefined): boolean {
-  return seat?.started === true && probes[seat.name]?.answered !== true;
+function isSilent({ probes }: Situation, view: MemberView | undefined): boolean {
+  return view?.started === true && probes[view.name]?.answered !== true;
 }
 
 /** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. */

@@ -1,7 +1,7 @@
 import type { Step } from '../../planner/model/decision.ts';
 import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
 import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
-import { seatsOf } from '../../planner/model/member-view.ts';
+import { memberViews } from '../../planner/model/member-view.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import { observe } from '../observe/observe.ts';
@@ -30,8 +30,8 @@ export async function removeMember(
   step: Extract<Step, { kind: 'removeMember' }>,
 ): Promise<void> {
   const before = await observe(deps, ref);
-  const listed = before === undefined ? [] : seatsOf(before.observation);
-  if (before !== undefined && listed.length > 0 && !listed.some(seat => seat.id === step.id)) {
+  const listed = before === undefined ? [] : memberViews(before.observation);
+  if (before !== undefined && listed.length > 0 && !listed.some(view => view.id === step.id)) {
     await stopRemoved(deps, before.observation, step.member);
     return;
   }
@@ -66,7 +66,7 @@ export async function removeMember(
  */
 function successorOf(observation: Situation, { id }: { readonly id: string }): string | undefined {
   const { config, status } = observation.cluster;
-  const staying = observation.members.filter(seat => seat.id !== id);
+  const staying = observation.members.filter(view => view.id !== id);
   if (staying.length < config.size) return undefined;
   const learner = staying.find(({ isLearner }) => isLearner)?.name;
   return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
@@ -74,8 +74,8 @@ function successorOf(observation: Situation, { id }: { readonly id: string }): s
 
 /** What another cluster has left on the volume is nobody's here to delete: the claim is kept for a while. */
 function bringsOtherData(observation: Situation, { id }: { readonly id: string }): boolean {
-  const seat = observation.members.find(candidate => candidate.id === id);
-  return seat !== undefined && seat.isLearner && otherClusterOf(observation, seat) !== undefined;
+  const view = observation.members.find(candidate => candidate.id === id);
+  return view !== undefined && view.isLearner && otherClusterOf(observation, view) !== undefined;
 }
 
 /** Where claims may not be changed (a quota, an admission webhook) the claim is kept for a while: no reason to keep the member. */

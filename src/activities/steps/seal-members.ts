@@ -1,7 +1,7 @@
 import { sealedAnnotations } from '../../objects/first-start.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { SealedMember } from '../../planner/model/steps/creation.ts';
-import { peerUrlOf, seatsOf } from '../../planner/model/member-view.ts';
+import { peerUrlOf, memberViews } from '../../planner/model/member-view.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -38,7 +38,7 @@ function stateOf(
   { membership, ...others }: Observation,
   { name, id, uid }: SealedMember,
 ): 'sealed' | 'open' | 'unstarted' | 'trouble' {
-  const seat = seatsOf({ membership, ...others }).find(candidate => candidate.id === id);
+  const seat = memberViews({ membership, ...others }).find(candidate => candidate.id === id);
   if (membership.known && seat === undefined) throw preconditionChanged(`${name} (${id}) is no member`);
   const pod = others.pods.find(candidate => candidate.owned && candidate.name === name);
   if (pod?.uid !== uid || pod.deleting) throw preconditionChanged(`the pod of ${name} is another one by now`);

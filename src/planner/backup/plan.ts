@@ -5,7 +5,7 @@ import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import { isElsewhere, objectLocation, serverOf } from '../../api/derived/backup-names.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
-import { said } from '../model/attribution.ts';
+import { attribution } from '../model/attribution.ts';
 import { isAhead } from './ahead.ts';
 import type {
   BackupActor,
@@ -33,7 +33,7 @@ export function planBackup(observation: BackupObservation | undefined, actor: Ba
     return backup.hasFinalizer ? operate('releaseBackup', { kind: 'releaseBackup' }) : { kind: 'gone' };
   }
   if (actor.paused !== undefined) {
-    const message = `paused by ${said(actor.paused)}; send the signal resume to go on`;
+    const message = `paused by ${attribution(actor.paused)}; send the signal resume to go on`;
     return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_LOOK_SECONDS };
   }
   if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));
@@ -123,7 +123,7 @@ function beginning(observation: BackupObservation, { requested }: BackupActor): 
   const { backup, now } = observation;
   const startedAt = startOf(backup, now);
   if (requested !== undefined)
-    return { kind: 'beginBackup', startedAt, requestedBy: said(requested).slice(0, 256) };
+    return { kind: 'beginBackup', startedAt, requestedBy: attribution(requested).slice(0, 256) };
   if (isAskedFor(backup, now))
     return { kind: 'beginBackup', startedAt, requestedBy: 'an upgrade of the cluster' };
   if (backup.config.suspended) return undefined;

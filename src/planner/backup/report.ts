@@ -9,7 +9,7 @@ import type {
   EtcdBackupStatus,
 } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
-import { said } from '../model/attribution.ts';
+import { attribution } from '../model/attribution.ts';
 import type { Transition } from '../model/transition.ts';
 import { isAhead } from './ahead.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
@@ -115,7 +115,7 @@ function unfinished(observation: BackupObservation, actor: BackupActor, startedA
         (isOverdue(observation, startedAt)
           ? `it was not done within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`
           : 'it ended without a result'))
-      : `stopped by ${said(aborted)}`;
+      : `stopped by ${attribution(aborted)}`;
   return {
     startedAt,
     ...(scheduledFor !== undefined && { scheduledFor }),
@@ -185,7 +185,8 @@ function conditionsOf(
       ? finding('ScheduleValid', 'Suspended')
       : condition,
   );
-  const paused = actor.paused && finding('Paused', 'PausedByPerson', `paused by ${said(actor.paused)}`);
+  const paused =
+    actor.paused && finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`);
   return [...conditions, ...(paused === undefined ? [] : [paused]), success(status)];
 }
 

@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { hasEnded } from '../model/member-names.ts';
 import type { ClaimFacts, Observation } from '../model/observation.ts';
 import { exchangeOf } from './exchanged-claims.ts';
-import type { Seat } from '../model/member-view.ts';
+import type { MemberView } from '../model/member-view.ts';
 
 /**
  * etcd's last words when it was told to be alone and found no log on its volume (tried with 3.5, 3.6 and 3.7). Not
@@ -22,68 +22,68 @@ const EMPTY_AMONG_PEERS = /(?:has already been bootstrapped|member count is uneq
  * Why the member can never come back, in words for people; undefined while it may. A Node that is gone is proof, but
  * nodes are sometimes registered anew: `spec.repair.replaceAfterSeconds` must pass first (see {@link graceLeftMs}).
  */
-export function lossOf(observation: Observation, seat: Seat): string | undefined {
-  if (seat.probe !== undefined || !seat.ours) return undefined;
+export function lossOf(observation: Observation, view: MemberView): string | undefined {
+  if (view.probe !== undefined || !view.ours) return undefined;
   const inPod = observation.cluster.status.storage?.kind === 'EmptyDir';
-  return inPod ? lossOfPod(observation, seat) : lossOfClaim(observation, seat);
+  return inPod ? lossOfPod(observation, view) : lossOfClaim(observation, view);
 }
 
-function lossOfPod(observation: Observation, seat: Seat): string | undefined {
-  if (seat.pod === undefined)
-    return isPodGone(observation, seat) ? 'its pod is gone, and its data was in the pod' : undefined;
+function lossOfPod(observation: Observation, view: MemberView): string | undefined {
+  if (view.pod === undefined)
+    return isPodGone(observation, view) ? 'its pod is gone, and its data was in the pod' : undefined;
   // What was in an emptyDir goes when a pod has ended, e.g. was evicted.
-  return hasEnded(seat.pod) ? 'its pod has ended, and its data was in the pod' : emptinessOf(seat);
+  return hasEnded(view.pod) ? 'its pod has ended, and its data was in the pod' : emptinessOf(view);
 }
 
-function lossOfClaim(observation: Observation, seat: Seat): string | undefined {
+function lossOfClaim(observation: Observation, view: MemberView): string | undefined {
   // Whoever owns a pod of its name: it may be its own, and its volume is in use.
-  const pod = seat.pod ?? observation.pods.find(({ name }) => name === seat.name);
+  const pod = view.pod ?? observation.pods.find(({ name }) => name === view.name);
   const runs = isRunning(pod);
-  if (seat.claim === undefined) {
+  if (view.claim === undefined) {
     // A claim that lost its labels or stamps is still there: no proof of anything.
-    const isThere = observation.claims.some(claim => claim.name === seat.name);
+    const isThere = observation.claims.some(claim => claim.name === view.name);
     return isThere || runs ? undefined : 'its claim is gone';
   }
-  const exchange = exchangeOf(observation, seat.claim);
+  const exchange = exchangeOf(observation, view.claim);
   if (exchange !== undefined) {
     // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
     return observation.membership.known && !runs ? exchange : undefined;
   }
-  if (isGoing(seat.claim, pod) && observation.membership.known)
+  if (isGoing(view.claim, pod) && observation.membership.known)
     return 'its claim is being deleted, and no pod can be started on it any more';
-  if (seat.claim.phase === 'Lost') return runs ? undefined : 'its claim has lost its volume';
-  const { home } = seat.claim;
+  if (view.claim.phase === 'Lost') return runs ? undefined : 'its claim has lost its volume';
+  const { home } = view.claim;
   // Its pod is collected soon after its Node is gone (Kubernetes, "Garbage collection of Pods"); one that is not may be elsewhere.
   if (home?.exists === false) return runs ? undefined : `its volume is on node ${home.node}, which is gone`;
-  return emptinessOf(seat);
+  return emptinessOf(view);
 }
 
 /** Kubernetes, "Storage Object in Use Protection": a pod that has ended keeps a claim from going, and no other one is started on it. */
-function isGoing({ deleting }: Pick<ClaimFacts, 'deleting'>, pod: Seat['pod']): boolean {
+function isGoing({ deleting }: Pick<ClaimFacts, 'deleting'>, pod: MemberView['pod']): boolean {
   return deleting && (pod === undefined || hasEnded(pod));
 }
 
 /** A pod of its name that is not ours may be its own, whose owner somebody took away: no proof of anything. */
-export function isPodGone({ pods }: Observation, { name }: Pick<Seat, 'name'>): boolean {
+export function isPodGone({ pods }: Observation, { name }: Pick<MemberView, 'name'>): boolean {
   return !pods.some(pod => pod.name === name);
 }
 
-function emptinessOf(seat: Seat): string | undefined {
-  return saysEmpty(seat) ? 'etcd found its volume empty' : undefined;
+function emptinessOf(view: MemberView): string | undefined {
+  return saysEmpty(view) ? 'etcd found its volume empty' : undefined;
 }
 
 /**
  * Whether etcd itself said that it found no log on its volume. A member that never started has every right to find it empty
  * among its peers; one that is sealed has none.
  */
-export function saysEmpty({ pod, started }: Seat): boolean {
+export function saysEmpty({ pod, started }: MemberView): boolean {
   if (pod?.trouble === undefined) return false;
   const { message } = pod.trouble;
   return pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
 }
 
 /** A pod that runs holds its volume, whatever became of the claim's object. */
-function isRunning(pod: Seat['pod']): boolean {
+function isRunning(pod: MemberView['pod']): boolean {
   return pod !== undefined && pod.phase === 'Running' && pod.trouble === undefined && !pod.deleting;
 }
 
@@ -101,11 +101,11 @@ export function lostSince(
  * Milliseconds for which a member is still waited for whose node is gone, or of whose claim a person may say that it is the right
  * one; 0: no longer, or its volume itself is gone.
  */
-export function graceLeftMs(observation: Observation, seat: Seat): number {
+export function graceLeftMs(observation: Observation, view: MemberView): number {
   const { cluster, now } = observation;
-  const isExchanged = seat.claim !== undefined && exchangeOf(observation, seat.claim) !== undefined;
-  if (!isExchanged && seat.claim?.home?.exists !== false) return 0;
-  const since = lostSince(observation, seat.name) ?? now;
+  const isExchanged = view.claim !== undefined && exchangeOf(observation, view.claim) !== undefined;
+  if (!isExchanged && view.claim?.home?.exists !== false) return 0;
+  const since = lostSince(observation, view.name) ?? now;
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);
 }
 
@@ -113,10 +113,10 @@ export function graceLeftMs(observation: Observation, seat: Seat): number {
  * Milliseconds for which a volume that etcd found empty may still be a disk that is not mounted yet, as after a failure of
  * power; 0: no longer, or it is something else. Counted from when it was seen first, with the member not ready since.
  */
-export function mountLeftMs(observation: Observation, seat: Seat): number {
+export function mountLeftMs(observation: Observation, view: MemberView): number {
   const { cluster, now } = observation;
-  const { pod, name } = seat;
-  if (pod === undefined || !saysEmpty(seat)) return 0;
+  const { pod, name } = view;
+  if (pod === undefined || !saysEmpty(view)) return 0;
   // Machines that were without power for long ceased to be ready long ago, and have only just looked for their disks.
   const since = Math.max(pod.readyChangedAt ?? pod.createdAt, lostSince(observation, name) ?? now);
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);

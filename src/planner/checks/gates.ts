@@ -8,7 +8,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { isAtLeast } from '../../api/versions/compare.ts';
 import type { Obstacle } from '../model/obstacle.ts';
 import { onlyOurs } from './preflight.ts';
-import type { Seat } from '../model/member-view.ts';
+import type { MemberView } from '../model/member-view.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation, SituationWithoutGoal } from '../model/situation.ts';
 import { certificatesAreGood } from './certificates.ts';
@@ -39,19 +39,19 @@ export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstac
   if (uncertified !== undefined) return uncertified;
   const { membership } = observation;
   if (!membership.known) return { reason: 'NoQuorum', message: `no quorum answers: ${membership.message}` };
-  const { members: seats } = observation;
+  const { members: views } = observation;
   const gates: readonly (() => Obstacle | undefined)[] = [
-    () => onlyOurs(seats),
-    () => unfinished(seats),
-    () => unwell(seats, gate.tolerated),
-    () => unsettled(observation, seats),
-    () => behind(seats),
-    () => unread(seats),
-    () => mixed(seats, gate.versions),
-    () => full(observation, seats, gate.tolerated),
-    () => unready(seats),
-    () => unquiet(observation, seats, gate.soakMs ?? 0),
-    () => different(observation, seats),
+    () => onlyOurs(views),
+    () => unfinished(views),
+    () => unwell(views, gate.tolerated),
+    () => unsettled(observation, views),
+    () => behind(views),
+    () => unread(views),
+    () => mixed(views, gate.versions),
+    () => full(observation, views, gate.tolerated),
+    () => unready(views),
+    () => unquiet(observation, views, gate.soakMs ?? 0),
+    () => different(observation, views),
   ];
   for (const passes of gates) {
     const obstacle = passes();
@@ -90,13 +90,13 @@ export function leaderSince({
   return since === undefined || since > now ? now : since;
 }
 
-function unfinished(seats: readonly Seat[]): Obstacle | undefined {
-  const found = seats.filter(seat => seat.isLearner || !seat.started);
+function unfinished(views: readonly MemberView[]): Obstacle | undefined {
+  const found = views.filter(view => view.isLearner || !view.started);
   return obstacle('LearnerPresent', found, 'has not become a full member yet');
 }
 
-function unwell(seats: readonly Seat[], tolerated: RegExp | undefined): Obstacle | undefined {
-  const faults = seats.flatMap(({ name, probe }) => {
+function unwell(views: readonly MemberView[], tolerated: RegExp | undefined): Obstacle | undefined {
+  const faults = views.flatMap(({ name, probe }) => {
     if (probe === undefined) return [`${name} does not answer`];
     const errors = probe.errors.filter(error => tolerated?.test(error) !== true);
     return errors.length > 0 ? [`${name}: ${errors.join(', ')}`] : [];
@@ -104,8 +104,8 @@ function unwell(seats: readonly Seat[], tolerated: RegExp | undefined): Obstacle
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function unsettled(observation: SituationWithoutGoal, seats: readonly Seat[]): Obstacle | undefined {
-  const leaders = new Set(seats.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
+function unsettled(observation: SituationWithoutGoal, views: readonly MemberView[]): Obstacle | undefined {
+  const leaders = new Set(views.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
   if (leaders.size !== 1)
     return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };
   const waitMs = SAME_TERM_MS - (observation.now - (leaderSince(observation) ?? observation.now));
@@ -113,22 +113,22 @@ function unsettled(observation: SituationWithoutGoal, seats: readonly Seat[]): O
   return { reason: 'LeaderNew', message: 'the leader has led for less than 5 s', waitMs };
 }
 
-function behind(seats: readonly Seat[]): Obstacle | undefined {
-  const indexes = seats.map(({ probe }) => Number(probe?.raftIndex ?? 0));
+function behind(views: readonly MemberView[]): Obstacle | undefined {
+  const indexes = views.map(({ probe }) => Number(probe?.raftIndex ?? 0));
   const newest = Math.max(...indexes);
-  const lagging = seats.filter(({ probe }) => newest - Number(probe?.raftAppliedIndex ?? 0) >= MOST_LAG);
+  const lagging = views.filter(({ probe }) => newest - Number(probe?.raftAppliedIndex ?? 0) >= MOST_LAG);
   return obstacle('MembersBehind', lagging, `has not applied ${MOST_LAG} entries or more of the log`);
 }
 
-function unread(seats: readonly Seat[]): Obstacle | undefined {
-  const faults = seats.flatMap(({ name, probe }) =>
+function unread(views: readonly MemberView[]): Obstacle | undefined {
+  const faults = views.flatMap(({ name, probe }) =>
     probe === undefined || probe.read.ok ? [] : [`${name}: ${probe.read.message}`],
   );
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function mixed(seats: readonly Seat[], allowed: readonly string[] | undefined): Obstacle | undefined {
-  const versions = [...new Set(seats.map(({ probe }) => probe?.version ?? ''))];
+function mixed(views: readonly MemberView[], allowed: readonly string[] | undefined): Obstacle | undefined {
+  const versions = [...new Set(views.map(({ probe }) => probe?.version ?? ''))];
   const asPlanned =
     allowed === undefined ? versions.length === 1 : versions.every(each => allowed.includes(each));
   return asPlanned
@@ -138,12 +138,12 @@ function mixed(seats: readonly Seat[], allowed: readonly string[] | undefined): 
 
 function full(
   { cluster }: SituationWithoutGoal,
-  seats: readonly Seat[],
+  views: readonly MemberView[],
   tolerated: RegExp | undefined,
 ): Obstacle | undefined {
   if (tolerated?.test('NOSPACE') === true) return undefined;
   const { quotaBackendBytes: quota } = cluster.config.etcd;
-  const found = seats.filter(({ probe }) => (probe?.dbSize ?? 0) >= FULLEST * quota);
+  const found = views.filter(({ probe }) => (probe?.dbSize ?? 0) >= FULLEST * quota);
   return obstacle(
     'DatabaseNearlyFull',
     found,
@@ -151,21 +151,21 @@ function full(
   );
 }
 
-function unready(seats: readonly Seat[]): Obstacle | undefined {
-  const found = seats.filter(({ pod }) => pod === undefined || !pod.ready || pod.deleting);
+function unready(views: readonly MemberView[]): Obstacle | undefined {
+  const found = views.filter(({ pod }) => pod === undefined || !pod.ready || pod.deleting);
   return obstacle('MembersNotReady', found, 'has no pod that is ready');
 }
 
 /** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */
-function different({ hashes }: SituationWithoutGoal, seats: readonly Seat[]): Obstacle | undefined {
+function different({ hashes }: SituationWithoutGoal, views: readonly MemberView[]): Obstacle | undefined {
   // One member holds what it holds.
-  if (seats.length < 2) return undefined;
+  if (views.length < 2) return undefined;
   if (hashes === undefined) {
-    const members = seats.map(({ name, pod }) => ({ name, uid: pod?.uid ?? '' }));
+    const members = views.map(({ name, pod }) => ({ name, uid: pod?.uid ?? '' }));
     const message = 'whether the members hold the same keys has not been asked lately';
     return { reason: 'DataNotCompared', message, first: { kind: 'compareKeys', members } };
   }
-  const unknown = seats.flatMap(({ name }) => {
+  const unknown = views.flatMap(({ name }) => {
     const fact = hashes[name];
     return fact?.ok === true ? [] : [`${name}: ${fact?.message ?? 'was not asked'}`];
   });
@@ -173,7 +173,7 @@ function different({ hashes }: SituationWithoutGoal, seats: readonly Seat[]): Ob
     const message = `whether the members hold the same keys is not known: ${unknown.join('; ')}`;
     return { reason: 'DataNotCompared', message };
   }
-  const groups = Map.groupBy(seats, ({ probe }) =>
+  const groups = Map.groupBy(views, ({ probe }) =>
     isAtLeast(probe?.version ?? '', SAME_COMPACTION_SINCE) ? 'new' : 'old',
   );
   const found = [...groups.values()].flatMap(group => unequal(group, hashes));
@@ -183,8 +183,8 @@ function different({ hashes }: SituationWithoutGoal, seats: readonly Seat[]): Ob
 }
 
 /** What the members of a group say, when those that have compacted alike do not say the same. */
-function unequal(seats: readonly Seat[], hashes: NonNullable<Situation['hashes']>): string[] {
-  const said = seats.flatMap(({ name }) => {
+function unequal(views: readonly MemberView[], hashes: NonNullable<Situation['hashes']>): string[] {
+  const said = views.flatMap(({ name }) => {
     const fact = hashes[name];
     return fact?.ok === true ? [{ name, ...fact }] : [];
   });
@@ -196,18 +196,18 @@ function unequal(seats: readonly Seat[], hashes: NonNullable<Situation['hashes']
 
 function unquiet(
   observation: SituationWithoutGoal,
-  seats: readonly Seat[],
+  views: readonly MemberView[],
   soakMs: number,
 ): Obstacle | undefined {
   const { now } = observation;
   const youngest = Math.max(
-    ...seats.map(({ pod }) => Math.max(readySince(observation, pod), pod?.imageReplacedAt ?? 0)),
+    ...views.map(({ pod }) => Math.max(readySince(observation, pod), pod?.imageReplacedAt ?? 0)),
   );
   const quietMs = Math.max(QUIET_MS, soakMs);
   const waitMs = Math.min(quietMs, quietMs - (now - youngest));
   if (waitMs <= 0) return undefined;
   const message = `not every member has been ready for ${Math.max(10, soakMs / 1_000)} s`;
-  const ahead = seats.flatMap(({ pod }) => clockAhead(observation, pod));
+  const ahead = views.flatMap(({ pod }) => clockAhead(observation, pod));
   return { reason: 'Soaking', message: [message, ...ahead].join('; '), waitMs };
 }
 
@@ -234,7 +234,7 @@ function clockAhead({ now }: SituationWithoutGoal, pod: PodFacts | undefined): s
   ];
 }
 
-function obstacle(reason: string, found: readonly Seat[], fault: string): Obstacle | undefined {
+function obstacle(reason: string, found: readonly MemberView[], fault: string): Obstacle | undefined {
   return found.length === 0
     ? undefined
     : { reason, message: `${found.map(({ name }) => name).join(', ')} ${fault}` };

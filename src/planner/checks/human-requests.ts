@@ -3,7 +3,7 @@
  * on it names exact ids, and is planned like everything else), or done. Requests wait for each other.
  */
 import { goesToSleep } from '../model/hibernation.ts';
-import { isHealthy, type Seat } from '../model/member-view.ts';
+import { isHealthy, type MemberView } from '../model/member-view.ts';
 import type { PersonRequest } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
@@ -50,30 +50,30 @@ function admit(observation: Situation, request: PersonRequest): Said {
     return refused('the cluster is hibernated: set spec.hibernated to false first');
   if (!membership.known)
     return refused(`no quorum answers, so the members are not known: ${membership.message}`);
-  const { members: seats } = observation;
-  const seat = seats.find(({ name, id }) => [name, id].includes(request.target));
-  if (request.target !== '' && seat === undefined) {
-    const names = seats.map(({ name }) => name).join(', ');
+  const { members: views } = observation;
+  const view = views.find(({ name, id }) => [name, id].includes(request.target));
+  if (request.target !== '' && view === undefined) {
+    const names = views.map(({ name }) => name).join(', ');
     return refused(`${request.target} is no member; the members are ${names}`);
   }
-  return request.kind === 'restart' ? admitRestart(observation, seat) : admitFor(request.kind, seat);
+  return request.kind === 'restart' ? admitRestart(observation, view) : admitFor(request.kind, view);
 }
 
-function admitFor(kind: 'replaceMember' | 'moveLeader', seat: Seat | undefined): Said {
-  if (seat === undefined) return refused('it names no member');
-  const { name, id } = seat;
-  if (!seat.ours) return refused(`${name} was added by hand, and is not touched`);
-  if (seat.isLearner)
+function admitFor(kind: 'replaceMember' | 'moveLeader', view: MemberView | undefined): Said {
+  if (view === undefined) return refused('it names no member');
+  const { name, id } = view;
+  if (!view.ours) return refused(`${name} was added by hand, and is not touched`);
+  if (view.isLearner)
     return refused(`${name} is a learner: it becomes a voter by itself, and abort takes it back`);
   if (kind === 'replaceMember') return [id];
-  if (seat.leads) return { outcome: 'done', message: `${name} leads already` };
-  return isHealthy(seat) ? [id] : refused(`${name} is not seen healthy: it cannot lead`);
+  if (view.leads) return { outcome: 'done', message: `${name} leads already` };
+  return isHealthy(view) ? [id] : refused(`${name} is not seen healthy: it cannot lead`);
 }
 
-function admitRestart({ cluster, pods }: Situation, seat: Seat | undefined): Said {
+function admitRestart({ cluster, pods }: Situation, view: MemberView | undefined): Said {
   if (cluster.status.storage?.kind === 'EmptyDir')
     return refused('the members keep their data in their pods: a pod that is stopped is a lost member');
-  const meant = pods.filter(pod => pod.owned && (seat === undefined || pod.name === seat.name));
+  const meant = pods.filter(pod => pod.owned && (view === undefined || pod.name === view.name));
   return meant.length === 0 ? refused('there is no pod to restart') : meant.map(({ uid }) => uid);
 }
 
@@ -88,14 +88,14 @@ function follow(observation: Situation, request: PersonRequest, ids: readonly st
   if (restoreUnderWay(cluster) !== undefined)
     return refused(`a restore takes the place of the cluster, and of ${request.target} with it`);
   if (!membership.known) return ids;
-  const { members: seats } = observation;
-  const seat = seats.find(({ id }) => ids.includes(id));
+  const { members: views } = observation;
+  const view = views.find(({ id }) => ids.includes(id));
   if (request.kind === 'moveLeader') {
-    if (seat === undefined) return refused(`${request.target} is no member any more`);
-    return seat.leads ? { outcome: 'done', message: `${request.target} leads` } : ids;
+    if (view === undefined) return refused(`${request.target} is no member any more`);
+    return view.leads ? { outcome: 'done', message: `${request.target} leads` } : ids;
   }
-  const isWhole = seats.length >= cluster.config.size && !seats.some(({ isLearner }) => isLearner);
-  return seat === undefined && isWhole ? { outcome: 'done', message: `${request.target} was replaced` } : ids;
+  const isWhole = views.length >= cluster.config.size && !views.some(({ isLearner }) => isLearner);
+  return view === undefined && isWhole ? { outcome: 'done', message: `${request.target} was replaced` } : ids;
 }
 
 function refused(message: string): Said {

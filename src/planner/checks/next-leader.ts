@@ -1,5 +1,5 @@
 /** Who leads next when the leader is about to go. */
-import { isHealthy, type Seat } from '../model/member-view.ts';
+import { isHealthy, type MemberView } from '../model/member-view.ts';
 
 /** Entries of the log that a member may lack and still be level with the others. */
 const LEVEL = 1_000;
@@ -9,13 +9,13 @@ const LEVEL = 1_000;
  * there is another, and then the first, so that the answer does not change with every entry that is written.
  */
 export function successorOf(
-  seats: readonly Seat[],
+  views: readonly MemberView[],
   leaving: string,
   waiting: readonly string[] = [],
-): Seat | undefined {
-  const others = seats.filter(seat => !seat.isLearner && isHealthy(seat) && seat.name !== leaving);
-  const applied = ({ probe }: Seat): number => Number(probe?.raftAppliedIndex ?? 0);
+): MemberView | undefined {
+  const others = views.filter(view => !view.isLearner && isHealthy(view) && view.name !== leaving);
+  const applied = ({ probe }: MemberView): number => Number(probe?.raftAppliedIndex ?? 0);
   const newest = Math.max(...others.map(applied));
-  const level = others.filter(seat => newest - applied(seat) < LEVEL);
+  const level = others.filter(view => newest - applied(view) < LEVEL);
   return level.find(({ name }) => !waiting.includes(name)) ?? level[0];
 }

@@ -84,7 +84,7 @@ export const membersAreOurs: Check = observation => {
   const beginners = observation.members.filter(({ isLearner, started }) => isLearner && !started);
   const members = Object.entries(probes).filter(
     ([name, probe]) =>
-      probe.answered && (probe.clusterId === recorded || !beginners.some(seat => seat.name === name)),
+      probe.answered && (probe.clusterId === recorded || !beginners.some(view => view.name === name)),
   );
   const [foreign] = members.flatMap(([name, probe]) =>
     probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],

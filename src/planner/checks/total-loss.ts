@@ -7,7 +7,7 @@ import { unstampedClaims } from '../model/identity.ts';
 import { memberNames } from '../model/member-names.ts';
 import type { Observation } from '../model/observation.ts';
 import { graceLeftMs, lossOf, mountLeftMs } from './evidence.ts';
-import { lastKnownSeat } from '../model/member-view.ts';
+import { lastKnownView } from '../model/member-view.ts';
 
 /**
  * Whether the cluster had formed, no quorum answers, and of every member it is proved that its data is gone, for as long as a
@@ -25,11 +25,11 @@ function graceOfLossMs(observation: Observation): number | undefined {
   if (cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir') return undefined;
   // After a lost status it may be that of a member that nobody remembers.
   if (unstampedClaims(observation).length > 0) return undefined;
-  const seats = memberNames(observation).map(name => lastKnownSeat(observation, name));
-  if (seats.length === 0 || seats.some(seat => lossOf(observation, seat) === undefined)) return undefined;
+  const views = memberNames(observation).map(name => lastKnownView(observation, name));
+  if (views.length === 0 || views.some(view => lossOf(observation, view) === undefined)) return undefined;
   if (isAnybodyForgotten(observation)) return undefined;
-  const graceMs = Math.max(...seats.map(seat => graceLeftMs(observation, seat)));
-  return Math.max(graceMs, ...seats.map(seat => mountLeftMs(observation, seat)));
+  const graceMs = Math.max(...views.map(view => graceLeftMs(observation, view)));
+  return Math.max(graceMs, ...views.map(view => mountLeftMs(observation, view)));
 }
 
 /** Whether the status tells of nobody who was observed, and claims are there of others than those with which it began. */
@@ -46,9 +46,9 @@ function isAnybodyForgotten(observation: Observation): boolean {
 
 /** Whether it is proved that this member's data is gone, and was waited for long enough. */
 export function isProvedLost(observation: Observation, member: string): boolean {
-  const seat = lastKnownSeat(observation, member);
-  if (lossOf(observation, seat) === undefined) return false;
-  return graceLeftMs(observation, seat) === 0 && mountLeftMs(observation, seat) === 0;
+  const view = lastKnownView(observation, member);
+  if (lossOf(observation, view) === undefined) return false;
+  return graceLeftMs(observation, view) === 0 && mountLeftMs(observation, view) === 0;
 }
 
 /** What people are told while every volume looks lost, and what they can do; undefined when one does not. */
@@ -81,7 +81,7 @@ function waitingForVolumes(observation: Observation, graceMs: number): Obstacle 
 
 function lossesOf(observation: Observation): string {
   const each = memberNames(observation).map(
-    name => `${name}: ${lossOf(observation, lastKnownSeat(observation, name))}`,
+    name => `${name}: ${lossOf(observation, lastKnownView(observation, name))}`,
   );
   return each.join('; ');
 }

@@ -1,5 +1,5 @@
 /** Who asked, and why, as messages for people have it. */
-export function said(request: {
+export function attribution(request: {
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
 }): string {

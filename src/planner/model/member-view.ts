@@ -6,7 +6,7 @@ import { lastSerialOf } from './identity.ts';
 import { type AnsweredProbe, leads } from './member-probe.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 
-export interface Seat {
+export interface MemberView {
   readonly id: string;
   /** etcd's name of it, or the one that its peer URL tells while it has not started. */
   readonly name: string;
@@ -24,10 +24,10 @@ export interface Seat {
 }
 
 /** Every listed member, in the order of the serials; empty while no quorum tells. */
-export function seatsOf(observation: Observation): Seat[] {
+export function memberViews(observation: Observation): MemberView[] {
   const { membership, pods, claims, probes } = observation;
   if (!membership.known) return [];
-  const seats = membership.members.map(member => {
+  const views = membership.members.map(member => {
     const ownName = nameFromUrls(observation, member.peerUrls);
     const name = member.name === '' ? (ownName ?? member.peerUrls.join()) : member.name;
     const answer = probes[name];
@@ -45,11 +45,11 @@ export function seatsOf(observation: Observation): Seat[] {
       leads: leads(probe),
     };
   });
-  return seats.sort((a, b) => (serialOf(a.name) ?? 0) - (serialOf(b.name) ?? 0));
+  return views.sort((a, b) => (serialOf(a.name) ?? 0) - (serialOf(b.name) ?? 0));
 }
 
 /** A member as it was last known, when no quorum lists the members now: what Kubernetes and the member itself say of it. */
-export function lastKnownSeat({ cluster, pods, claims, probes }: Observation, name: string): Seat {
+export function lastKnownView({ cluster, pods, claims, probes }: Observation, name: string): MemberView {
   const known = cluster.status.members?.details?.find(detail => detail.name === name);
   const probe = probes[name];
   return {
@@ -78,24 +78,24 @@ export function nextMember({
   pods,
   claims,
   members,
-}: Pick<Observation, 'cluster' | 'pods' | 'claims'> & { readonly members: readonly Seat[] }): string {
+}: Pick<Observation, 'cluster' | 'pods' | 'claims'> & { readonly members: readonly MemberView[] }): string {
   const names = [...members, ...pods, ...claims].map(({ name }) => name);
   const serials = names.map(name => serialOf(name) ?? -1);
   return memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
 }
 
 /** A voter that answers, has a leader and raises no alarm. */
-export function isHealthy(seat: Seat): boolean {
-  return seat.probe !== undefined && seat.probe.read.ok && seat.probe.errors.length === 0;
+export function isHealthy(view: MemberView): boolean {
+  return view.probe !== undefined && view.probe.read.ok && view.probe.errors.length === 0;
 }
 
 /** Its pod is there, and nobody is ending it. */
-export function isStaying({ pod }: Seat): boolean {
+export function isStaying({ pod }: MemberView): boolean {
   return pod !== undefined && !pod.deleting;
 }
 
 /** What is wrong when a member is called as ours are, in another domain: it was changed under a living cluster. */
-function otherDomain({ cluster }: Observation, peerUrls: readonly string[]): Pick<Seat, 'domainFault'> {
+function otherDomain({ cluster }: Observation, peerUrls: readonly string[]): Pick<MemberView, 'domainFault'> {
   const { ClusterDomain: asked } = cluster.config.pod;
   const host = `.${cluster.name}.${cluster.namespace}.svc`;
   const [other] = peerUrls.filter(url => url.includes(host)).map(domainIn);

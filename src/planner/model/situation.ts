@@ -3,13 +3,13 @@
  * same facts again. A plain record that nobody changes.
  */
 import type { LeadingMember } from './member-probe.ts';
-import type { Seat } from './member-view.ts';
+import type { MemberView } from './member-view.ts';
 import type { Observation } from './observation.ts';
 import type { UpgradeGoal } from './upgrade-goal.ts';
 
 export interface Situation extends Observation {
   /** The members as a quorum lists them, in the order of their serials; none while no quorum tells. */
-  readonly members: readonly Seat[];
+  readonly members: readonly MemberView[];
   /** Who says that it leads; undefined while nobody does. */
   readonly leader: LeadingMember | undefined;
   /** The version that the members are to be brought to. */

@@ -79,9 +79,9 @@ function nothingIsMissing(observation: Situation): boolean {
 }
 
 function isWhole(observation: Situation): boolean {
-  const { members: seats } = observation;
-  const voters = seats.filter(({ isLearner, started }) => !isLearner && started);
-  return voters.length === observation.cluster.config.size && voters.length === seats.length;
+  const { members: views } = observation;
+  const voters = views.filter(({ isLearner, started }) => !isLearner && started);
+  return voters.length === observation.cluster.config.size && voters.length === views.length;
 }
 
 /** The lost one is gone, and the count is whole. Of one that somebody asked for, the request tells which. */
@@ -89,7 +89,7 @@ function isReplaced(findings: Findings): boolean {
   const { observation } = findings;
   const verdict = verdictOn(findings, 'replaceMember');
   if (verdict !== undefined) return verdict === 'done';
-  return isWhole(observation) && observation.members.every(seat => lossOf(observation, seat) === undefined);
+  return isWhole(observation) && observation.members.every(view => lossOf(observation, view) === undefined);
 }
 
 function isRolledOut(findings: Findings): boolean {
@@ -121,8 +121,8 @@ function isUpgraded(observation: Situation, { goal }: OperationStatus): boolean 
 
 /** Whether every member is ready with this version; false while no quorum lists them. */
 export function allRun(observation: Situation, version: string): boolean {
-  const { members: seats } = observation;
-  return seats.length > 0 && seats.every(seat => runs(seat, version));
+  const { members: views } = observation;
+  return views.length > 0 && views.every(view => runs(view, version));
 }
 
 /** The operation that carries out what people ask for. */

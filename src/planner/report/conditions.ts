@@ -10,7 +10,7 @@ import { awaitsSuccessor } from '../operations/membership/replacements.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
-import { said } from '../model/attribution.ts';
+import { attribution } from '../model/attribution.ts';
 import { tlsCondition } from '../operations/certificates/index.ts';
 import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { upgrading } from './upgrading.ts';
@@ -174,16 +174,16 @@ function healthy(findings: Findings): ConditionFinding {
 /** A member was lost and removed, and its successor is still to come. More members that are asked for are another matter. */
 function membersMissing(observation: Situation): string | undefined {
   const { config, status } = observation.cluster;
-  const { members: seats } = observation;
-  const voters = seats.filter(({ isLearner }) => !isLearner).length;
-  const isVoter = (name: string) => seats.some(seat => seat.name === name && !seat.isLearner);
+  const { members: views } = observation;
+  const voters = views.filter(({ isLearner }) => !isLearner).length;
+  const isVoter = (name: string) => views.some(view => view.name === name && !view.isLearner);
   const open = (status.replacements ?? []).filter(
     replacement =>
       awaitsSuccessor(replacement) ||
-      seats.some(seat => seat.name === replacement.replacedBy && seat.isLearner),
+      views.some(view => view.name === replacement.replacedBy && view.isLearner),
   );
   const lost = open.filter(({ member }) => !isVoter(member));
-  if (seats.length === 0 || lost.length === 0 || voters >= config.size) return undefined;
+  if (views.length === 0 || lost.length === 0 || voters >= config.size) return undefined;
   const names = lost.map(({ member }) => member).join(', ');
   return `${voters} of ${config.size} members: ${names} was lost, and its successor is still to come`;
 }
@@ -262,7 +262,7 @@ function heldUp({
 
 function paused({ observation, actor }: Findings): ConditionFinding[] {
   if (actor.paused !== undefined)
-    return [finding('Paused', 'PausedByPerson', `paused by ${said(actor.paused)}`)];
+    return [finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`)];
   return observation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];
 }
 

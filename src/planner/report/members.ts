@@ -2,7 +2,7 @@
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/schemas/types.ts';
 import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf, lostSince } from '../checks/evidence.ts';
-import { lastKnownSeat, type Seat } from '../model/member-view.ts';
+import { lastKnownView, type MemberView } from '../model/member-view.ts';
 import { memberNames } from '../model/member-names.ts';
 import { type AnsweredProbe, leads, type MemberProbe } from '../model/member-probe.ts';
 import type { ClaimFacts, PodFacts } from '../model/observation.ts';
@@ -78,19 +78,19 @@ function nodeOf(
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
 function lossTime(observation: Situation, name: string): Pick<MemberDetail, 'lostSince'> {
-  const seat = observation.membership.known
+  const view = observation.membership.known
     ? observation.members.find(candidate => candidate.name === name)
-    : lastKnownSeat(observation, name);
+    : lastKnownView(observation, name);
   const before = lostSince(observation, name);
-  if (seat === undefined) return {};
-  if (lossOf(observation, seat) === undefined && !isBetweenStarts(seat, before)) return {};
+  if (view === undefined) return {};
+  if (lossOf(observation, view) === undefined && !isBetweenStarts(view, before)) return {};
   // Nobody is waited for while the cluster sleeps: it begins when it wakes.
   if (goesToSleep(observation)) return {};
   return { lostSince: timestamp(before ?? observation.now) };
 }
 
 /** A pod whose etcd found its volume empty is started again and again, and says nothing of it for a moment each time. */
-function isBetweenStarts({ pod, probe }: Seat, since: number | undefined): boolean {
+function isBetweenStarts({ pod, probe }: MemberView, since: number | undefined): boolean {
   if (since === undefined || pod === undefined || probe !== undefined) return false;
   return !pod.ready && !pod.deleting && pod.createdAt <= since;
 }

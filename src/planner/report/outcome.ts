@@ -5,7 +5,7 @@
 import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
 import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
-import { said } from '../model/attribution.ts';
+import { attribution } from '../model/attribution.ts';
 import { runs } from '../operations/upgrade/goal.ts';
 import { allRun, ASKED, isReached, requestFor, verdictOn } from './aims.ts';
 import type { Findings } from './conditions.ts';
@@ -60,7 +60,7 @@ function abortOf(findings: Findings, { type, goal }: OperationStatus): string | 
   const { decision, actor, observation } = findings;
   const { aborted } = actor;
   const isAborted = aborted?.operation === type && aborted.generation === observation.cluster.generation;
-  if (isAborted && decision.kind !== 'operate') return `aborted by ${said(aborted)}`;
+  if (isAborted && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;
   const isUnasked =
     ASKED[type] !== undefined && goal !== undefined && requestFor(findings, type) === undefined;
@@ -99,6 +99,6 @@ function takenBack(observation: Situation, { type, goal }: OperationStatus): str
 
 /** No member is between two versions: each is ready with what it is meant to run, and not all with the goal. */
 function hasStopped(observation: Situation, goal: string): boolean {
-  const { members: seats } = observation;
-  return seats.every(seat => runs(seat, seat.pod?.version ?? '')) && !allRun(observation, goal);
+  const { members: views } = observation;
+  return views.every(view => runs(view, view.pod?.version ?? '')) && !allRun(observation, goal);
 }

@@ -2,7 +2,7 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf } from '../checks/evidence.ts';
-import { lastKnownSeat, type Seat } from '../model/member-view.ts';
+import { lastKnownView, type MemberView } from '../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import type { Situation } from '../model/situation.ts';
 import { quorum } from '../checks/quorum.ts';
@@ -52,15 +52,15 @@ export function isQuorumImpossible(observation: Situation, members: readonly Obs
 }
 
 /** Voters that were added by hand: etcd counts them for a quorum, whatever the operator thinks of them. */
-function strangersOf(observation: Situation): readonly Seat[] {
-  return observation.members.filter(seat => !seat.ours && !seat.isLearner);
+function strangersOf(observation: Situation): readonly MemberView[] {
+  return observation.members.filter(view => !view.ours && !view.isLearner);
 }
 
 function votersOf(observation: Situation, members: readonly ObservedMember[]): readonly ObservedMember[] {
   const learners = observation.membership.known
     ? observation.members.flatMap(({ name, isLearner }) => (isLearner ? [name] : []))
     : members.flatMap(({ detail }) =>
-        lastKnownSeat(observation, detail.name).isLearner ? [detail.name] : [],
+        lastKnownView(observation, detail.name).isLearner ? [detail.name] : [],
       );
   return members.filter(({ detail }) => !learners.includes(detail.name));
 }
@@ -74,10 +74,10 @@ function isRunning({ pods }: Situation, name: string): boolean {
 
 /** What is known of a member's disk and of the pod on it, in words for people. */
 export function diskOf(observation: Situation, name: string): string {
-  const seat = lastKnownSeat(observation, name);
-  const loss = lossOf(observation, seat);
+  const view = lastKnownView(observation, name);
+  const loss = lossOf(observation, view);
   if (loss !== undefined) return `${name}: ${loss}`;
-  const { claim, pod } = seat;
+  const { claim, pod } = view;
   const onPod = observation.cluster.status.storage?.kind === 'EmptyDir';
   const disk = onPod ? 'its data is in its pod' : claimOf(claim);
   if (pod === undefined) {
@@ -90,7 +90,7 @@ export function diskOf(observation: Situation, name: string): string {
   return `${name}: ${disk}, its pod is ${pod.phase}`;
 }
 
-function claimOf(claim: ReturnType<typeof lastKnownSeat>['claim']): string {
+function claimOf(claim: ReturnType<typeof lastKnownView>['claim']): string {
   if (claim === undefined) return 'its claim is not found';
   if (claim.deleting) return 'its claim is being deleted';
   const { home } = claim;

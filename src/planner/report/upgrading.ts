@@ -43,8 +43,8 @@ function reasonOf(observation: Situation, goal: Goal, decision: Decision): Reaso
 
 function progressOf(observation: Situation, goal: Goal, decision: Decision): string {
   const { from, to, after, notes } = goal;
-  const { members: seats } = observation;
-  const done = seats.filter(seat => runs(seat, to)).length;
+  const { members: views } = observation;
+  const done = views.filter(view => runs(view, to)).length;
   const next =
     decision.kind === 'blocked'
       ? decision.message
@@ -52,7 +52,7 @@ function progressOf(observation: Situation, goal: Goal, decision: Decision): str
         ? decision.plan[0]?.summary
         : 'something else comes first';
   return [
-    `${allHaveRun(goal) ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${seats.length} members`,
+    `${allHaveRun(goal) ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${views.length} members`,
     `next: ${next ?? 'nothing'}`,
     ...notes,
     ...noteOnSize(observation),
@@ -63,10 +63,10 @@ function progressOf(observation: Situation, goal: Goal, decision: Decision): str
 /** Members of two versions are one thing at a time (operations/membership/scale.ts). */
 function noteOnSize(observation: Situation): string[] {
   const { config, status } = observation.cluster;
-  const { members: seats } = observation;
+  const { members: views } = observation;
   const waits = (status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster';
-  if (!waits || seats.length === 0 || seats.length === config.size) return [];
+  if (!waits || views.length === 0 || views.length === config.size) return [];
   return [
-    `spec.size is ${config.size}, and there are ${seats.length} members: taken up when the upgrade has ended`,
+    `spec.size is ${config.size}, and there are ${views.length} members: taken up when the upgrade has ended`,
   ];
 }

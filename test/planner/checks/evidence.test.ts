@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lossOf } from '../../../src/planner/checks/evidence.ts';
-import { seatsOf } from '../../../src/planner/model/member-view.ts';
+import { memberViews } from '../../../src/planner/model/member-view.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
 import { aClaim, aPod, aRunningCluster } from '../../worlds/builders.ts';
 
@@ -19,8 +19,8 @@ function silent(given: { pod?: Partial<PodFacts>; claims?: Observation['claims']
 }
 
 function verdict(observation: Observation): string | undefined {
-  const seat = seatsOf(observation).find(({ name }) => name === 'example-1');
-  return seat && lossOf(observation, seat);
+  const view = memberViews(observation).find(({ name }) => name === 'example-1');
+  return view && lossOf(observation, view);
 }
 
 const crashed = (message: string) => ({ ready: false, trouble: { reason: 'CrashLoopBackOff', message } });

@@ -5,7 +5,7 @@ import type { EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import { podFacts } from '../../../src/activities/observe/pod-facts.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { lossOf } from '../../../src/planner/checks/evidence.ts';
-import { lastKnownSeat, seatsOf } from '../../../src/planner/model/member-view.ts';
+import { lastKnownView, memberViews } from '../../../src/planner/model/member-view.ts';
 import { isTotalLoss } from '../../../src/planner/checks/total-loss.ts';
 import type { ClaimFacts, Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
@@ -76,7 +76,7 @@ describe('a key that a client has chosen', () => {
     expect(trouble?.message).toBe('apply request took too long');
     const pods = [aPod({ ready: false, trouble, firstStart })];
     const observation = aRunningCluster({ probes: {}, membership: UNKNOWN_MEMBERSHIP, pods }, 1);
-    expect(lossOf(observation, lastKnownSeat(observation, 'example-0'))).toBeUndefined();
+    expect(lossOf(observation, lastKnownView(observation, 'example-0'))).toBeUndefined();
     expect(isTotalLoss(observation)).toBe(false);
   });
 });
@@ -125,8 +125,8 @@ describe('a claim that has lost its volume', () => {
   const verdict = (given: Partial<Observation>) => {
     const lost = claims.map(claim => (claim.name === name ? { ...claim, phase: 'Lost' } : claim));
     const observation = aRunningCluster({ claims: lost, probes: silent, ...given });
-    const seat = seatsOf(observation).find(candidate => candidate.name === name);
-    return seat && lossOf(observation, seat);
+    const view = memberViews(observation).find(candidate => candidate.name === name);
+    return view && lossOf(observation, view);
   };
 
   it('says nothing of a member that runs and that only the operator does not reach', () => {

@@ -210,7 +210,7 @@ function bornIn({ cluster, pods }: Situation): { readonly settledIn?: string } {
  */
 function sealingSteps(observation: Situation, { token, members }: Incarnation): Step[] {
   const { cluster, membership, clientService } = observation;
-  const started = observation.members.filter(seat => seat.started);
+  const started = observation.members.filter(view => view.started);
   const open = unsealed(started);
   if (open.length > 0) return [{ kind: 'sealMembers', members: open }];
   if (cluster.status.clusterID === undefined || membership.known || clientService.exists) return [];
@@ -247,7 +247,7 @@ function everyPodMade({ pods }: Situation, incarnation: Incarnation): boolean {
 }
 
 function isMemberLost(observation: Situation): boolean {
-  return observation.members.some(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
+  return observation.members.some(view => !view.isLearner && lossOf(observation, view) !== undefined);
 }
 
 function everyPodReady(observation: Situation, members: readonly string[]): boolean {

@@ -8,18 +8,18 @@ import type { Decision } from '../../model/decision.ts';
 import { hasFailed, isPassedOver } from '../../checks/failed-steps.ts';
 import type { Situation } from '../../model/situation.ts';
 import { planLearner } from './learner.ts';
-import { planLeftovers } from './removed-members.ts';
+import { planRemovedMembers } from './removed-members.ts';
 import { planReplacement } from './replace.ts';
 import { planScale } from './scale.ts';
-import { isStaying, type Seat } from '../../model/member-view.ts';
+import { isStaying, type MemberView } from '../../model/member-view.ts';
 
 /** What the membership needs next; undefined when it is as asked for, or not known. */
 export function planMembership(observation: Situation): Decision | undefined {
-  const { members: seats } = observation;
-  if (seats.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
+  const { members: views } = observation;
+  if (views.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
   let passedOver: Decision | undefined;
-  for (const planner of [planReplacement, planLearner, planNextRemoval, planLeftovers, planScale]) {
-    const decision = planner(observation, seats);
+  for (const planner of [planReplacement, planLearner, planNextRemoval, planRemovedMembers, planScale]) {
+    const decision = planner(observation, views);
     if (decision === undefined) continue;
     if (decision.kind !== 'operate' || !isPassedOver(observation.actor, decision)) return decision;
     passedOver ??= decision;
@@ -28,11 +28,11 @@ export function planMembership(observation: Situation): Decision | undefined {
 }
 
 /** The removal after one that left nothing but claims, when it can be done at once. */
-function planNextRemoval(observation: Situation, seats: readonly Seat[]): Decision | undefined {
-  const left = planLeftovers(observation, seats);
+function planNextRemoval(observation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const left = planRemovedMembers(observation, views);
   if (left?.kind !== 'operate' || left.step.kind !== 'retireMember' || left.step.pods.length > 0)
     return undefined;
-  const next = planScale(observation, seats);
+  const next = planScale(observation, views);
   if (next?.kind !== 'operate' || next.step.kind === 'addLearner') return undefined;
   return isHeldUp(observation, next) ? undefined : next;
 }
@@ -47,7 +47,7 @@ export function continueRemoval(observation: Situation): Decision | undefined {
   const decision = planMembership(observation);
   if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
   const { id, dead } = decision.step;
-  const leaving = observation.members.find(seat => seat.id === id);
+  const leaving = observation.members.find(view => view.id === id);
   if (dead || leaving === undefined || leaving.isLearner || isStaying(leaving)) return undefined;
   return isHeldUp(observation, decision) ? undefined : decision;
 }

@@ -10,11 +10,11 @@ import { podChanges } from '../rollout/rendering.ts';
 import { unsealed } from '../stamps/seal.ts';
 import { isPodGone, saysEmpty } from '../../checks/evidence.ts';
 import { askedIds } from '../../checks/human-requests.ts';
-import { said } from '../../model/attribution.ts';
+import { attribution } from '../../model/attribution.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { awaitsSuccessor } from './replacements.ts';
 import { everyVoterHealthy, onlyOurs } from '../../checks/preflight.ts';
-import { type Seat } from '../../model/member-view.ts';
+import { type MemberView } from '../../model/member-view.ts';
 
 /** A learner that has not caught up after this long is given up. */
 const PATIENCE_MS = 600_000;
@@ -24,17 +24,17 @@ const STUCK_MS = 120_000;
 const PENDING = 'Unschedulable';
 
 /** The steps that finish the one learner there is; undefined when there is none. */
-export function planLearner(observation: Situation, seats: readonly Seat[]): Decision | undefined {
-  const learner = seats.find(seat => seat.isLearner);
+export function planLearner(observation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const learner = views.find(view => view.isLearner);
   if (learner === undefined) return undefined;
-  const obstacle = onlyOurs(seats);
+  const obstacle = onlyOurs(views);
   if (obstacle !== undefined) return blocked(obstacle);
   const operation = operationOf(observation);
   const undo = undoOf(observation, operation);
-  const fate = undo ?? fateOf(observation, seats, learner);
+  const fate = undo ?? fateOf(observation, views, learner);
   if (fate === undefined) return finish(observation, learner, operation);
   const { name: member, id } = learner;
-  const expected = seats.map(seat => seat.id);
+  const expected = views.map(view => view.id);
   const removal: Step = { kind: 'removeMember', member, id, expected, dead: false, ...fate };
   return undo === undefined ? operate(operation, [removal]) : undoing(operate(operation, [removal]));
 }
@@ -42,9 +42,9 @@ export function planLearner(observation: Situation, seats: readonly Seat[]): Dec
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
 export function operationOf(observation: Situation): Operation {
   if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
-  const { members: seats } = observation;
-  if (departing(observation, seats) !== undefined) return 'replaceMember';
-  const learner = seats.find(seat => seat.isLearner)?.name;
+  const { members: views } = observation;
+  if (departing(observation, views) !== undefined) return 'replaceMember';
+  const learner = views.find(view => view.isLearner)?.name;
   const open = (observation.cluster.status.replacements ?? []).some(
     replacement =>
       awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
@@ -56,10 +56,10 @@ export function operationOf(observation: Situation): Operation {
 function undoOf({ actor, cluster }: Situation, operation: Operation): Fate | undefined {
   const aborted = actor?.aborted;
   if (aborted?.operation !== operation || aborted.generation !== cluster.generation) return undefined;
-  return { reason: `${operation} was aborted by ${said(aborted)}` };
+  return { reason: `${operation} was aborted by ${attribution(aborted)}` };
 }
 
-function finish(observation: Situation, learner: Seat, operation: Operation): Decision {
+function finish(observation: Situation, learner: MemberView, operation: Operation): Decision {
   const { name: member, id, pod } = learner;
   const token = observation.cluster.status.incarnation?.token ?? '';
   const ahead: Step[] = [{ kind: 'promoteLearner', member, id }];
@@ -88,8 +88,8 @@ interface Fate {
 }
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
-function fateOf(observation: Situation, seats: readonly Seat[], learner: Seat): Fate | undefined {
-  if (seats.length > sizeForNow(observation, seats)) return { reason: 'fewer members are asked for' };
+function fateOf(observation: Situation, views: readonly MemberView[], learner: MemberView): Fate | undefined {
+  if (views.length > sizeForNow(observation, views)) return { reason: 'fewer members are asked for' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
   if (pod === undefined && lost !== undefined) return { reason: lost };
@@ -104,7 +104,7 @@ function fateOf(observation: Situation, seats: readonly Seat[], learner: Seat): 
 }
 
 /** Why a learner that has a pod takes too long; undefined while it has time. */
-function delayOf(observation: Situation, learner: Seat, pod: PodFacts): Fate | undefined {
+function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): Fate | undefined {
   const { now } = observation;
   const { trouble } = pod;
   const other = otherClusterOf(observation, learner);
@@ -122,7 +122,7 @@ function delayOf(observation: Situation, learner: Seat, pod: PodFacts): Fate | u
  * It may have begun to fill the volume, which nobody sees before it is listed as started. No pod can be placed on a volume whose node
  * is gone, and a learner never counted: nobody waits for the node to be registered anew.
  */
-function volumeLossOf({ claim }: Seat): string | undefined {
+function volumeLossOf({ claim }: MemberView): string | undefined {
   if (claim?.deleting === true || claim?.phase === 'Lost') return 'its volume is lost';
   return claim?.home?.exists === false
     ? `its volume is on node ${claim.home.node}, which is gone`
@@ -130,7 +130,7 @@ function volumeLossOf({ claim }: Seat): string | undefined {
 }
 
 /** Nothing is to be started on it, and nothing can be made beside it; the next learner has another name. */
-function isClaimOfAnother(observation: Situation, { name }: Seat): boolean {
+function isClaimOfAnother(observation: Situation, { name }: MemberView): boolean {
   return observation.claims.some(
     claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(observation, claim),
   );
@@ -139,7 +139,7 @@ function isClaimOfAnother(observation: Situation, { name }: Seat): boolean {
 /** The cluster as a member of which it came up, by the log that it found, before it was one of ours. */
 export function otherClusterOf(
   { cluster, probes }: Pick<Situation, 'cluster' | 'probes'>,
-  { name, started }: Pick<Seat, 'name' | 'started'>,
+  { name, started }: Pick<MemberView, 'name' | 'started'>,
 ): string | undefined {
   const probe = probes[name];
   if (started || probe?.answered !== true || probe.clusterId === cluster.status.clusterID) return undefined;
@@ -147,22 +147,22 @@ export function otherClusterOf(
 }
 
 /** It can never be given what it needs; the next learner has another name. */
-function isNameTaken({ pods, claims }: Situation, { name }: Seat): boolean {
+function isNameTaken({ pods, claims }: Situation, { name }: MemberView): boolean {
   return [...pods, ...claims].some(object => object.name === name && !object.owned);
 }
 
-function hasLostData(observation: Situation, seat: Seat): boolean {
+function hasLostData(observation: Situation, view: MemberView): boolean {
   if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim')
-    return isPodGone(observation, seat);
-  return seat.claim === undefined || volumeLossOf(seat) !== undefined;
+    return isPodGone(observation, view);
+  return view.claim === undefined || volumeLossOf(view) !== undefined;
 }
 
-function patienceWith(learner: Seat): number {
+function patienceWith(learner: MemberView): number {
   return isStuck(learner) ? STUCK_MS : PATIENCE_MS;
 }
 
 /** Its container cannot be started, and nothing but a change would help. */
-function isStuck({ pod, started }: Seat): boolean {
+function isStuck({ pod, started }: MemberView): boolean {
   return !started && pod?.trouble !== undefined && pod.trouble.reason !== PENDING;
 }
 
@@ -170,7 +170,11 @@ function isStuck({ pod, started }: Seat): boolean {
  * When the first pod of this learner was made, in milliseconds since the epoch: one that is evicted or deleted again and again
  * has no more time than another. A time that is still to come counts from now.
  */
-function firstPodAt({ cluster, now }: Situation, { id }: Pick<Seat, 'id'>, { createdAt }: PodFacts): number {
+function firstPodAt(
+  { cluster, now }: Situation,
+  { id }: Pick<MemberView, 'id'>,
+  { createdAt }: PodFacts,
+): number {
   const { learner } = cluster.status;
   const noted = learner?.id === id ? parseTimestamp(learner.since) : undefined;
   return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;

@@ -10,7 +10,7 @@ import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { operationOf } from './learner.ts';
 import { onlyOurs } from '../../checks/preflight.ts';
-import type { Seat } from '../../model/member-view.ts';
+import type { MemberView } from '../../model/member-view.ts';
 
 /** What is left of one that is no member any more. */
 interface Left {
@@ -20,13 +20,16 @@ interface Left {
 }
 
 /** Clears away one removed member; undefined when nothing is left of any, or what is left is waited for. */
-export function planLeftovers(observation: Situation, seats: readonly Seat[]): Decision | undefined {
-  const left = leftOf(observation, seats);
+export function planRemovedMembers(
+  observation: Situation,
+  views: readonly MemberView[],
+): Decision | undefined {
+  const left = leftOf(observation, views);
   const waiting = left.filter(each => waitMs(observation, each) > 0);
   const due = left.filter(each => !waiting.includes(each));
   const [first] = due;
   // Who waits may be the quorum, and who is listed one of the past.
-  const unexplained = waiting.length < seats.length ? undefined : unexplainedLoss(observation, waiting);
+  const unexplained = waiting.length < views.length ? undefined : unexplainedLoss(observation, waiting);
   if (first === undefined) return unexplained && blocked(unexplained);
   const of = (objects: readonly { name: string; uid: string }[]) =>
     objects.map(({ name, uid }) => ({ name, uid }));
@@ -34,19 +37,19 @@ export function planLeftovers(observation: Situation, seats: readonly Seat[]): D
   const retention = retentionOf(observation, first);
   const step: Step = { kind: 'retireMember', member, pods: of(pods), claims: of(claims), retention };
   // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
-  const obstacle = onlyOurs(seats) ?? unexplained;
+  const obstacle = onlyOurs(views) ?? unexplained;
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
   return undoing(operate(operationOf(observation), [step]));
 }
 
-function leftOf(observation: Situation, seats: readonly Seat[]): Left[] {
+function leftOf(observation: Situation, views: readonly MemberView[]): Left[] {
   const token = observation.cluster.status.incarnation?.token;
   const isLeft = (object: { name: string; owned: boolean; token: string | undefined; deleting: boolean }) =>
     object.owned &&
     object.token === token &&
     !object.deleting &&
-    !seats.some(seat => seat.name === object.name);
+    !views.some(view => view.name === object.name);
   const pods = observation.pods.filter(isLeft);
   // What a restore put aside is never deleted, also when it was brought back since.
   const claims = observation.claims.filter(

@@ -9,27 +9,27 @@ import type { Decision, Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
 import { nextIsCertified } from '../../checks/next-names.ts';
 import { requestUnderWay } from '../../checks/human-requests.ts';
-import { said } from '../../model/attribution.ts';
+import { attribution } from '../../model/attribution.ts';
 import { askedSeat } from './asked.ts';
 import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
 import { exchangeOf, vouchFor } from '../../checks/exchanged-claims.ts';
 import { onlyOurs, restHasQuorum } from '../../checks/preflight.ts';
 import { replacedLately } from './replacements.ts';
-import { isHealthy, type Seat } from '../../model/member-view.ts';
+import { isHealthy, type MemberView } from '../../model/member-view.ts';
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
-export function planReplacement(observation: Situation, seats: readonly Seat[]): Decision | undefined {
-  const dead = seats.filter(seat => !seat.isLearner && lossOf(observation, seat) !== undefined);
+export function planReplacement(observation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const dead = views.filter(view => !view.isLearner && lossOf(observation, view) !== undefined);
   const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
-  if (first === undefined) return planUnproved(observation, seats);
-  const step = removal(observation, seats, first);
+  if (first === undefined) return planUnproved(observation, views);
+  const step = removal(observation, views, first);
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
-  const isAsked = askedSeat(observation, seats)?.id === first.id;
+  const isAsked = askedSeat(observation, views)?.id === first.id;
   const obstacle =
-    onlyOurs(seats) ??
+    onlyOurs(views) ??
     (isAsked ? undefined : graceOver(observation, first)) ??
-    restHasQuorum(seats, first) ??
-    successorMayCome(observation, seats);
+    restHasQuorum(views, first) ??
+    successorMayCome(observation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const exceeded = isAsked ? undefined : budgetExceeded(observation, first);
   return exceeded === undefined
@@ -46,29 +46,29 @@ export function replacementIsDue(observation: Situation): boolean {
  * Somebody asked to have a member replaced that is not well, and that nothing proves to be lost. Adding its successor first is
  * what etcd refuses while it is away; removing it first takes a person who says that it may go.
  */
-function planUnproved(observation: Situation, seats: readonly Seat[]): Decision | undefined {
-  const asked = askedSeat(observation, seats);
-  if (asked === undefined || isHealthy(asked) || seats.length > observation.cluster.config.size)
+function planUnproved(observation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const asked = askedSeat(observation, views);
+  if (asked === undefined || isHealthy(asked) || views.length > observation.cluster.config.size)
     return undefined;
   const request = requestUnderWay(observation);
-  const reason = `${said(request ?? {})} asked to have it replaced, though nothing proves that its data is lost`;
-  const expected = seats.map(({ id }) => id);
+  const reason = `${attribution(request ?? {})} asked to have it replaced, though nothing proves that its data is lost`;
+  const expected = views.map(({ id }) => id);
   const { name: member, id } = asked;
   const step: Step = { kind: 'removeMember', member, id, expected, reason, dead: true };
-  const obstacle = onlyOurs(seats) ?? restHasQuorum(seats, asked) ?? successorMayCome(observation, seats);
+  const obstacle = onlyOurs(views) ?? restHasQuorum(views, asked) ?? successorMayCome(observation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const message = `${member} is not seen healthy, and nothing proves that its data is lost: it would be removed before its successor is added, and its volume kept`;
   return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
 }
 
 /** Nobody takes the place of one who is one too many. */
-function successorMayCome(observation: Situation, seats: readonly Seat[]): Obstacle | undefined {
-  return seats.length > observation.cluster.config.size ? undefined : nextIsCertified(observation);
+function successorMayCome(observation: Situation, views: readonly MemberView[]): Obstacle | undefined {
+  return views.length > observation.cluster.config.size ? undefined : nextIsCertified(observation);
 }
 
 function withConsent(
   observation: Situation,
-  { step, member, why }: { readonly step: Step; readonly member: Seat; readonly why: Obstacle },
+  { step, member, why }: { readonly step: Step; readonly member: MemberView; readonly why: Obstacle },
 ): Decision {
   const answer = consentTo(observation, { operation: 'replaceMember', ids: [member.id] }, why);
   return 'obstacle' in answer
@@ -76,19 +76,19 @@ function withConsent(
     : operate('replaceMember', [step], answer.approval);
 }
 
-function removal(observation: Situation, seats: readonly Seat[], { name, id }: Seat): Step {
-  const seat = seats.find(candidate => candidate.id === id);
-  const reason = (seat && lossOf(observation, seat)) ?? 'its data is lost';
-  const expected = seats.map(candidate => candidate.id);
+function removal(observation: Situation, views: readonly MemberView[], { name, id }: MemberView): Step {
+  const view = views.find(candidate => candidate.id === id);
+  const reason = (view && lossOf(observation, view)) ?? 'its data is lost';
+  const expected = views.map(candidate => candidate.id);
   return { kind: 'removeMember', member: name, id, expected, reason, dead: true };
 }
 
-function graceOver(observation: Situation, seat: Seat): Obstacle | undefined {
-  const left = graceLeftMs(observation, seat);
+function graceOver(observation: Situation, view: MemberView): Obstacle | undefined {
+  const left = graceLeftMs(observation, view);
   if (left === 0) return undefined;
-  const { claim } = seat;
+  const { claim } = view;
   const isExchanged = claim !== undefined && exchangeOf(observation, claim) !== undefined;
-  const lost = `${seat.name} is lost: ${lossOf(observation, seat)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
+  const lost = `${view.name} is lost: ${lossOf(observation, view)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
   return isExchanged
     ? {
         reason: 'ClaimExchanged',
@@ -101,12 +101,12 @@ function graceOver(observation: Situation, seat: Seat): Obstacle | undefined {
 }
 
 /** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
-function budgetExceeded({ cluster, now }: Situation, seat: Seat): Obstacle | undefined {
+function budgetExceeded({ cluster, now }: Situation, view: MemberView): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
-  const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== seat.name);
+  const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== view.name);
   if (lately.length < maxReplacementsPerHour) return undefined;
   return {
     reason: 'ReplacementBudget',
-    message: `${seat.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then approve of this one or raise it`,
+    message: `${view.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then approve of this one or raise it`,
   };
 }

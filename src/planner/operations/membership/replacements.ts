@@ -21,10 +21,10 @@ export function awaitsSuccessor({ replacedBy, notNeeded }: Replacement): boolean
  */
 export function replacementsAfter(observation: Situation): EtcdClusterStatus['replacements'] {
   const { replacements } = observation.cluster.status;
-  const { members: seats } = observation;
-  const isWhole = seats.length > 0 && seats.length >= observation.cluster.config.size;
+  const { members: views } = observation;
+  const isWhole = views.length > 0 && views.length >= observation.cluster.config.size;
   return replacements?.map(replacement =>
-    isWhole && awaitsSuccessor(replacement) && !seats.some(({ name }) => name === replacement.member)
+    isWhole && awaitsSuccessor(replacement) && !views.some(({ name }) => name === replacement.member)
       ? { ...replacement, notNeeded: true }
       : replacement,
   );

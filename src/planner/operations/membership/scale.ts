@@ -11,14 +11,14 @@ import { certificatesAreGood } from '../../checks/certificates.ts';
 import { departing, sizeForNow } from './asked.ts';
 import { operationOf } from './learner.ts';
 import { everyVoterHealthy, nobodyEnds, onlyOurs } from '../../checks/preflight.ts';
-import { isHealthy, isStaying, nextMember, peerUrlOf, type Seat } from '../../model/member-view.ts';
-import { farewell } from './stop-first.ts';
+import { isHealthy, isStaying, nextMember, peerUrlOf, type MemberView } from '../../model/member-view.ts';
+import { stopFirst } from './stop-first.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 
 interface Removal {
-  readonly seat: Seat;
+  readonly view: MemberView;
   /** Who goes after it, when that is known. */
-  readonly after: Seat | undefined;
+  readonly after: MemberView | undefined;
   readonly operation: Operation;
   readonly reason: string;
 }
@@ -27,35 +27,35 @@ interface Removal {
 const RETRY_MS = 600_000;
 
 /** The next change of size; undefined when the size is as asked for. */
-export function planScale(observation: Situation, seats: readonly Seat[]): Decision | undefined {
+export function planScale(observation: Situation, views: readonly MemberView[]): Decision | undefined {
   const { config, status } = observation.cluster;
   const wanted = config.size;
   // What cannot be carried out changes nothing, as is said of it; a lost member is replaced all the same.
-  const isByPlan = departing(observation, seats) === undefined && operationOf(observation) === 'scaleCluster';
+  const isByPlan = departing(observation, views) === undefined && operationOf(observation) === 'scaleCluster';
   if (isByPlan && specificationIsUsable(observation) !== undefined) return undefined;
   // Members of two versions are one thing at a time; a lost member is replaced all the same.
   if ((status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster') return undefined;
-  if (seats.length < sizeForNow(observation, seats)) return planAdd(observation, seats);
-  if (seats.length <= wanted) return undefined;
-  const departs = departing(observation, seats);
-  const [leaving, after] = leavingSeats(observation, seats);
+  if (views.length < sizeForNow(observation, views)) return planAdd(observation, views);
+  if (views.length <= wanted) return undefined;
+  const departs = departing(observation, views);
+  const [leaving, after] = leavingMembers(observation, views);
   if (leaving === undefined) return undefined;
   const reason = departs?.reason ?? 'fewer members are asked for';
   const operation = departs ? 'replaceMember' : 'scaleCluster';
-  return planRemove(observation, seats, { seat: leaving, after, operation, reason });
+  return planRemove(observation, views, { view: leaving, after, operation, reason });
 }
 
 /** The voters that go, the next one first; none while there are not more than are asked for. */
-export function leavingSeats(observation: Situation, seats: readonly Seat[]): Seat[] {
-  const surplus = seats.length - observation.cluster.config.size;
+export function leavingMembers(observation: Situation, views: readonly MemberView[]): MemberView[] {
+  const surplus = views.length - observation.cluster.config.size;
   if (surplus <= 0) return [];
-  const departs = departing(observation, seats);
-  return departs === undefined ? leastNeeded(seats).slice(0, surplus) : [departs.seat];
+  const departs = departing(observation, views);
+  return departs === undefined ? leastNeeded(views).slice(0, surplus) : [departs.view];
 }
 
-function planAdd(observation: Situation, seats: readonly Seat[]): Decision {
+function planAdd(observation: Situation, views: readonly MemberView[]): Decision {
   const member = nextMember(observation);
-  const expected = seats.map(seat => seat.id);
+  const expected = views.map(view => view.id);
   const token = observation.cluster.status.incarnation?.token ?? '';
   const steps: Step[] = [
     { kind: 'addLearner', member, peerUrl: peerUrlOf(observation, member), expected },
@@ -64,10 +64,10 @@ function planAdd(observation: Situation, seats: readonly Seat[]): Decision {
     { kind: 'promoteLearner', member, id: 'as added' },
   ];
   const obstacle =
-    onlyOurs(seats) ??
+    onlyOurs(views) ??
     serialsAreLeft(observation) ??
     triedLately(observation) ??
-    everyVoterHealthy(seats) ??
+    everyVoterHealthy(views) ??
     certificatesAreGood(observation) ??
     nextIsCertified(observation);
   return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
@@ -91,28 +91,28 @@ function triedLately({ cluster, now }: Situation): Obstacle | undefined {
 /** A leader hands over before it goes: clients would wait two seconds for an election otherwise. */
 function planRemove(
   observation: Situation,
-  seats: readonly Seat[],
-  { seat: leaving, after, operation, reason }: Removal,
+  views: readonly MemberView[],
+  { view: leaving, after, operation, reason }: Removal,
 ): Decision {
-  const expected = seats.map(seat => seat.id);
+  const expected = views.map(view => view.id);
   const { name: member, id } = leaving;
-  const to = leaving.leads ? successorOf(seats, member) : undefined;
+  const to = leaving.leads ? successorOf(views, member) : undefined;
   const steps: Step[] = [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
-    ...farewell(observation, seats, { seat: leaving, after, reason }),
+    ...stopFirst(observation, views, { view: leaving, after, reason }),
     { kind: 'removeMember', member, id, expected, reason, dead: false },
   ];
   // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
   // themselves, and nobody left has no leader to agree on.
-  const rest = seats.filter(seat => seat.id !== id);
+  const rest = views.filter(view => view.id !== id);
   const obstacle =
-    onlyOurs(seats) ?? everyVoterHealthy(isHealthy(leaving) ? seats : rest) ?? nobodyEnds(rest);
+    onlyOurs(views) ?? everyVoterHealthy(isHealthy(leaving) ? views : rest) ?? nobodyEnds(rest);
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
 /** Never the leader; who was stopped for it already, then unhealthy before healthy, then the newest first. */
-function leastNeeded(seats: readonly Seat[]): Seat[] {
-  const others = seats.filter(seat => !seat.leads);
+function leastNeeded(views: readonly MemberView[]): MemberView[] {
+  const others = views.filter(view => !view.leads);
   return others.sort(
     (a, b) =>
       Number(isStaying(a)) - Number(isStaying(b)) ||

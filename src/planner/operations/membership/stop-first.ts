@@ -7,7 +7,7 @@ import type { Step } from '../../model/decision.ts';
 import { hangs } from '../../model/member-names.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
 import { exchangeOf } from '../../checks/exchanged-claims.ts';
-import { isHealthy, type Seat } from '../../model/member-view.ts';
+import { isHealthy, type MemberView } from '../../model/member-view.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
 const FEWEST_VOTERS = 3;
@@ -17,21 +17,25 @@ const FEWEST_VOTERS = 3;
  * there: if the removal cannot follow, it is started again. Who is to be stopped after it is named, so that its clients are led
  * away in the same time.
  */
-export function farewell(
+export function stopFirst(
   observation: Observation,
-  seats: readonly Seat[],
-  { seat, after, reason }: { readonly seat: Seat; readonly after: Seat | undefined; readonly reason: string },
+  views: readonly MemberView[],
+  {
+    view,
+    after,
+    reason,
+  }: { readonly view: MemberView; readonly after: MemberView | undefined; readonly reason: string },
 ): Step[] {
   const { cluster, now } = observation;
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return [];
-  const voters = seats.length;
-  const there = stoppable(observation, voters, seat);
+  const voters = views.length;
+  const there = stoppable(observation, voters, view);
   if (there === undefined || hangs(there.pod, now)) return [];
   const next = after && stoppable(observation, voters - 1, after)?.pod;
   return [
     {
       kind: 'stopMember',
-      member: seat.name,
+      member: view.name,
       uid: there.pod.uid,
       claimUid: there.claim.uid,
       purpose: 'removal',
@@ -45,10 +49,10 @@ export function farewell(
 function stoppable(
   observation: Observation,
   voters: number,
-  seat: Seat,
+  view: MemberView,
 ): { readonly pod: PodFacts; readonly claim: ClaimFacts } | undefined {
-  const { pod, claim } = seat;
-  if (voters < FEWEST_VOTERS || !isHealthy(seat)) return undefined;
+  const { pod, claim } = view;
+  if (voters < FEWEST_VOTERS || !isHealthy(view)) return undefined;
   if (pod === undefined || claim === undefined) return undefined;
   const isItsOwn = exchangeOf(observation, claim) === undefined;
   return claim.deleting || claim.phase === 'Lost' || !isItsOwn ? undefined : { pod, claim };

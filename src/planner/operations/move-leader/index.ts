@@ -8,13 +8,13 @@ import { askedIds } from '../../checks/human-requests.ts';
 /** The hand-over; undefined when nobody asked, or when it is done. */
 export function planMoveLeader(observation: Situation): Decision | undefined {
   const ids = askedIds(observation, 'moveLeader');
-  const { members: seats } = observation;
-  const to = seats.find(seat => !seat.isLearner && ids.includes(seat.id));
-  const from = seats.find(seat => seat.leads);
+  const { members: views } = observation;
+  const to = views.find(view => !view.isLearner && ids.includes(view.id));
+  const from = views.find(view => view.leads);
   if (to === undefined || from?.id === to.id) return undefined;
   const steps: Step[] =
     from === undefined ? [] : [{ kind: 'moveLeader', from: from.name, to: to.name, toId: to.id }];
-  const obstacle = everyVoterHealthy(seats);
+  const obstacle = everyVoterHealthy(views);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length === 0 ? undefined : operate('moveLeader', steps);
 }

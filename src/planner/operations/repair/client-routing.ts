@@ -5,7 +5,7 @@
  */
 import type { Decision, Step } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
-import { leavingSeats } from '../membership/scale.ts';
+import { leavingMembers } from '../membership/scale.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
@@ -35,7 +35,7 @@ function isToStop(observation: Situation, { uid, clients }: PodFacts, next: Deci
   const { operation, step } = next;
   if ((step.kind === 'stopMember' || step.kind === 'replaceImage') && step.uid === uid) return true;
   if (clients !== 'withdrawn' || operation !== 'scaleCluster') return false;
-  return leavingSeats(observation, observation.members).some(({ pod }) => pod?.uid === uid);
+  return leavingMembers(observation, observation.members).some(({ pod }) => pod?.uid === uid);
 }
 
 /** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first. */

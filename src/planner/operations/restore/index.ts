@@ -11,11 +11,11 @@ import type { RestoreIdentity, StaleAlarm } from '../../model/steps/restore.ts';
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { saysEmpty } from '../../checks/evidence.ts';
-import { isHealthy, lastKnownSeat } from '../../model/member-view.ts';
+import { isHealthy, lastKnownView } from '../../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../../checks/total-loss.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { said } from '../../model/attribution.ts';
+import { attribution } from '../../model/attribution.ts';
 import { storageFor } from '../../model/storage.ts';
 import { admission, candidates } from '../../restore/preflight.ts';
 import { firstRestored } from '../../restore/first-restored.ts';
@@ -57,13 +57,13 @@ export function planOpening(observation: Situation): Decision | undefined {
   const { cluster, clientService } = observation;
   const under = restoreUnderWay(cluster);
   if (under === undefined || cluster.status.clusterID === undefined) return undefined;
-  const { members: seats } = observation;
+  const { members: views } = observation;
   const members = memberNames(observation);
-  const ready = seats.filter(({ pod }) => pod?.ready === true && !pod.deleting);
-  const serving = seats.filter(seat => !seat.isLearner && isHealthy(seat) && hasRevision(seat.probe, under));
-  const isWhole = seats.length === cluster.config.size;
+  const ready = views.filter(({ pod }) => pod?.ready === true && !pod.deleting);
+  const serving = views.filter(view => !view.isLearner && isHealthy(view) && hasRevision(view.probe, under));
+  const isWhole = views.length === cluster.config.size;
   const steps: Step[] = [
-    ...(isWhole && ready.length === seats.length ? [] : [{ kind: 'awaitMembers' as const, members }]),
+    ...(isWhole && ready.length === views.length ? [] : [{ kind: 'awaitMembers' as const, members }]),
     ...(clientService.exists
       ? []
       : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
@@ -71,9 +71,9 @@ export function planOpening(observation: Situation): Decision | undefined {
   ];
   // What cannot be carried out adds nobody (operations/membership/scale.ts).
   const unusable = isWhole ? undefined : specificationIsUsable(observation);
-  if (unusable !== undefined && ready.length === seats.length) return blocked(unusable, steps);
-  if (isWhole && ready.length === seats.length && serving.length < seats.length) {
-    const silent = seats.filter(seat => !serving.includes(seat)).map(({ name }) => name);
+  if (unusable !== undefined && ready.length === views.length) return blocked(unusable, steps);
+  if (isWhole && ready.length === views.length && serving.length < views.length) {
+    const silent = views.filter(view => !serving.includes(view)).map(({ name }) => name);
     const message = `${silent.join(', ')} cannot be read from at revision ${under.revision ?? '?'} yet`;
     return blocked({ reason: 'NotReadable', message, waitMs: 2_000 }, steps);
   }
@@ -116,7 +116,7 @@ function fence(observation: Situation): Step[] {
 /** Pods whose last words are all that proves that their volumes are empty, while every volume is lost. */
 function witnessesOf(observation: Situation): readonly PodFacts[] {
   if (!isTotalLoss(observation)) return [];
-  return observation.pods.filter(pod => pod.owned && saysEmpty(lastKnownSeat(observation, pod.name)));
+  return observation.pods.filter(pod => pod.owned && saysEmpty(lastKnownView(observation, pod.name)));
 }
 
 /** The rest of a restore, which goes on only when no pod of the members before is left. */
@@ -226,7 +226,7 @@ function abandoning({ actor, ...observation }: Situation, restore: RestoreOfClus
   const { name, uid } = restore;
   const { aborted } = actor ?? {};
   if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
-  const because = `aborted by ${said(aborted)}`;
+  const because = `aborted by ${attribution(aborted)}`;
   const isUnder = restoreUnderWay(observation.cluster)?.uid === uid;
   const steps: readonly Step[] = [
     { kind: 'abandonRestore', restore: { name, uid }, because },

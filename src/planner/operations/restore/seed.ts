@@ -5,7 +5,7 @@
 import type { Obstacle } from '../../model/obstacle.ts';
 import { isStampedOtherwise, stampThem, stampThemAnew } from '../../model/identity.ts';
 import type { MemberProbe } from '../../model/member-probe.ts';
-import { seatsOf } from '../../model/member-view.ts';
+import { memberViews } from '../../model/member-view.ts';
 import { claimsAreTheirOwn } from '../../checks/exchanged-claims.ts';
 import type { Observation } from '../../model/observation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
@@ -77,10 +77,10 @@ export function lackOfVolume(observation: Observation, seed: string): Obstacle |
  * it. What it was restored from is told of it alone, and etcd ends a member that was removed (server.go, "removed from the cluster").
  */
 export function lackOfListing(observation: Observation, seed: string): Obstacle | undefined {
-  const seats = seatsOf(observation);
-  if (seats.length === 0 || seats.some(({ name }) => name === seed)) return undefined;
+  const views = memberViews(observation);
+  if (views.length === 0 || views.some(({ name }) => name === seed)) return undefined;
   const { name = '' } = restoreUnderWay(observation.cluster) ?? {};
-  const listed = seats.map(seat => seat.name).join(', ');
+  const listed = views.map(view => view.name).join(', ');
   const message = `a quorum lists ${listed} and not ${seed}, onto whose volume the backup was brought: somebody has removed it. Nothing is recorded or opened to clients; abort the restore or delete EtcdRestore ${name}, and ask for another one`;
   return { reason: 'MemberRemoved', message };
 }

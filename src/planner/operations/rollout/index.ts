@@ -24,7 +24,7 @@ import type { Situation } from '../../model/situation.ts';
 import { podChanges } from './rendering.ts';
 import { membersWithoutPod, usableClaim } from '../repair/index.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
-import { said } from '../../model/attribution.ts';
+import { attribution } from '../../model/attribution.ts';
 import { handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
 
 /** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
@@ -101,10 +101,10 @@ export function planRollout(observation: Situation): Decision | undefined {
 
 /** Somebody asked for the restart of a member that does not answer, and the others do without it already. */
 function isStuck(observation: Situation, { pod }: Outdated): boolean {
-  const { members: seats } = observation;
-  const seat = seats.find(({ name }) => name === pod.name);
-  if (seat === undefined || isHealthy(seat) || asked(observation, pod).length === 0) return false;
-  return restHasQuorum(seats, seat) === undefined;
+  const { members: views } = observation;
+  const view = views.find(({ name }) => name === pod.name);
+  if (view === undefined || isHealthy(view) || asked(observation, pod).length === 0) return false;
+  return restHasQuorum(views, view) === undefined;
 }
 
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */
@@ -132,7 +132,7 @@ function outdated(observation: Situation): Outdated[] {
 function asked(observation: Situation, { uid }: PodFacts): string[] {
   const request = requestUnderWay(observation);
   if (request === undefined || !askedIds(observation, 'restart').includes(uid)) return [];
-  return [`${said(request)} asked for a restart`];
+  return [`${attribution(request)} asked for a restart`];
 }
 
 function rolloutSteps(observation: Situation, members: readonly Outdated[]): Step[] {

@@ -14,7 +14,7 @@ import {
 import { operate } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import { exchangeOf } from '../../checks/exchanged-claims.ts';
-import { type Seat } from '../../model/member-view.ts';
+import { type MemberView } from '../../model/member-view.ts';
 import type { ClaimFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 
@@ -24,11 +24,11 @@ export function planStamps(observation: Situation): Decision | undefined {
   const { clusterID, storage } = cluster.status;
   if (storage?.kind !== 'PersistentVolumeClaim') return undefined;
   if (!membership.known || membership.clusterId !== clusterID) return undefined;
-  const steps = observation.members.flatMap((seat): Step[] => {
-    const { claim } = seat;
-    if (!seat.ours || claim === undefined || claim.deleting) return [];
-    if (!runsOn(seat, claim) || exchangeOf(observation, claim) !== undefined) return [];
-    const annotations = lacking(seat, claim, clusterID);
+  const steps = observation.members.flatMap((view): Step[] => {
+    const { claim } = view;
+    if (!view.ours || claim === undefined || claim.deleting) return [];
+    if (!runsOn(view, claim) || exchangeOf(observation, claim) !== undefined) return [];
+    const annotations = lacking(view, claim, clusterID);
     if (Object.keys(annotations).length === 0) return [];
     return [{ kind: 'labelClaim', claim: claim.name, uid: claim.uid, labels: {}, annotations }];
   });
@@ -39,13 +39,13 @@ export function planStamps(observation: Situation): Decision | undefined {
  * A pod runs on the claim that was there before it: one that was made later under the same name, while the volume of the old one
  * was still in use, is another.
  */
-function runsOn({ pod }: Seat, claim: ClaimFacts): boolean {
+function runsOn({ pod }: MemberView, claim: ClaimFacts): boolean {
   return pod !== undefined && !pod.deleting && pod.createdAt >= (claim.createdAt ?? 0);
 }
 
 /** A member that answers under the id that the quorum lists has its data on this claim. */
 function lacking(
-  { id, probe }: Seat,
+  { id, probe }: MemberView,
   claim: ClaimFacts,
   clusterId: string,
 ): Readonly<Record<string, string | null>> {

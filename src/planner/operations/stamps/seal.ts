@@ -7,7 +7,7 @@ import { operate } from '../../model/answers.ts';
 import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { SealedMember } from '../../model/steps/creation.ts';
-import { type Seat } from '../../model/member-view.ts';
+import { type MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** Seals voters that have started; undefined when all are sealed. Learners are sealed on their way to become voters. */
@@ -20,7 +20,7 @@ export function planSealing(observation: Situation): Decision | undefined {
 }
 
 /** Those of these members whose pods can be sealed and are not. */
-export function unsealed(seats: readonly Seat[]): SealedMember[] {
+export function unsealed(seats: readonly MemberView[]): SealedMember[] {
   return seats.flatMap(({ ours, name, id, pod }) =>
     ours && pod?.firstStart === 'open' && !pod.deleting ? [{ name, id, uid: pod.uid }] : [],
   );

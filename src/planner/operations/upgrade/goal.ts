@@ -5,7 +5,7 @@
  */
 import { isAtLeast, minorOf } from '../../../api/versions/compare.ts';
 import { upgradeMayEnd } from '../../checks/gates.ts';
-import type { Seat } from '../../model/member-view.ts';
+import type { MemberView } from '../../model/member-view.ts';
 import type { SituationWithoutGoal } from '../../model/situation.ts';
 import type { Goal, UpgradeGoal } from '../../model/upgrade-goal.ts';
 import { hasArrived, type MemberVersions, upgradePath } from './path.ts';
@@ -24,21 +24,21 @@ export function upgradeGoal(observation: SituationWithoutGoal): UpgradeGoal {
 
 /** Every member runs the version, says that the cluster and its data have arrived in its minor, and is as well as before. */
 function isComplete(observation: SituationWithoutGoal, version: string): boolean {
-  const { members: seats } = observation;
+  const { members: views } = observation;
   return (
-    seats.length > 0 &&
-    seats.every(seat => runs(seat, version) && arrived(seat, minorOf(version) ?? '')) &&
+    views.length > 0 &&
+    views.every(view => runs(view, version) && arrived(view, minorOf(version) ?? '')) &&
     upgradeMayEnd(observation) === undefined
   );
 }
 
 /** Whether the member is ready, runs this version, and is meant to. */
-export function runs({ pod, probe }: Pick<Seat, 'pod' | 'probe'>, version: string): boolean {
+export function runs({ pod, probe }: Pick<MemberView, 'pod' | 'probe'>, version: string): boolean {
   return pod?.version === version && probe?.version === version && pod.ready && !pod.deleting;
 }
 
 /** Whether the member says that it has arrived in the minor. */
-export function arrived({ probe }: Pick<Seat, 'probe'>, minor: string): boolean {
+export function arrived({ probe }: Pick<MemberView, 'probe'>, minor: string): boolean {
   return probe !== undefined && hasArrived({ server: probe.version, ...probe.agreed }, minor);
 }
 
@@ -67,7 +67,7 @@ function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; t
   const later = [`spec.version is ${wanted} by now: taken up when every member runs ${to}`];
   if (wanted === from)
     return canGoBack(observation, latch) ? go(from, [], [`back from ${to}`]) : go(to, [], later);
-  const members = observation.members.map(seat => ({ ...saidBy(seat), server: from }));
+  const members = observation.members.map(view => ({ ...saidBy(view), server: from }));
   const answer = members.length === 0 ? undefined : pathFrom(observation, members);
   if (answer?.kind !== 'path') return go(to, [], later);
   const [first, ...after] = answer.hops;
@@ -107,13 +107,13 @@ function isHeldBack(observation: SituationWithoutGoal, to: string): boolean {
 
 function memberVersions(observation: SituationWithoutGoal): MemberVersions[] {
   const { currentVersion } = observation.cluster.status;
-  return observation.members.flatMap(seat => {
-    const server = seat.probe?.version ?? seat.pod?.version ?? currentVersion;
-    return server === undefined ? [] : [{ ...saidBy(seat), server }];
+  return observation.members.flatMap(view => {
+    const server = view.probe?.version ?? view.pod?.version ?? currentVersion;
+    return server === undefined ? [] : [{ ...saidBy(view), server }];
   });
 }
 
-function saidBy({ name, probe }: Seat): Omit<MemberVersions, 'server'> {
+function saidBy({ name, probe }: MemberView): Omit<MemberVersions, 'server'> {
   return { name, cluster: probe?.agreed?.cluster, storage: probe?.agreed?.storage };
 }
 

@@ -107,9 +107,9 @@ function passesSoon(obstacle: Obstacle | undefined): boolean {
 }
 
 function gates(observation: Situation, { from, to }: Goal): Obstacle | undefined {
-  const { members: seats } = observation;
-  const seen = seats.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
-  const isBegun = seats.some(seat => runs(seat, to));
+  const { members: views } = observation;
+  const seen = views.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
+  const isBegun = views.some(view => runs(view, to));
   const soakMs = isBegun ? observation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
   return nextMemberMayGo(observation, { versions: [from, to, ...seen], soakMs });
 }
@@ -117,13 +117,13 @@ function gates(observation: Situation, { from, to }: Goal): Obstacle | undefined
 /** Every member runs the version: now the cluster and its data are to arrive in it. */
 function agreement(observation: Situation, goal: Goal): Decision | undefined {
   const minor = minorOf(goal.to) ?? '';
-  const { members: seats } = observation;
-  const behind = seats.filter(seat => runs(seat, goal.to) && !arrived(seat, minor));
-  if (behind.length === 0 || behind.length + seats.filter(seat => arrived(seat, minor)).length < seats.length)
+  const { members: views } = observation;
+  const behind = views.filter(view => runs(view, goal.to) && !arrived(view, minor));
+  if (behind.length === 0 || behind.length + views.filter(view => arrived(view, minor)).length < views.length)
     return undefined;
-  const members = seats.map(({ name }) => name);
+  const members = views.map(({ name }) => name);
   const step: Step = { kind: 'awaitAgreement', members, minor };
-  const youngest = Math.max(...seats.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? 0));
+  const youngest = Math.max(...views.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? 0));
   if (observation.now - youngest < AGREEMENT_PATIENCE_MS) return operate('upgradeCluster', [step]);
   const names = behind.map(({ name }) => name).join(', ');
   const message = `every member runs ${goal.to}, and ${names} has not heard that the cluster arrived in ${minor}; the leader raises it when every member answers it`;
@@ -132,7 +132,7 @@ function agreement(observation: Situation, goal: Goal): Decision | undefined {
 
 /** Every member runs the version and the cluster has arrived in it: the last member passes a gate, too. */
 function lastGate(observation: Situation, { to }: Goal): Decision | undefined {
-  if (!observation.members.every(seat => runs(seat, to))) return undefined;
+  if (!observation.members.every(view => runs(view, to))) return undefined;
   const obstacle = upgradeMayEnd(observation);
   if (obstacle === undefined) return undefined;
   const { waitMs, message: because, first } = obstacle;

@@ -1,6 +1,6 @@
 /** Which pods an upgrade still has to move, which are on their way, and which version each is to run. */
 import { minorOf } from '../../../api/versions/compare.ts';
-import { isHealthy, type Seat } from '../../model/member-view.ts';
+import { isHealthy, type MemberView } from '../../model/member-view.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -57,10 +57,10 @@ export function isBroken(pod: PodFacts): boolean {
 }
 
 export function othersAreWell(observation: Situation, pod: PodFacts): boolean {
-  const { members: seats } = observation;
-  const others = seats.filter(({ name }) => name !== pod.name);
+  const { members: views } = observation;
+  const others = views.filter(({ name }) => name !== pod.name);
   return (
-    others.length >= quorum(seats.length) &&
-    others.every((seat: Seat) => isHealthy(seat) && seat.pod?.ready === true)
+    others.length >= quorum(views.length) &&
+    others.every((view: MemberView) => isHealthy(view) && view.pod?.ready === true)
   );
 }
