@@ -2,70 +2,18 @@
  * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
+import { PLANNERS } from './operations/index.ts';
 import { admission } from './operations/repair/client-routing.ts';
 import { about, idle, operate, undoing } from './model/answers.ts';
-import { planCreation } from './operations/create/index.ts';
 import { type Decision, OPERATIONS } from './model/decision.ts';
-import { planDeletion } from './operations/delete/index.ts';
 import type { PlannedUpon } from './model/steps/catalogue.ts';
 import type { Observation } from './model/observation.ts';
 import type { Actor } from './model/actor.ts';
 import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
-import { continueRemoval, planMembership } from './operations/membership/index.ts';
-import { planClaimLabels } from './operations/volumes/claim-labels.ts';
 import { hasFailed, isPassedOver, othersGoOn } from './checks/failed-steps.ts';
-import { planGrowth } from './operations/volumes/growth.ts';
-import { planHibernation, planRefusedHibernation } from './operations/hibernate/index.ts';
 import { restoreUnderWay } from './model/restore-of-cluster.ts';
-import { planTotalLoss } from './operations/restore/after-total-loss.ts';
-import { planOpening, planRestore } from './operations/restore/index.ts';
-import { planRediscovery } from './operations/stamps/rediscovery.ts';
-import { planRepair, planStrangers, planWaiting } from './operations/repair/index.ts';
-import { planSealing } from './operations/stamps/seal.ts';
-import { planStamps } from './operations/stamps/claims.ts';
-import { continueRollout, planRollout, waitInRollout } from './operations/rollout/index.ts';
-import { planPodLabels } from './operations/repair/pod-labels.ts';
-import { planMoveLeader } from './operations/move-leader/index.ts';
 import { attribution } from './model/attribution.ts';
-import { planLostDomain } from './operations/stamps/lost-domain.ts';
-import { planResourceStamps } from './operations/stamps/resource.ts';
-import { planCertificates, planSecurity, planHeldCertificates } from './operations/certificates/index.ts';
-import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './operations/upgrade/index.ts';
-
-/** What is looked at first goes first; each answers undefined when it has nothing to do. */
-const PLANNERS: readonly ((observation: Situation) => Decision | undefined)[] = [
-  planDeletion,
-  planResourceStamps,
-  planLostDomain,
-  planCertificates,
-  planPodLabels,
-  planRestore,
-  planRediscovery,
-  planCreation,
-  planSecurity,
-  planHibernation,
-  continueUpgrade,
-  continueRollout,
-  planSealing,
-  continueRemoval,
-  planRepair,
-  planMembershipOrCause,
-  planStrangers,
-  planOpening,
-  waitInRollout,
-  planTotalLoss,
-  planWaiting,
-  planMoveLeader,
-  planStamps,
-  planGrowth,
-  planUpgrade,
-  planRollout,
-  planClaimLabels,
-  planRefusedHibernation,
-  planRefusedUpgrade,
-  planHeldCertificates,
-];
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
@@ -77,18 +25,6 @@ export function decide(situation: Situation, actor: Actor): Decision {
   const seen = { ...situation, actor };
   const decision = admitting(firstDecision(seen, actor), seen, actor);
   return withActor(decision, actor);
-}
-
-/** What only a person takes out of the way. */
-const FOR_PEOPLE = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
-
-/** A change that waits for a member which is not started again until a person has done something waits for that. */
-function planMembershipOrCause(observation: Situation): Decision | undefined {
-  const decision = planMembership(observation);
-  if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
-  const cause = planWaiting(observation);
-  if (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason)) return decision;
-  return { ...decision, reason: cause.reason, message: `${decision.message}: ${cause.message}` };
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */

@@ -1,0 +1,100 @@
+/**
+ * The order of operations. The first planner that has something to do decides; each answers undefined when it has nothing to do. Above
+ * each stands why it does not stand further down.
+ */
+import type { Decision } from '../model/decision.ts';
+import type { Situation } from '../model/situation.ts';
+import { planCertificates, planHeldCertificates, planSecurity } from './certificates/index.ts';
+import { planCreation } from './create/index.ts';
+import { planDeletion } from './delete/index.ts';
+import { planHibernation, planRefusedHibernation } from './hibernate/index.ts';
+import { continueRemoval, planMembership } from './membership/index.ts';
+import { planMoveLeader } from './move-leader/index.ts';
+import { planRepair, planStrangers, planWaiting } from './repair/index.ts';
+import { planPodLabels } from './repair/pod-labels.ts';
+import { planTotalLoss } from './restore/after-total-loss.ts';
+import { planOpening, planRestore } from './restore/index.ts';
+import { continueRollout, planRollout, waitInRollout } from './rollout/index.ts';
+import { planStamps } from './stamps/claims.ts';
+import { planLostDomain } from './stamps/lost-domain.ts';
+import { planRediscovery } from './stamps/rediscovery.ts';
+import { planResourceStamps } from './stamps/resource.ts';
+import { planSealing } from './stamps/seal.ts';
+import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
+import { planClaimLabels } from './volumes/claim-labels.ts';
+import { planGrowth } from './volumes/growth.ts';
+
+export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)[] = [
+  // Whatever is wrong with a cluster that is to go need not be repaired.
+  planDeletion,
+  // A deletion may come at any time, and a lost status needs the stamps.
+  planResourceStamps,
+  // Under a wrong domain every step after this one would act on names that members do not use.
+  planLostDomain,
+  // Members and the operator need their certificates before they can talk at all.
+  planCertificates,
+  // Members without labels are not found by each other, and everything below would wait for them.
+  planPodLabels,
+  // A restore fences the members, so nothing may start or replace them meanwhile.
+  planRestore,
+  // An identity that was rebuilt is completed before its members are started or counted.
+  planRediscovery,
+  // Nothing below concerns a cluster that has not formed.
+  planCreation,
+  // Certificates of another way of TLS would lock running members out: nothing is started with them.
+  planSecurity,
+  // Repair would start again the pods that hibernation stops.
+  planHibernation,
+  // Repair would start the member that an upgrade stopped with the former version.
+  continueUpgrade,
+  // Repair would report the member that a rollout stopped as missing.
+  continueRollout,
+  // A voter that is not sealed could start on an empty volume at any restart.
+  planSealing,
+  // Repair would start the member that was stopped for its removal.
+  continueRemoval,
+  // A member whose volume is there comes back sooner by a start than by any change of the membership.
+  planRepair,
+  // Lost members go, learners finish and the size is reached before healthy members are touched.
+  planMembershipOrCause,
+  // Members are repaired and replaced under a foreign object of our name; nothing else is done.
+  planStrangers,
+  // Clients are let in after a restore when the membership is whole.
+  planOpening,
+  // A pod that a rollout stopped ends by itself; what follows would touch another member meanwhile.
+  waitInRollout,
+  // A restore is asked for only when repair and the membership have nothing left to do.
+  planTotalLoss,
+  // What keeps a member from its data holds back everything that is merely wished for.
+  planWaiting,
+  // A person waits for it; it needs healthy voters, which all above provides.
+  planMoveLeader,
+  // Claims say whose they are before a rollout or an upgrade stops the pods that prove it.
+  planStamps,
+  // It stops no member, and a full volume could stop an upgrade or a rollout.
+  planGrowth,
+  // New pods of the new version bring changed settings along, which a rollout would bring in a second round.
+  planUpgrade,
+  // It touches healthy members, so it waits for all that repairs.
+  planRollout,
+  // Nobody waits for labels of claims.
+  planClaimLabels,
+  // What is refused is said when nothing is left to do.
+  planRefusedHibernation,
+  // What is refused is said when nothing is left to do.
+  planRefusedUpgrade,
+  // Certificates that cannot be renewed are said when nothing is left to do.
+  planHeldCertificates,
+];
+
+/** What only a person takes out of the way. */
+const FOR_PEOPLE = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
+
+/** A change that waits for a member which is not started again until a person has done something waits for that. */
+function planMembershipOrCause(observation: Situation): Decision | undefined {
+  const decision = planMembership(observation);
+  if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
+  const cause = planWaiting(observation);
+  if (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason)) return decision;
+  return { ...decision, reason: cause.reason, message: `${decision.message}: ${cause.message}` };
+}
