@@ -24,7 +24,7 @@ import {
   type WatcherLogger,
   type WatcherMetrics,
 } from './model/ports.ts';
-import { type ReportDeps, reportStuck, reportUnavailable } from './temporal/reports.ts';
+import { type ReportDeps, reportStuck, reportUnavailable } from './conditions/reports.ts';
 import { startResync } from './queue/resync.ts';
 import { signal } from './temporal/signals.ts';
 import { failedDelivery, type TemporalPort, temporalPort } from './temporal/client.ts';

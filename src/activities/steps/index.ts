@@ -8,9 +8,9 @@ import {
   fenceMembers,
   revertRestore,
   switchIncarnation,
-} from '../restore/incarnation.ts';
-import { requestRestore } from '../restore/request.ts';
-import { disarmAlarms, fillVolume, startSeed, unpackBackup } from '../restore/seeding.ts';
+} from './switch-incarnation.ts';
+import { requestRestore } from './request-restore.ts';
+import { disarmAlarms, fillVolume, startSeed, unpackBackup } from './seed-member.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { stepFailure } from '../runtime/failures.ts';
 import { withHeartbeat, withProgressHeartbeat } from '../runtime/heartbeat.ts';

@@ -1,7 +1,7 @@
 /** What the watcher finds out about Temporal, and says on the resources themselves. */
 import type { CoalescingQueue } from '../queue/coalescing-queue.ts';
 import { workflowId } from '../../api/names.ts';
-import type { ConditionWriter } from '../conditions/condition-writer.ts';
+import type { ConditionWriter } from './condition-writer.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
 import {
   type OwnFinding,
@@ -9,9 +9,9 @@ import {
   temporalUnavailable,
   workflowGoesOn,
   workflowStuck,
-} from '../conditions/own-conditions.ts';
+} from './own-conditions.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
-import type { TemporalPort, WorkflowProblem } from './client.ts';
+import type { TemporalPort, WorkflowProblem } from '../temporal/client.ts';
 
 export interface ReportDeps {
   readonly queue: CoalescingQueue;

@@ -24,10 +24,10 @@ import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { onLeader } from '../cluster/leader.ts';
-import { stillPlanned } from '../steps/still-planned.ts';
-import { createOwned } from '../steps/create-owned.ts';
+import { stillPlanned } from './still-planned.ts';
+import { createOwned } from './create-owned.ts';
 import { openObject, snapshotIn } from '../backup/examined-object.ts';
-import { endRestorePods } from './helper-pods.ts';
+import { endRestorePods } from './restore-pods.ts';
 import { readRestore } from '../resource/etcd-restore.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;

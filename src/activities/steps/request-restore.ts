@@ -4,7 +4,7 @@ import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { stillPlanned } from '../steps/still-planned.ts';
+import { stillPlanned } from './still-planned.ts';
 
 /** Makes the EtcdRestore, with all proofs looked at once more, and says what is lost: everything after the backup. */
 export async function requestRestore(

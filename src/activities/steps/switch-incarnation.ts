@@ -13,8 +13,8 @@ import { isControlledBy } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { stillPlanned } from '../steps/still-planned.ts';
-import { endRestorePods } from './helper-pods.ts';
+import { stillPlanned } from './still-planned.ts';
+import { endRestorePods } from './restore-pods.ts';
 import { recordFailure } from '../resource/etcd-restore.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
