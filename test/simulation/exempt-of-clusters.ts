@@ -234,6 +234,12 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     planUpgrade: ['first === undefined'],
     lastGate: ['!observation.members.every(view => runs(view, to))', 'obstacle === undefined'],
   }),
+  ...exempt(
+    'a Service that is somebody else’s, in an upgrade: test/planner/operations/upgrade/continuation.test.ts',
+    {
+      continueUpgrade: ['firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined'],
+    },
+  ),
   ...exempt('a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts', {
     graceOver: ['isExchanged'],
   }),
@@ -284,6 +290,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
         'stuck.some(({ finalizers = [] }) => finalizers.length > 0)',
         "not ('obstacle' in answer)",
       ],
+      OBJECT_STEPS: ['({ pods, because }) => `take away ${namesOf(pods)} without their nodes: ${because}`'],
     },
   ),
   ...exempt('Secrets whose names are taken: test/planner/checks/failed-steps.test.ts', {

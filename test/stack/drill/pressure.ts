@@ -65,7 +65,9 @@ export function pressureDrill(how: string, options: FleetOptions, pressure: Pres
       const ofClusters = runs.filter(({ workflowId }) => workflowId.startsWith('etcdcluster/'));
       for (const { during, at } of kills) {
         const after = lookedAtAgain(ofClusters, at);
-        console.log(`killed during ${during}: looked at again after ${spread(after)}`);
+        console.log(
+          `killed during ${during} at ${new Date(at).toISOString().slice(11, 23)}: looked at again after ${spread(after)}`,
+        );
         expect(after).toHaveLength(fleet.clusters.length);
       }
       const late = log.lateAnswers();

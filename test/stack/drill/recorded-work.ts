@@ -1,6 +1,6 @@
 /** What Temporal recorded of many workflows: whether their tasks were answered in time, and when somebody worked for them. */
 import type { Client } from '@temporalio/client';
-import { type TimedActivity, timedActivities } from './timeline.ts';
+import { millisecondsOf, type TimedActivity, timedActivities } from './timeline.ts';
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 type HistoryEvent = NonNullable<History['events']>[number];
@@ -33,13 +33,24 @@ export async function runsOf(client: Client, namespace: string, since: Date): Pr
  */
 export function tasksTimedOutTwice(runs: readonly RecordedRun[]): string[] {
   return runs.flatMap(({ workflowId, events }) =>
-    events.flatMap(({ eventId, workflowTaskScheduledEventAttributes: task }) => {
+    events.flatMap(({ eventId, workflowTaskScheduledEventAttributes: task }, at) => {
       const tries = task?.attempt ?? 1;
-      return tries > 2
-        ? [`event ${String(eventId)} of ${workflowId}: a workflow task was tried ${tries} times`]
-        : [];
+      if (tries <= 2) return [];
+      const around = events.slice(Math.max(0, at - EVENTS_AROUND), at + EVENTS_AROUND).map(sentenceOf);
+      return [
+        `event ${String(eventId)} of ${workflowId}: a workflow task was tried ${tries} times: ${around.join(', ')}`,
+      ];
     }),
   );
+}
+
+/** So many events before and after a task tell what it had to do, and when it was given out before. */
+const EVENTS_AROUND = 8;
+
+function sentenceOf(event: HistoryEvent): string {
+  const kind = Object.keys(event).find(key => key.endsWith('EventAttributes')) ?? 'unknown';
+  const at = new Date(millisecondsOf(event.eventTime));
+  return `${String(event.eventId)} ${kind.replace('EventAttributes', '')} ${at.toISOString().slice(11, 23)}`;
 }
 
 /** Milliseconds from a kill until each workflow was worked for again, the shortest first. */

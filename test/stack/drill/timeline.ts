@@ -41,7 +41,8 @@ export function timedActivities(events: readonly HistoryEvent[]): TimedActivity[
   });
 }
 
-function millisecondsOf(time: HistoryEvent['eventTime']): number {
+/** Milliseconds since 1970. */
+export function millisecondsOf(time: HistoryEvent['eventTime']): number {
   return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }
 
