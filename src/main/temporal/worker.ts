@@ -24,8 +24,12 @@ export interface WorkerParts {
 
 /** Each takes some 30 MiB and a quarter of a second of a processor at a start, and no operator has work for more. */
 const MOST_THREADS = 4;
-/** A cold replay takes up to 100 ms of a processor: with a fifth of one, so many end after two seconds of the ten they have. */
-const REPLAYS_A_THREAD = 4;
+/**
+ * A replay only computes, so more of them at once end no sooner, and each of them ends later: with four, and a fifth of a processor
+ * for them and the first passes, some took longer than the ten seconds of a task. A second one computes while the first
+ * waits for its history.
+ */
+const REPLAYS_A_THREAD = 2;
 
 /** How much a worker does at once, and where. */
 export function workerLimits({

@@ -5,10 +5,13 @@
  */
 import type { Facts } from './machine.ts';
 
-/** Events after which a run that waits continues as new. A cold replay of them takes less than 100 ms of a processor. */
-export const LONG_HISTORY = 150;
+/**
+ * Events after which a run that waits continues as new. A replay goes through every task of the history once more, and on a busy
+ * operator each takes as long as its event loop: with 110 events and a fifth of a processor the ten seconds of a task were too few.
+ */
+export const LONG_HISTORY = 60;
 /** The same for an entity whose operation is under way: it would rather wait for the end of that. */
-const LONG_BESIDE_OPERATION = 250;
+const LONG_BESIDE_OPERATION = 150;
 
 /** How long the history of a run is. */
 export function historyOf(run: {
