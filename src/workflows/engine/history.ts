@@ -10,14 +10,14 @@ import type { Facts } from './machine.ts';
  * operator each takes as long as its event loop: with 110 events and a fifth of a processor the ten seconds of a task were too few.
  */
 export const LONG_HISTORY = 60;
-/** The same for an entity whose operation is under way: it would rather wait for the end of that. */
-const LONG_BESIDE_OPERATION = 150;
+/** The same for what has work under way: an operation, which is handed back, and an entity beside it. */
+const VERY_LONG_HISTORY = 150;
 
 /** How long the history of a run is. */
 export function historyOf(run: {
   readonly historyLength: number;
   readonly continueAsNewSuggested: boolean;
 }): Facts['history'] {
-  if (run.historyLength >= LONG_BESIDE_OPERATION || run.continueAsNewSuggested) return 'veryLong';
+  if (run.historyLength >= VERY_LONG_HISTORY || run.continueAsNewSuggested) return 'veryLong';
   return run.historyLength >= LONG_HISTORY ? 'long' : 'short';
 }

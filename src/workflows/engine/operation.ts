@@ -191,7 +191,7 @@ function looked<K extends OperationKind>(
 ): To<K> {
   const next = rules.next(run.decision, assessment);
   if (next === undefined) return finish(run, { outcome: 'ended' }, assessment);
-  if (rules.handsBack && facts.history !== 'short' && run.control.abort === undefined)
+  if (rules.handsBack && facts.history === 'veryLong' && run.control.abort === undefined)
     return finish(run, { outcome: 'handedBack' }, assessment);
   const repeats = rules.countsRepeats ? repeatsOf(run, next) : 0;
   const after = { ...run, assessment, decision: next, repeats };

@@ -121,7 +121,7 @@ describe('an operation', () => {
   });
 
   it('hands back with a long history, unless it is aborted', () => {
-    const facts: Facts = { ...FACTS, history: 'long' };
+    const facts: Facts = { ...FACTS, history: 'veryLong' };
     expect(play([done, planned('b')], { facts }).run.outcome).toEqual({ outcome: 'handedBack' });
     const abort: OperationEvent<Plain> = { kind: 'control', control: { abort: {} } };
     expect(play([abort, done, planned('b')], { facts }).run.outcome?.outcome).toBe('aborted');
