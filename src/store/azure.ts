@@ -3,7 +3,7 @@
  * not committed is never seen, and Azure forgets it after a week by itself.
  */
 import { createHash } from 'node:crypto';
-import type { Opening, StoreSpec } from './adapters.ts';
+import type { Opening, StoreSpec } from './opening.ts';
 import { signAzure, type AzureAccount } from './azure-signing.ts';
 import { azureToken } from './azure-token.ts';
 import {

@@ -1,6 +1,6 @@
 /** Google Cloud Storage over its JSON API, with resumable uploads: the last request makes the object, if there is none. */
 import { STORES } from '../api/stores.ts';
-import type { Opening, StoreSpec } from './adapters.ts';
+import type { Opening, StoreSpec } from './opening.ts';
 import { atMostObjects } from './at-most.ts';
 import { googleToken } from './google-token.ts';
 import { type Authorize, HttpClient, HttpFailure, type HttpOptions } from './http.ts';

@@ -1,6 +1,7 @@
 /** Opens the store that a resource names. Each adapter, and what it needs, is loaded only when it is used. */
 import { STORE_ROWS } from '../api/stores.ts';
-import { openWith, type StoreSpec } from './adapters.ts';
+import { openWith } from './adapters.ts';
+import type { StoreSpec } from './opening.ts';
 import type { AllowedAddresses } from './addresses.ts';
 import type { HttpOptions } from './http.ts';
 import { StoreMemory } from './memory.ts';

@@ -1,7 +1,7 @@
 /** Alibaba Cloud OSS over its own REST API: its S3 mode does not promise that an object is never overwritten. */
 import { isIP } from 'node:net';
 import { STORES } from '../api/stores.ts';
-import type { Opening, StoreSpec } from './adapters.ts';
+import type { Opening, StoreSpec } from './opening.ts';
 import {
   type Authorize,
   type HttpAnswer,

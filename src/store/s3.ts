@@ -15,7 +15,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { Opening, StoreSpec } from './adapters.ts';
+import type { Opening, StoreSpec } from './opening.ts';
 import { atMostObjects, heldAtMost } from './at-most.ts';
 import { guardedAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';

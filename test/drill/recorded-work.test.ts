@@ -47,13 +47,16 @@ test('a cluster whose operation goes on is seen when a worker takes its step, an
   expect(lookedAtAgain(runs, 5_000)).toEqual([1_500, 3_000]);
 });
 
-test('a workflow task that was tried three times has timed out twice', () => {
+test('a workflow task that was tried three times has timed out twice, and is shown among the events around it', () => {
   const tried = (attempt: number) => {
-    const events = [{ eventId: 7, workflowTaskScheduledEventAttributes: { attempt } }];
+    const events = [
+      { eventId: 6, eventTime: timeOf(1_000), workflowExecutionSignaledEventAttributes: {} },
+      { eventId: 7, eventTime: timeOf(31_500), workflowTaskScheduledEventAttributes: { attempt } },
+    ];
     return { workflowId: 'etcdcluster/a', runId: 'a', events } as unknown as RecordedRun;
   };
   expect(tasksTimedOutTwice([tried(1), tried(2)])).toEqual([]);
   expect(tasksTimedOutTwice([tried(3)])).toEqual([
-    'event 7 of etcdcluster/a: a workflow task was tried 3 times',
+    'event 7 of etcdcluster/a: a workflow task was tried 3 times: 6 workflowExecutionSignaled 00:00:01.000, 7 workflowTaskScheduled 00:00:31.500',
   ]);
 });

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { StoreBlocks } from '../../src/api/derived/store-of-specification.ts';
 import { ANNOTATION_HOSTS } from '../../src/api/names.ts';
-import type { StoreSpec } from '../../src/store/adapters.ts';
+import type { StoreSpec } from '../../src/store/opening.ts';
 import { openStore } from '../../src/store/open.ts';
 import { secret } from '../fakes/certificates.ts';
 import type { World } from './e2e.ts';

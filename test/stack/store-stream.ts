@@ -3,7 +3,7 @@
  * argument is JSON: `{spec, secret, mebibytes}`; it prints `{peakMiB, putSeconds, getSeconds, equal}`.
  */
 import { createHash } from 'node:crypto';
-import type { StoreSpec } from '../../src/store/adapters.ts';
+import type { StoreSpec } from '../../src/store/opening.ts';
 import { openStore } from '../../src/store/open.ts';
 
 interface Task {

@@ -1,6 +1,6 @@
 /** Secrets in the formats of the CoreOS operator, and how a store is opened with them. */
 import { describe, expect, test } from 'vitest';
-import type { StoreSpec } from '../../src/store/adapters.ts';
+import type { StoreSpec } from '../../src/store/opening.ts';
 import { keyOf, openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/port.ts';
 import {

@@ -4,7 +4,7 @@ import { secretNameOf, storeBlock } from '../../api/derived/store-of-specificati
 import type { StoreOwner } from '../runtime/dependencies.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
-import type { StoreSpec } from '../../store/adapters.ts';
+import type { StoreSpec } from '../../store/opening.ts';
 import { openStore } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { SECRET } from '../runtime/kinds.ts';
