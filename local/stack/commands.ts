@@ -3,19 +3,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgress } from '../progress.ts';
-import { placedStack, requireState } from './context.ts';
+import { type CommandInput, placedStack, requireState } from './context.ts';
 import { printStatus, summary } from './describe.ts';
 import { loadByReference } from './image-command.ts';
 import { down, openStack, statusOf, up } from './index.ts';
 import { layoutOf } from './layout.ts';
 import type { Stack } from './stack.ts';
 import { temporalAddress, temporalUi } from './temporal.ts';
-
-export interface CommandInput {
-  name: string;
-  words: string[];
-  options: Record<string, string | boolean | undefined>;
-}
 
 export interface Command {
   options?: Record<string, { type: 'string' | 'boolean'; short?: string }>;

@@ -23,6 +23,13 @@ export interface StackContext extends PlacedStack {
   progress: Progress;
 }
 
+/** What a command line said. */
+export interface CommandInput {
+  name: string;
+  words: string[];
+  options: Record<string, string | boolean | undefined>;
+}
+
 export interface ContextInput extends StoredStack {
   toolchain: Toolchain;
   progress: Progress;

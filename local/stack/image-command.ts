@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Image } from '../images/index.ts';
 import { ensureImages, ensureOperatorImage } from '../images/index.ts';
 import { createProgress } from '../progress.ts';
-import type { CommandInput } from './commands.ts';
+import type { CommandInput } from './context.ts';
 import { openStack } from './stack.ts';
 
 async function archiveImage(path: string): Promise<Image> {
