@@ -135,7 +135,7 @@ function channelCredentials(target: MemberTarget): ChannelCredentials {
   } catch {
     throw new EtcdError(
       'other',
-      `the client certificate for ${target.serverName} cannot be used: certificate, key or authority is malformed, or they do not belong together`,
+      `the client certificate for ${target.serverName} cannot be used: certificate, key or authority is malformed, or they do not match`,
     );
   }
 }

@@ -19,7 +19,7 @@ const LONGEST_ERROR = 200;
 /** @throws EtcdError `other` */
 export function plausibleVersion(version: string): string {
   if (VERSION.test(version)) return version;
-  throw implausible('a version that is none');
+  throw implausible('an invalid version');
 }
 
 /**
@@ -28,7 +28,7 @@ export function plausibleVersion(version: string): string {
  */
 export function plausibleStatus(status: MemberStatus): MemberStatus {
   plausibleVersion(status.version);
-  if (![status.dbSize, status.dbSizeInUse].every(isSize)) throw implausible('a size that is none');
+  if (![status.dbSize, status.dbSizeInUse].every(isSize)) throw implausible('an invalid size');
   const errors = status.errors.slice(0, MOST_ERRORS).map(error => printable(error.slice(0, LONGEST_ERROR)));
   return { ...status, errors };
 }
@@ -38,7 +38,7 @@ export function plausibleList(list: MemberList): MemberList {
   if (list.members.length > MOST_MEMBERS) throw implausible(`more than ${MOST_MEMBERS} members`);
   for (const { name, peerUrls } of list.members) {
     const isShort = name.length <= LONGEST_NAME && peerUrls.every(url => url.length <= LONGEST_URL);
-    if (!isShort) throw implausible('a member whose name or address is none');
+    if (!isShort) throw implausible('a member with an invalid name or address');
   }
   return list;
 }
@@ -48,5 +48,5 @@ function isSize(bytes: number): boolean {
 }
 
 function implausible(what: string): EtcdError {
-  return new EtcdError('other', `the member says ${what}: it is no etcd, or not a sound one`);
+  return new EtcdError('other', `the member reports ${what}: it is not an etcd, or a faulty one`);
 }

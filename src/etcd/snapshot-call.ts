@@ -151,7 +151,7 @@ class SnapshotCall {
   #ping(): void {
     // Whoever reads slowly has not come to hear of it yet.
     if (this.#session.destroyed) return;
-    const silent = (): void => this.#fail(unavailable('the connection is silent'));
+    const silent = (): void => this.#fail(unavailable('the connection received no data in time'));
     const timer = setTimeout(silent, PING_TIMEOUT);
     this.#cleaning.push(() => clearTimeout(timer));
     // It is refused while the connection is still being made, which is silence, too.
@@ -186,7 +186,8 @@ function headersOf({ deadlineMs, token }: SnapshotCallOptions): Record<string, s
 function refusalOf(said: IncomingHttpHeaders): Error | undefined {
   const code = text(said['grpc-status']);
   if (code === '0') return undefined;
-  if (code === '') return unavailable(`HTTP says ${text(said[':status']?.toString())}, and grpc nothing`);
+  if (code === '')
+    return unavailable(`HTTP status ${text(said[':status']?.toString())} without a grpc status`);
   return new Error(`${code} ${status[Number(code)] ?? 'UNKNOWN'}: ${decoded(text(said['grpc-message']))}`);
 }
 

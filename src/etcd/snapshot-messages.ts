@@ -69,7 +69,7 @@ export class SnapshotMessages {
   #next(data: Buffer, at: number): number | undefined {
     if (this.#messageLeft > 0) return this.#field(data, at);
     if (data.length - at < PREFIX) return undefined;
-    if (data[at] !== 0) throw new Error('a message of the snapshot is compressed, which nobody asked for');
+    if (data[at] !== 0) throw new Error('a message of the snapshot is compressed, which was not requested');
     this.#messageLeft = data.readUInt32BE(at + 1);
     // Protobuf leaves out what is zero.
     this.#remaining = 0;

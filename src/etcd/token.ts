@@ -55,7 +55,5 @@ async function authenticate(client: EtcdClient, { username, password }: Credenti
   const { token } = await client.auth.authenticate({ name: username, password }, { deadline });
   // A header that cannot be sent would throw in the middle of a call, which then nothing would end.
   if (SENDABLE.test(token)) return token;
-  throw new Error(
-    `${status.UNAUTHENTICATED} UNAUTHENTICATED: the token that was answered cannot be sent as one`,
-  );
+  throw new Error(`${status.UNAUTHENTICATED} UNAUTHENTICATED: the returned token cannot be sent in a header`);
 }

@@ -90,7 +90,8 @@ export class TrailerCheck {
     const wholeSha256 = this.#hash.copy().update(this.#held).digest('hex');
     const sha256 = this.#hash.digest('hex');
     const fault = this.#faultOf(database, { sha256, expected });
-    if (fault !== undefined) throw new EtcdError('corrupt', `the snapshot is not whole: ${fault}`);
+    if (fault !== undefined)
+      throw new EtcdError('corrupt', `the snapshot is corrupt or incomplete: ${fault}`);
     return { size: this.size, sha256, wholeSha256 };
   }
 
@@ -102,7 +103,8 @@ export class TrailerCheck {
     if (expected !== undefined && expected !== database) {
       return `etcd announced ${expected} bytes and sent ${database}`;
     }
-    if (database % BLOCK !== 0) return `its ${database} bytes are no whole pages, so its checksum is missing`;
+    if (database % BLOCK !== 0)
+      return `its ${database} bytes are not whole pages, so its checksum is missing`;
     return this.#held.toString('hex') === sha256 ? undefined : 'its checksum does not match';
   }
 }

@@ -209,7 +209,7 @@ class RestClient implements ClosableKubeClient {
     const ended = new AbortController();
     const signal =
       options.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, options.signal]);
-    const giveUp = (): void => ended.abort(new DOMException('no byte in time', 'TimeoutError'));
+    const giveUp = (): void => ended.abort(new DOMException('no data received in time', 'TimeoutError'));
     const opening = setTimeout(giveUp, idleTimeoutMs);
     // An apiserver, or what stands before it, may forget to end what it was asked to end.
     let isOverdue = false;
@@ -265,7 +265,7 @@ class RestClient implements ClosableKubeClient {
       idempotent: call.idempotent,
       signal,
       onRetry: (error, delayMs) =>
-        this.#options.logger?.debug('apiserver call is tried again', {
+        this.#options.logger?.debug('retrying a call to the API server', {
           method,
           path: call.path,
           reason: error.reason,

@@ -61,7 +61,7 @@ export class FileCredentials implements Credentials {
     } catch (error) {
       if (this.#current === undefined) throw credentialsError(error);
       this.#options.logger.warn(
-        'credentials could not be read again; the former ones stay in use',
+        'credentials could not be reloaded; the previous ones stay in use',
         errorFields(error),
       );
     }
@@ -83,7 +83,7 @@ function credentialsError(error: unknown): KubeError {
   return new KubeError({
     code: 0,
     reason: 'Credentials',
-    message: `the credentials for the apiserver could not be loaded: ${said}`,
+    message: `the credentials for the API server could not be loaded: ${said}`,
     retry: 'later',
     notProcessed: true,
   });

@@ -85,7 +85,7 @@ class Recorder implements EventRecorder {
       this.#queue.push(this.#pending(subject, content));
       this.#draining ??= this.#drain();
     } catch (error) {
-      this.#logger.warn('an event could not be made', errorFields(error));
+      this.#logger.warn('an event could not be created', errorFields(error));
     }
   }
 
@@ -145,7 +145,7 @@ class Recorder implements EventRecorder {
       throw new KubeError({
         code: 0,
         reason: 'BadRequest',
-        message: 'an event about nothing',
+        message: 'an event without a subject',
         retry: 'never',
       });
     const at = timestamp((this.#options.now?.() ?? new Date()).getTime());

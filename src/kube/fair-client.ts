@@ -85,8 +85,8 @@ async function turn(
   } catch {
     const isAborted = signal?.aborted === true;
     const message = isAborted
-      ? 'aborted while it waited for a connection'
-      : `other calls for namespace "${namespace}" had all connections that it may have, for ${timeoutMs} ms`;
+      ? 'aborted while waiting for a connection'
+      : `no connection was free for ${timeoutMs} ms: other calls for namespace "${namespace}" used its whole share`;
     throw new KubeError({
       code: 0,
       reason: isAborted ? 'Aborted' : 'Timeout',

@@ -11,7 +11,7 @@ export function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw badResponse(path, 'is not JSON, or was cut off');
+    throw badResponse(path, 'is not JSON, or is truncated');
   }
 }
 
@@ -36,7 +36,7 @@ export function parseObject(text: string, path: string): KubeObject {
   if (isItem(object) && typeof object['apiVersion'] === 'string' && typeof object['kind'] === 'string') {
     return object as KubeObject;
   }
-  throw badResponse(path, 'is not an object of the API');
+  throw badResponse(path, 'is not a Kubernetes object');
 }
 
 export function badResponse(path: string, problem: string): KubeError {

@@ -265,7 +265,7 @@ export class LeaseElection {
     if (leading === undefined) return;
     this.#leading = undefined;
     clearTimeout(leading.timer);
-    this.#logger.info('not leading any more', { lease: this.#options.name, because });
+    this.#logger.info('no longer leading', { lease: this.#options.name, because });
     leading.ended.abort();
     this.#guarded(() => this.#options.onStoppedLeading(because));
   }

@@ -69,6 +69,6 @@ async function readPages(fetchPage: FetchPage, options: ReadOptions): Promise<Ob
 function tooLarge({ kind, namespace, labelSelector }: ReadOptions): KubeError {
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   const which = labelSelector === undefined ? '' : ` with ${labelSelector}`;
-  const message = `all objects of kind ${kind.kind}${where}${which} are more than ${LIST_BYTES} bytes, which is not read at once: remove what nobody needs`;
+  const message = `all objects of kind ${kind.kind}${where}${which} are more than ${LIST_BYTES} bytes, which is more than the operator reads at once: delete objects that are no longer needed`;
   return new KubeError({ code: 0, reason: 'TooLarge', message, retry: 'later' });
 }

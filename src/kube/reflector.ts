@@ -232,11 +232,11 @@ export class Reflector {
     this.#report({ type: 'failed', during, reason, delayMs });
     const fields = { ...this.#fields(), during, failures, delayMs: Math.round(delayMs) };
     if (failure === undefined) this.#logger.debug('watch ended early', fields);
-    else if (isGone(failure))
-      this.#logger.info('watch must begin anew', { ...fields, ...errorFields(failure) });
+    else if (isGone(failure)) this.#logger.info('watch must restart', { ...fields, ...errorFields(failure) });
     // After its own start an apiserver may leave out the first bookmark of a quiet kind (seen with 1.35).
-    else if (reason === 'Timeout' && failures === 1) this.#logger.info('watch was silent', fields);
-    else this.#logger.warn('following failed and is tried again', { ...fields, ...errorFields(failure) });
+    else if (reason === 'Timeout' && failures === 1)
+      this.#logger.info('watch received no events in time', fields);
+    else this.#logger.warn('list or watch failed; retrying', { ...fields, ...errorFields(failure) });
   }
 
   #markSynced(): void {

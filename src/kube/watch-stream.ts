@@ -28,7 +28,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
     if (start === chunk.length) continue;
     parts.push(chunk.subarray(start));
     length += chunk.length - start;
-    if (length > longestLine) throw badEvent('a line of the watch has no end');
+    if (length > longestLine) throw badEvent('a line of the watch is too long');
   }
 }
 

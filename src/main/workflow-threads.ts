@@ -19,7 +19,7 @@ function leavePromisesAlone(): void {
     console.warn = () => {
       console.warn = warn;
     };
-    throw new Error('stacks of promises are not taken');
+    throw new Error('promise stacks are disabled');
   };
 }
 

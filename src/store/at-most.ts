@@ -15,7 +15,7 @@ export const MOST_OBJECTS = 10_000;
 /** The objects of a page. Throws when there are more than {@link MOST_OBJECTS}. */
 export function atMostObjects<Listed extends readonly unknown[]>(objects: Listed): Listed {
   if (objects.length <= MOST_OBJECTS) return objects;
-  throw new StoreError('other', `the store tells of more than ${MOST_OBJECTS} objects at once`);
+  throw new StoreError('other', `the store returns more than ${MOST_OBJECTS} objects at once`);
 }
 
 /** An answer that is larger than any that was asked for. */

@@ -53,7 +53,7 @@ const CODES: Readonly<Record<string, StoreError['code']>> = {
 
 const ADVICE: Partial<Readonly<Record<StoreError['code'], string>>> = {
   full: 'free space on the volume or expand it',
-  denied: 'let the user of this process write to the volume',
+  denied: 'allow the user of this process to write to the volume',
 };
 
 /**
@@ -228,7 +228,7 @@ class FileStore implements Store {
     if (key === '' || key.startsWith('/') || key.split('/').some(part => part === '..' || part === '.')) {
       throw new StoreError(
         'invalid',
-        `"${key}" is not a path within the volume: write one without .. and leading slash`,
+        `"${key}" is not a path within the volume: use a path without .. and without a leading slash`,
       );
     }
     return join(this.#folder, key);
@@ -252,15 +252,15 @@ class FileStore implements Store {
   async #checkMounted(): Promise<void> {
     const found = await stat(this.#folder).catch(() => undefined);
     if (found?.isDirectory()) return;
-    throw new StoreError('no-bucket', `${this.#folder} is no folder: mount the claim there`);
+    throw new StoreError('no-bucket', `${this.#folder} is not a folder: mount the claim there`);
   }
 
   #exists(key: string): StoreError {
-    return new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
+    return new StoreError('exists', `${this.location}/${key} already exists, and is not overwritten`);
   }
 
   #absent(key: string): StoreError {
-    return new StoreError('not-found', `there is no ${this.location}/${key}`);
+    return new StoreError('not-found', `${this.location}/${key} does not exist`);
   }
 
   #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {

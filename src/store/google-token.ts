@@ -121,6 +121,6 @@ function refused(error: unknown): StoreError {
   const retry = status !== undefined && status >= 500;
   return new StoreError(
     retry ? 'unavailable' : 'denied',
-    `no token was given by Google's identity service${status === undefined ? '' : ` (HTTP ${status})`}; name a Secret, or give the pod an identity`,
+    `Google's identity service returned no token${status === undefined ? '' : ` (HTTP ${status})`}; name a Secret, or configure an identity for the pod`,
   );
 }

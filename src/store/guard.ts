@@ -13,7 +13,7 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = ADDRESS_REFUSED;
   constructor() {
-    super('the address is not one of a store');
+    super('the address is not allowed for a store');
   }
 }
 

@@ -23,7 +23,7 @@ export function checkIdentityEndpoint(
   if (trusted.includes(hostname) || isCloud(type, endpoint)) return;
   throw new StoreError(
     'invalid',
-    `${STORES[type].block}.endpoint ${protocol}//${hostname} is not the cloud's own: the token of the operator's identity is not sent there; name a Secret`,
+    `${STORES[type].block}.endpoint ${protocol}//${hostname} is not a host of the cloud: the token of the operator's identity is not sent there; name a Secret`,
   );
 }
 
@@ -45,6 +45,6 @@ export function checkSecretEndpoint(
   const { block, secret } = STORES[type];
   throw new StoreError(
     'invalid',
-    `${block}.endpoint ${protocol}//${hostname} is not the cloud's own, and what ${block}.${secret.field} holds would serve whoever is there: have the host named by the Secret, in its annotation etcd.database.coreos.com/hosts, or in CREDENTIAL_HOSTS_ALLOWED of the operator`,
+    `${block}.endpoint ${protocol}//${hostname} is not a host of the cloud, and anyone there could use the contents of ${block}.${secret.field}: add the host to the annotation etcd.database.coreos.com/hosts of the Secret, or to CREDENTIAL_HOSTS_ALLOWED of the operator`,
   );
 }

@@ -89,7 +89,7 @@ export class StoreShare {
 
   /** Has everybody who reads for this store end. What they hold counts no more: it is garbage as soon as they have. */
   end(): void {
-    this.#ended.abort(new MemoryTaken('stores tell more than may be held at once'));
+    this.#ended.abort(new MemoryTaken('the answers of stores exceed the memory limit'));
     this.give();
   }
 }

@@ -42,14 +42,17 @@ export function endpointUrl(endpoint: string | undefined, fallback: string): URL
   const text = endpoint === undefined || endpoint === '' ? fallback : endpoint;
   const full = /^https?:\/\//.test(text) ? text : `https://${text}`;
   if (!URL.canParse(full))
-    throw new StoreError('invalid', `the endpoint "${text}" is no address such as https://host`);
+    throw new StoreError(
+      'invalid',
+      `the endpoint "${text}" is not a valid address, for example https://host`,
+    );
   const url = new URL(full);
   // The location of a store is told to people, and stands in errors.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     const host = `${url.protocol}//${url.host}${url.pathname}`;
     throw new StoreError(
       'invalid',
-      `the endpoint holds more than ${host}: write that, and credentials into a Secret`,
+      `the endpoint contains more than ${host}: write only that, and put credentials into a Secret`,
     );
   }
   url.pathname = url.pathname.replace(/\/+$/, '');

@@ -121,7 +121,10 @@ class OssProtocol implements Protocol {
     }));
     const next = textOf(text, 'NextContinuationToken') || undefined;
     if (next === undefined && textOf(text, 'IsTruncated') === 'true') {
-      throw new StoreError('other', `${this.location} cuts its listing off and does not say how to go on`);
+      throw new StoreError(
+        'other',
+        `${this.location} truncates its listing and returns no continuation token`,
+      );
     }
     return { objects, next };
   }
@@ -230,7 +233,7 @@ const onlyNew = { 'x-oss-forbid-overwrite': 'true' };
 function bucketUrl(endpoint: URL, bucket: string): URL {
   if (!BUCKET.test(bucket)) {
     const why = 'write 3 to 63 lower-case letters, digits and dashes';
-    throw new StoreError('invalid', `"${bucket}" is no bucket of OSS: ${why}`);
+    throw new StoreError('invalid', `"${bucket}" is not a valid OSS bucket name: ${why}`);
   }
   if (isIP(endpoint.hostname) !== 0 || !endpoint.hostname.includes('.')) return below(endpoint, `/${bucket}`);
   const url = new URL(endpoint);

@@ -91,7 +91,7 @@ export class RemoteStore implements Store {
       throw error;
     });
     if (found === undefined) return;
-    throw new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
+    throw new StoreError('exists', `${this.location}/${key} already exists, and is not overwritten`);
   }
 
   /** Not every server that speaks a store's language does what it has said. One that does not let anybody look is believed. */
@@ -104,9 +104,9 @@ export class RemoteStore implements Store {
     );
     if (looked === undefined) return;
     const { found } = looked;
-    const what = `${this.location}/${key} was accepted and`;
-    if (found === undefined) throw new StoreError('unavailable', `${what} is not there`);
-    if (found.putId && found.putId !== putId) throw new StoreError('exists', `${what} is overwritten`);
+    const what = `${this.location}/${key} was accepted but`;
+    if (found === undefined) throw new StoreError('unavailable', `${what} does not exist`);
+    if (found.putId && found.putId !== putId) throw new StoreError('exists', `${what} was overwritten`);
     if (found.size !== size) throw new StoreError('other', `${what} has ${found.size} bytes of ${size}`);
   }
 
@@ -140,7 +140,7 @@ export class RemoteStore implements Store {
       const rest = await this.#protocol.get(key, offset, signal);
       if (rest.size === size) return rest;
       discard(rest.body);
-      const message = `getting ${this.location}/${key} failed: the store does not send a part of an object, or the object changed`;
+      const message = `getting ${this.location}/${key} failed: the store does not support range requests, or the object changed`;
       throw new StoreError('other', message);
     });
     return { size: content.size, body: this.#read(key, content, options) };
@@ -154,7 +154,8 @@ export class RemoteStore implements Store {
       for await (const chunk of readWithin(content.body, bounds.signal)) {
         left -= chunk.length;
         // Also of an object whose size the store does not tell: who asked for a small one need not expect a large one.
-        if (!(left >= 0)) throw new StoreError('unavailable', `${what} brings more than the store announced`);
+        if (!(left >= 0))
+          throw new StoreError('unavailable', `${what} returned more bytes than the store announced`);
         yield chunk;
       }
     } catch (error) {
@@ -162,7 +163,7 @@ export class RemoteStore implements Store {
     } finally {
       bounds.release();
     }
-    if (left !== 0) throw new StoreError('unavailable', `${what} ended ${left} bytes too early`);
+    if (left !== 0) throw new StoreError('unavailable', `${what} ended ${left} bytes early`);
   }
 
   /** That an object is not there may be because its bucket is not, which answers to HEAD cannot tell. Throws then. */
@@ -198,8 +199,8 @@ export class RemoteStore implements Store {
         // A page of nothing counts, too: a store can go in circles.
         named += next.objects.reduce((sum, { key }) => sum + key.length, OF_A_PAGE);
         if (named > MOST_NAMES)
-          throw this.#endless(prefix, `names more than ${MOST_NAMES} letters of objects`);
-        if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'does not go on');
+          throw this.#endless(prefix, `returns object names of more than ${MOST_NAMES} characters`);
+        if (next.next !== undefined && next.next === token) throw this.#endless(prefix, 'makes no progress');
         this.#memory.take(next.objects.reduce((sum, { key }) => sum + key.length + OF_AN_OBJECT, 0));
         return next;
       });
@@ -244,7 +245,7 @@ export class RemoteStore implements Store {
   }
 
   #absent(key: string): StoreError {
-    return new StoreError('not-found', `there is no ${this.location}/${key}`);
+    return new StoreError('not-found', `${this.location}/${key} does not exist`);
   }
 
   #call<T>(task: Task, act: (bounds: Bounds) => Promise<T>): Promise<T> {
@@ -253,7 +254,7 @@ export class RemoteStore implements Store {
       if (translated.code !== 'not-found') return translated;
       // What a put does not find is its own upload.
       if (task.source !== undefined)
-        return new StoreError('unavailable', `${what} failed: the upload was taken away`);
+        return new StoreError('unavailable', `${what} failed: the store removed the upload`);
       return this.#absent(task.key);
     });
   }

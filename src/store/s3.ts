@@ -114,7 +114,7 @@ class S3Protocol implements Protocol {
     });
     const body = answer.Body as AsyncIterable<Uint8Array> | undefined;
     if (body === undefined)
-      throw new StoreError('unavailable', `${this.location}/${key} came without content`);
+      throw new StoreError('unavailable', `${this.location}/${key} was returned without content`);
     return { size: offset + (answer.ContentLength ?? Number.NaN), body };
   }
 
@@ -127,7 +127,10 @@ class S3Protocol implements Protocol {
       modifiedAt: (LastModified ?? new Date(Number.NaN)).toISOString(),
     }));
     if (page.IsTruncated === true && !page.NextContinuationToken) {
-      throw new StoreError('other', `${this.location} cuts its listing off and does not say how to go on`);
+      throw new StoreError(
+        'other',
+        `${this.location} truncates its listing and returns no continuation token`,
+      );
     }
     return { objects, next: page.IsTruncated ? page.NextContinuationToken : undefined };
   }
@@ -185,7 +188,7 @@ class S3Protocol implements Protocol {
     const how = { what, codes: CODES, redact: this.#redact, isForeign: this.#isForeign };
     if (!(error instanceof S3ServiceException)) {
       if (!isCredentialsError(error)) return connectionError(error, how);
-      const message = `${what} failed: no credentials were found; name a Secret, or give the pod an identity`;
+      const message = `${what} failed: no credentials were found; name a Secret, or configure an identity for the pod`;
       return new StoreError('denied', message);
     }
     const { name, message, $metadata } = error;

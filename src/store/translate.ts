@@ -35,7 +35,7 @@ const COMMON: Readonly<Record<string, StoreErrorCode>> = {
 
 /** What people can do about a failure. */
 const ADVICE: Partial<Readonly<Record<StoreErrorCode, string>>> = {
-  denied: 'give credentials that may read, write, list and delete there',
+  denied: 'use credentials with permission to read, write, list and delete there',
   'no-bucket': 'create it, or correct the path and the endpoint',
   skew: 'correct the clock of the node that the operator runs on',
   full: 'free space in the store or raise its quota',
@@ -94,14 +94,14 @@ function wordsOf({ code, message }: Said, isKnown: boolean): string {
 function notReachable(what: string, code: StoreErrorCode): StoreError {
   return new StoreError(
     code,
-    `${what} failed: the endpoint is not reachable as a store; to be told why, have its host added to STORE_ADDRESSES_ALLOWED of the operator`,
+    `${what} failed: the endpoint is not reachable as a store; for details, add its host to STORE_ADDRESSES_ALLOWED of the operator`,
   );
 }
 
 /** What was told had to be let go of; `src/store/memory.ts`. */
 export function memoryTaken(what: string): StoreError {
   const why =
-    'the answers of all stores together take too much memory, and those to this namespace the most; back up less often, or to fewer objects below one path';
+    'the answers of all stores together need too much memory, and those for this namespace the most; back up less often, or keep fewer objects below one path';
   return new StoreError('unavailable', `${what} failed: ${why}`);
 }
 
@@ -117,13 +117,13 @@ export function connectionError(
   const fault = faultCode(error) ?? (error instanceof Error ? error.name : typeof error);
   if (fault === ADDRESS_REFUSED) {
     const refused =
-      'the endpoint is this machine, its link or the metadata service of a cloud: correct it, or have its address added to STORE_ADDRESSES_ALLOWED of the operator';
+      'the endpoint is this machine, its link or the metadata service of a cloud: correct it, or add its address to STORE_ADDRESSES_ALLOWED of the operator';
     return new StoreError('invalid', `${how.what} failed: ${refused}`);
   }
   if (fault === MEMORY_TAKEN) return memoryTaken(how.what);
   if (how.isForeign) return notReachable(how.what, 'unavailable');
   if (isSilence(fault))
-    return new StoreError('timeout', `${how.what} failed: the store fell silent (${fault})`);
+    return new StoreError('timeout', `${how.what} failed: the store stopped answering (${fault})`);
   if (isPassingFault(error))
     return new StoreError('unavailable', `${how.what} failed: no connection (${fault})`);
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_/.test(fault);

@@ -77,7 +77,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
     ...faults,
     key === undefined || leaf.checkPrivateKey(key)
       ? undefined
-      : fault('key', 'KeyMismatch', 'the private key does not belong to the certificate'),
+      : fault('key', 'KeyMismatch', 'the private key does not match the certificate'),
     validity('cert', leaf, demands.now),
     authorityFault(cas ?? [], demands.now),
     unsupported(certs, cas ?? [], demands.verifiedByOperator),
@@ -127,7 +127,7 @@ function parse(material: Material, { verifiedByOperator }: Demands): Parsed {
     // What the operator verifies with is read by no etcd.
     if (verifiedByOperator === 'ca' || !holdsOtherBlocks(text)) return authorities;
     throw new Error(
-      'it holds blocks that are no certificates, with which etcd does not start: take them out',
+      'it contains PEM blocks that are not certificates, with which etcd does not start: remove them',
     );
   });
   return { certs, key, cas, faults };

@@ -16,10 +16,10 @@ export function parseCertificates(text: string): readonly X509Certificate[] {
   const blocks = blocksOf(text).filter(({ label }) => label === LABEL);
   // To Go they are not there, and neither is what stands between them.
   if (text.split('-----BEGIN ').length - 1 > begunIn(text))
-    throw new Error('a "-----BEGIN" stands within a line: begin and end each block on a line of its own');
-  if (blocks.length === 0) throw new Error('it holds no PEM block "CERTIFICATE"');
+    throw new Error('a "-----BEGIN" is not at the start of a line: write each block on separate lines');
+  if (blocks.length === 0) throw new Error('it contains no PEM block "CERTIFICATE"');
   if (blocks.length > MOST_CERTIFICATES)
-    throw new Error(`it holds ${blocks.length} certificates: leave no more than ${MOST_CERTIFICATES}`);
+    throw new Error(`it contains ${blocks.length} certificates: keep at most ${MOST_CERTIFICATES}`);
   return blocks.map((block, index) => {
     try {
       return new X509Certificate(block.text);
@@ -67,6 +67,6 @@ export function parseKey(text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    throw new Error('it holds no PEM private key');
+    throw new Error('it contains no PEM private key');
   }
 }

@@ -129,7 +129,7 @@ class ResourceWatcher implements Watcher {
   }
 
   async start(): Promise<void> {
-    if (this.#state !== 'new') throw new Error('a watcher is started once: make a new one');
+    if (this.#state !== 'new') throw new Error('a watcher can be started only once: create a new one');
     this.#state = 'running';
     const { namespace } = this.#deps.options;
     this.#reflectors = WATCHED_KINDS.map(kind => {
@@ -258,7 +258,7 @@ class ResourceWatcher implements Watcher {
   #loop(everyMs: number, round: (abort: AbortSignal) => Promise<void>): Loop {
     const onError = (error: unknown) => {
       const name = error instanceof Error ? error.name : 'Error';
-      this.#deps.logger.warn('a round of the watcher failed, the next will follow', { error: name });
+      this.#deps.logger.warn('a round of the watcher failed and will be retried', { error: name });
     };
     const ifRunning = async (abort: AbortSignal): Promise<void> => {
       if (this.#state === 'running') await round(abort);
@@ -283,7 +283,7 @@ class ResourceWatcher implements Watcher {
     this.#stuck = found === 'unsupported' ? undefined : found;
     if (this.#stuckUnsupported) {
       this.#deps.logger.info(
-        'this Temporal server does not report stuck workflows: condition WorkflowStuck is not kept',
+        'this Temporal server does not report stuck workflows: condition WorkflowStuck is not updated',
       );
     }
   }

@@ -78,7 +78,7 @@ describe('a client certificate of the operator whose key is another one’s', ()
     await world.look();
     expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'KeyMismatch' });
     expect(tlsReady(world)?.message).toContain('etcd-client.key of Secret example-operator');
-    expect(tlsReady(world)?.message).toContain('the private key does not belong to the certificate');
+    expect(tlsReady(world)?.message).toContain('the private key does not match the certificate');
     const health = world.cluster.status.members?.details?.map(member => member.health);
     expect(health).toEqual(['Unknown', 'Unknown', 'Unknown']);
     await mend();

@@ -266,7 +266,7 @@ describe('a restore that may not begin', () => {
     world.seedBackup({ bytes: damage(snapshotBytes(Buffer.alloc(4096, 7))) });
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
-    expect(world.restore.reason).toContain('the snapshot is not whole');
+    expect(world.restore.reason).toContain('the snapshot is corrupt or incomplete');
     expect(world.names('Pod')).toEqual(OLD);
     expect(world.cluster.status.previousIncarnation).toBeUndefined();
   });

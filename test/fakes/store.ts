@@ -60,7 +60,7 @@ export class FakeStore implements Store {
   async get(key: string, options: GetOptions = {}): Promise<ObjectContent> {
     return this.#call('get', key, options, async () => {
       const object = this.objects.get(key);
-      if (object === undefined) throw new StoreError('not-found', `there is no ${this.location}/${key}`);
+      if (object === undefined) throw new StoreError('not-found', `${this.location}/${key} does not exist`);
       const { offset = 0 } = options;
       if (offset > object.bytes.length) throw new StoreError('invalid', `no byte at ${offset}`);
       return { size: object.bytes.length, body: this.#read(key, object.bytes.subarray(offset)) };
@@ -72,7 +72,8 @@ export class FakeStore implements Store {
     for (let at = 0; at < Math.min(end, bytes.length); at += this.#chunkSize) {
       yield bytes.subarray(at, Math.min(at + this.#chunkSize, end));
     }
-    if (end < bytes.length) throw new StoreError('unavailable', `reading ${this.location}/${key} broke off`);
+    if (end < bytes.length)
+      throw new StoreError('unavailable', `reading ${this.location}/${key} was interrupted`);
   }
 
   async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
@@ -118,7 +119,7 @@ export class FakeStore implements Store {
 
   #refuseExisting(key: string): void {
     if (!this.objects.has(key)) return;
-    throw new StoreError('exists', `${this.location}/${key} is there already, and is not overwritten`);
+    throw new StoreError('exists', `${this.location}/${key} already exists, and is not overwritten`);
   }
 
   #call<T>(

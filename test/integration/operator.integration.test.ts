@@ -279,8 +279,8 @@ test('an environment that cannot be used is explained, and ends the operator', a
   });
   expect(await operator.ended).toBe(2);
   expect(operator.output()).toBe(
-    'the environment is not usable:\n' +
+    'invalid environment:\n' +
       '  TEMPORAL_ADDRESS is "http://temporal:7233": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233\n' +
-      '  ROLES is "all": write worker, watcher, or both with a comma between\n',
+      '  ROLES is "all": set it to worker, watcher, or worker,watcher\n',
   );
 });

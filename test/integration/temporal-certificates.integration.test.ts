@@ -164,7 +164,7 @@ test('a key that its certificate does not belong to changes nothing but a metric
   await poll(async () => outdated());
   front.cut();
   await answers();
-  const line = `not in use yet: Error: ${folder}/tls.crt and ${folder}/tls.key do not belong together`;
+  const line = `not in use yet: Error: ${folder}/tls.crt and ${folder}/tls.key do not match`;
   expect(warnings).toEqual([expect.stringContaining(line)]);
   front.become(second.server);
   await mount(second.files);
@@ -179,7 +179,7 @@ test('certificates that Temporal is not reached with are tried until it is, and 
   front.cut();
   await answers();
   expect(outdated()).toBe(true);
-  expect(warnings[0]).toContain('have changed and are not in use yet');
+  expect(warnings[0]).toContain('have changed but are not in use yet');
   front.become(second.server);
   await answers();
   await poll(async () => !outdated());

@@ -74,7 +74,10 @@ test('Google: a metadata server that refuses is a matter of credentials', async 
     trustedHosts,
   });
   const error = await failure(store.head('a'));
-  expect(error).toMatchObject({ code: 'denied', message: expect.stringMatching(/give the pod an identity/) });
+  expect(error).toMatchObject({
+    code: 'denied',
+    message: expect.stringMatching(/configure an identity for the pod/),
+  });
   expect(error.message).not.toContain('canary');
   await store.close();
 });

@@ -26,8 +26,8 @@ describe('the memory of all stores', () => {
     const memory = new StoreMemory(100);
     const [shop, hostile] = [memory.share('shop'), memory.share('hostile')];
     shop.take(40);
-    expect(() => hostile.take(61)).toThrow(/more than may be held/);
-    expect(() => hostile.take(1)).toThrow(/more than may be held/);
+    expect(() => hostile.take(61)).toThrow(/exceed the memory limit/);
+    expect(() => hostile.take(1)).toThrow(/exceed the memory limit/);
     expect(memory.held).toBe(40);
     shop.take(60);
   });
@@ -90,7 +90,7 @@ describe('stores of one namespace that tell slowly, and never end', () => {
       void failure(collect(store.list('a'))).then(({ code, message }) => ended.push(`${code} ${message}`));
     }
     await expect.poll(() => ended.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(8);
-    expect(ended.every(said => /^unavailable .*take too much memory/.test(said))).toBe(true);
+    expect(ended.every(said => /^unavailable .*need too much memory/.test(said))).toBe(true);
     expect(memory.held).toBeLessThanOrEqual(8 * MIB);
     const honest = await open(memory, 'shop', 'backups');
     expect(await collect(honest.list('a'))).toHaveLength(1_000);

@@ -23,7 +23,7 @@ it.each([
   'x'.repeat(64),
 ])('the bucket %j is refused before anything is sent', async bucket => {
   for (const endpoint of [undefined, 'oss-eu-central-1.aliyuncs.com', 'https://oss-cn-beijing.aliyuncs.com'])
-    await expect(opened(bucket, endpoint)).rejects.toThrow(/is no bucket of OSS/);
+    await expect(opened(bucket, endpoint)).rejects.toThrow(/is not a valid OSS bucket name/);
 });
 
 it('buckets as OSS names them are taken', async () => {

@@ -101,14 +101,18 @@ describe('what cannot be used is refused, with the key that is wrong and without
       },
       /must be of the type service_account or authorized_user$/,
     ],
-    [{ ...gcs, endpoint: 'https://example.org' }, undefined, /is not the cloud's own/],
-    [{ ...gcs, endpoint: 'http://storage.googleapis.com' }, undefined, /is not the cloud's own/],
+    [{ ...gcs, endpoint: 'https://example.org' }, undefined, /is not a host of the cloud/],
+    [{ ...gcs, endpoint: 'http://storage.googleapis.com' }, undefined, /is not a host of the cloud/],
     [
       { ...gcs, endpoint: 'https://storage.googleapis.com@example.org' },
       undefined,
-      /holds more than https:\/\/example.org\/:/,
+      /contains more than https:\/\/example.org\/:/,
     ],
-    [{ ...abs, endpoint: 'https://blob.core.windows.net.example.org' }, undefined, /is not the cloud's own/],
+    [
+      { ...abs, endpoint: 'https://blob.core.windows.net.example.org' },
+      undefined,
+      /is not a host of the cloud/,
+    ],
     [abs, { 'storage-key': canary }, /must have the key storage-account$/],
     [abs, { 'storage-account': 'a', 'storage-key': canary }, /storage-key is not base64/],
     [
@@ -124,7 +128,7 @@ describe('what cannot be used is refused, with the key that is wrong and without
     [oss, { accessKeyID: canary }, /must have the key accessKeySecret$/],
     [{ ...s3, path: 'bucket' }, { credentials: 'x' }, /must be bucket\/key/],
     [{ ...s3, path: 'bucket/a/../b' }, { credentials: 'x' }, /must not have \. or \.\./],
-    [{ ...gcs, endpoint: 'http://[' }, { 'access-token': canary }, /is no address such as/],
+    [{ ...gcs, endpoint: 'http://[' }, { 'access-token': canary }, /is not a valid address/],
   ];
 
   test.each(rows)('%j with %j', async (spec, data, message) => {

@@ -35,12 +35,12 @@ test('certificates that have all signed each other come to an end', async () => 
 
 test('beginnings without an end are read once', () => {
   const text = '-----BEGIN CERTIFICATE-----'.repeat(40_000);
-  expect(() => parseCertificates(text)).toThrow('stands within a line');
+  expect(() => parseCertificates(text)).toThrow('is not at the start of a line');
 });
 
 test('more certificates than any bundle has are refused', async () => {
   const authority = await TestAuthority.create('company');
   const { cert } = authority.pair;
   expect(parseCertificates(`${cert}\n`.repeat(512))).toHaveLength(512);
-  expect(() => parseCertificates(`${cert}\n`.repeat(513))).toThrow('leave no more than 512');
+  expect(() => parseCertificates(`${cert}\n`.repeat(513))).toThrow('keep at most 512');
 });

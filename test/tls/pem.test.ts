@@ -35,7 +35,7 @@ describe('a bundle of authorities', () => {
       { now: Date.now(), usages: [], hosts: [] },
     );
     expect(faults).toMatchObject([{ part: 'ca', kind: 'Malformed' }]);
-    expect(faults[0]?.detail).toContain('on a line of its own');
+    expect(faults[0]?.detail).toContain('on separate lines');
   });
 
   test('with a key in it is a fault', () => {

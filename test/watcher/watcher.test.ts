@@ -258,10 +258,10 @@ describe('leadership lost', () => {
   test('stop twice is stop; start after it, or twice, is refused', async () => {
     const world = new Harness();
     await world.watcher.start();
-    await expect(world.watcher.start()).rejects.toThrow('make a new one');
+    await expect(world.watcher.start()).rejects.toThrow('create a new one');
     await world.stop();
     await world.watcher.stop();
-    await expect(world.watcher.start()).rejects.toThrow('make a new one');
+    await expect(world.watcher.start()).rejects.toThrow('create a new one');
   });
 
   test('the next leader signals everything that it finds', async () => {

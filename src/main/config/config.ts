@@ -164,13 +164,13 @@ function temporalTls(env: VariableReader): TemporalTls | undefined {
   if (tls.certFile !== undefined && tls.keyFile === undefined) {
     env.refuse(
       'TEMPORAL_TLS_CLIENT_KEY_PATH',
-      'write the path of the key that belongs to TEMPORAL_TLS_CLIENT_CERT_PATH',
+      'set it to the path of the key for TEMPORAL_TLS_CLIENT_CERT_PATH',
     );
   }
   if (tls.keyFile !== undefined && tls.certFile === undefined) {
     env.refuse(
       'TEMPORAL_TLS_CLIENT_CERT_PATH',
-      'write the path of the certificate of TEMPORAL_TLS_CLIENT_KEY_PATH',
+      'set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
     );
   }
   const given = Object.values(tls).some(value => value !== undefined);
@@ -194,7 +194,7 @@ function inCluster(env: VariableReader): Config['inCluster'] {
 function roles(env: VariableReader): Config['roles'] {
   const wanted = env.list('ROLES');
   const unknown = wanted.filter(role => role !== 'worker' && role !== 'watcher');
-  if (unknown.length > 0) env.refuse('ROLES', 'write worker, watcher, or both with a comma between');
+  if (unknown.length > 0) env.refuse('ROLES', 'set it to worker, watcher, or worker,watcher');
   if (wanted.length === 0) return { worker: true, watcher: true };
   return { worker: wanted.includes('worker'), watcher: wanted.includes('watcher') };
 }
@@ -205,10 +205,9 @@ function ports(env: VariableReader): Config['ports'] {
     metrics: env.integer('METRICS_PORT'),
     temporalMetrics: env.integer('TEMPORAL_METRICS_PORT'),
   };
-  if (chosen.metrics === chosen.health)
-    env.refuse('METRICS_PORT', 'write another port than that of HEALTH_PORT');
+  if (chosen.metrics === chosen.health) env.refuse('METRICS_PORT', 'set it to a port other than HEALTH_PORT');
   if (chosen.temporalMetrics === chosen.health || chosen.temporalMetrics === chosen.metrics) {
-    env.refuse('TEMPORAL_METRICS_PORT', 'write another port than those of HEALTH_PORT and METRICS_PORT');
+    env.refuse('TEMPORAL_METRICS_PORT', 'set it to a port other than HEALTH_PORT and METRICS_PORT');
   }
   return chosen;
 }

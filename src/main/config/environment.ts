@@ -7,7 +7,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(`the environment is not usable:\n${problems.map(problem => `  ${problem}`).join('\n')}`);
+    super(`invalid environment:\n${problems.map(problem => `  ${problem}`).join('\n')}`);
     this.problems = problems;
   }
 }

@@ -82,37 +82,37 @@ export const VARIABLES = {
     type: 'text',
     default: 'etcd-operator',
     rule: temporalName,
-    meaning: 'The namespace of Temporal. It is registered when it is missing.',
+    meaning: 'The Temporal namespace. The operator registers it if it does not exist.',
   },
   TEMPORAL_RETENTION_DAYS: {
     type: 'integer',
     default: 30,
     min: 7,
     max: 3650,
-    meaning: 'How long closed workflows stay readable; used when the namespace has to be registered.',
+    meaning: 'The retention of closed workflows in days; used if the operator registers the namespace.',
   },
   TEMPORAL_TLS: {
     type: 'derivedFlag',
-    otherwise: 'true when one of the four below is given',
-    meaning: 'Whether to talk TLS to Temporal.',
+    otherwise: 'true if one of the next four variables is set',
+    meaning: 'Whether to use TLS for connections to Temporal.',
   },
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: {
     type: 'optional',
     otherwise: 'the authorities that Node trusts',
     rule: absolutePath,
-    meaning: 'File of the certificates that sign the certificate of the server.',
+    meaning: 'File with the CA certificates for the server certificate.',
   },
   TEMPORAL_TLS_CLIENT_CERT_PATH: {
     type: 'optional',
     otherwise: 'no client certificate',
     rule: absolutePath,
-    meaning: 'File of the certificate that the operator shows; needs its key.',
+    meaning: "File with the operator's client certificate; requires its key.",
   },
   TEMPORAL_TLS_CLIENT_KEY_PATH: {
     type: 'optional',
     otherwise: 'no client certificate',
     rule: absolutePath,
-    meaning: 'File of the key of that certificate.',
+    meaning: 'File with the key of the client certificate.',
   },
   TEMPORAL_TLS_SERVER_NAME: {
     type: 'optional',
@@ -129,83 +129,83 @@ export const VARIABLES = {
   ROLES: {
     type: 'list',
     otherwise: 'worker,watcher',
-    meaning: 'What this process does: worker (runs workflows), watcher (tells them of changes), or both.',
+    meaning:
+      'The roles of this process: worker (runs workflows), watcher (signals them about changes), or both.',
   },
   WATCH_NAMESPACE: {
     type: 'optional',
     otherwise: 'all namespaces',
     rule: dnsLabel,
-    meaning: 'The one namespace whose resources are looked after.',
+    meaning: 'The only namespace whose resources the operator manages.',
   },
   POD_NAME: {
     type: 'optional',
     otherwise: 'the host name',
     rule: podName,
-    meaning: "Name of this replica, in leases and as Temporal's worker identity.",
+    meaning: "Name of this replica, in Leases and as Temporal's worker identity.",
   },
   POD_NAMESPACE: {
     type: 'text',
     default: 'etcd-operator',
     rule: dnsLabel,
-    meaning: 'The namespace of this replica, which holds the lease of the watchers.',
+    meaning: 'The namespace of this replica, which contains the Lease of the watchers.',
   },
   OPERATOR_IMAGE: {
     type: 'optional',
     otherwise: "the image of the operator's own pod",
-    meaning: 'The image of the pods that help the operator, such as those that lend it a claim for backups.',
+    meaning: 'The image of helper pods, such as those that serve a claim for backups.',
   },
   IDENTITY_NAMESPACES: {
     type: 'list',
-    otherwise: 'nobody',
+    otherwise: 'none',
     meaning:
-      "The namespaces whose backups and restores may reach their store as the operator's pod when they name no Secret: names, or * for all.",
+      "The namespaces whose backups and restores may use the identity of the operator's pod if they name no Secret: names, or * for all.",
   },
   BACKUP_ENDPOINTS_ALLOWED: {
     type: 'list',
     otherwise: 'only Services and pods of the namespace of the EtcdBackup',
     meaning:
-      "Where spec.etcdEndpoints may lead besides: hosts (*.example.org: all below), addresses, blocks, or * for anywhere that the operator's pod reaches, the etcd of other namespaces included.",
+      "Additional destinations for spec.etcdEndpoints: hosts (*.example.org: all subdomains), addresses, blocks, or * for everything that the operator's pod can reach, including the etcd of other namespaces.",
   },
   STORE_ADDRESSES_ALLOWED: {
     type: 'list',
-    otherwise: 'anywhere but at this machine, its link and the metadata services of the clouds',
+    otherwise: 'everywhere except this machine, its link and the metadata services of the clouds',
     meaning:
-      'Where stores may be besides, in the form of BACKUP_ENDPOINTS_ALLOWED. Of the hosts that it names, errors are told in full, of others only what a store says itself.',
+      'Additional addresses for stores, in the form of BACKUP_ENDPOINTS_ALLOWED. For the hosts that it names, errors are reported in full; for others only the errors of a store.',
   },
   CREDENTIAL_HOSTS_ALLOWED: {
     type: 'list',
     otherwise:
-      "the clouds' own hosts, and those that a Secret names in its annotation etcd.database.coreos.com/hosts",
+      "the clouds' own hosts, and the hosts in the Secret's annotation etcd.database.coreos.com/hosts",
     meaning:
-      "Where what Secrets hold that would serve whoever receives it may be sent besides: Google's tokens, requests signed for Azure or OSS, and an authSecret to an etcd that is not of its namespace. In the form of BACKUP_ENDPOINTS_ALLOWED.",
+      "Additional hosts for credentials that any receiver could use: Google's tokens, requests signed for Azure or OSS, and an authSecret for an etcd outside of its namespace. In the form of BACKUP_ENDPOINTS_ALLOWED.",
   },
   LEADER_ELECTION: {
     type: 'flag',
     default: true,
-    meaning:
-      'Whether replicas elect the one that watches. Only for an operator that runs alone is false safe.',
+    meaning: 'Whether the replicas elect the one that watches. false is safe only for a single replica.',
   },
   LEASE_NAME: {
     type: 'text',
     default: 'etcd-operator-watcher',
     rule: podName,
-    meaning: 'The Lease that they elect with.',
+    meaning: 'The Lease for the election.',
   },
   KUBECONFIG: {
     type: 'optional',
-    otherwise: "the pod's service account, or what kubectl would use outside of a pod",
+    otherwise: "the pod's service account, or outside of a pod the configuration of kubectl",
     meaning: 'A kubeconfig file.',
   },
   KUBERNETES_SERVICE_HOST: {
     type: 'optional',
     otherwise: 'the operator does not run in a pod',
-    meaning: 'Set by the kubelet in every pod; never by hand.',
+    meaning: 'Set by the kubelet in every pod. Do not set it.',
   },
   KUBERNETES_SERVICE_PORT: {
     type: 'text',
     default: '443',
     rule: { pattern: /^[1-9]\d{0,4}$/, hint: 'write a port number' },
-    meaning: 'Set by the kubelet in every pod; never by hand.',
+    meaning: 'Set by the kubelet in every pod. Do not set it.',
   },
   HEALTH_PORT: { type: 'integer', default: 8080, ...port, meaning: 'Port of /healthz and /readyz.' },
   METRICS_PORT: { type: 'integer', default: 9464, ...port, meaning: "Port of the operator's /metrics." },
@@ -215,26 +215,30 @@ export const VARIABLES = {
     ...port,
     meaning: "Port of the /metrics of Temporal's SDK: its requests, workflows and activities.",
   },
-  LOG_LEVEL: { type: 'choice', default: 'info', choices: LOG_LEVELS, meaning: 'The least that is logged.' },
+  LOG_LEVEL: {
+    type: 'choice',
+    default: 'info',
+    choices: LOG_LEVELS,
+    meaning: 'The lowest level that is logged.',
+  },
   REDACT: {
     type: 'list',
-    otherwise: 'nothing but what is recognised as a secret by itself',
-    meaning: 'Exact texts that are taken out of everything that leaves the process.',
+    otherwise: 'only values that are recognized as secrets',
+    meaning: 'Exact strings that are removed from all output of the process.',
   },
   MAX_CACHED_WORKFLOWS: {
     type: 'integer',
     default: 1000,
     min: 0,
     max: 100_000,
-    meaning:
-      'Workflows kept in memory; each takes about 150 kB. More resources than that still work, more slowly.',
+    meaning: 'Workflows in the cache; each needs about 150 kB. More resources still work, but more slowly.',
   },
   MAX_CONCURRENT_ACTIVITIES: {
     type: 'integer',
     default: 100,
     min: 1,
     max: 10_000,
-    meaning: 'Passes and steps that one replica makes at once.',
+    meaning: 'Passes and steps that one replica runs at once.',
   },
   MAX_CONCURRENT_TRANSFERS: {
     type: 'integer',
@@ -242,7 +246,7 @@ export const VARIABLES = {
     min: 1,
     max: 1000,
     meaning:
-      'Backups, verifications and restores whose data one replica moves at once; others wait. They take no place of passes and steps.',
+      'Backups, verifications and restores that one replica runs at once; others wait. They have their own slots, separate from passes and steps.',
   },
   MAX_CONCURRENT_WORKFLOW_TASKS: {
     type: 'integer',
@@ -250,7 +254,7 @@ export const VARIABLES = {
     min: 2,
     max: 10_000,
     meaning:
-      'Decisions that one replica makes at once for workflows in its memory. Of others, which are replayed first, it takes four for each processor.',
+      'Workflow tasks that one replica runs at once for cached workflows. For others, which are replayed first, it runs four for each CPU.',
   },
 } as const satisfies Readonly<Record<string, Variable>>;
 

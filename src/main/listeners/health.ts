@@ -46,7 +46,7 @@ export function operatorChecks(parts: () => Parts, temporalServing: Check): Chec
       if (hasWorkerRole && workerState !== 'RUNNING') {
         problems.push(`the Temporal worker is ${workerState ?? 'waiting for Temporal'}`);
       }
-      if (leading && !watcherSynced) problems.push('the watcher has not listed everything yet');
+      if (leading && !watcherSynced) problems.push('the watcher has not listed all resources yet');
       return problems;
     },
   };

@@ -26,7 +26,8 @@ export async function sdkMetrics(): Promise<SdkMetrics> {
     contentType: CONTENT_TYPE,
     async text() {
       const answer = await fetch(`http://${bindAddress}/metrics`, { signal: AbortSignal.timeout(ASK_MS) });
-      if (answer.status !== 200) throw new Error(`the SDK answers with HTTP ${answer.status}`);
+      if (answer.status !== 200)
+        throw new Error(`the SDK metrics endpoint answers with HTTP ${answer.status}`);
       return answer.text();
     },
   };

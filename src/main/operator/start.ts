@@ -78,7 +78,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
     watcherSynced: watching?.synced() ?? false,
     stopping: stopping.signal.aborted,
   });
-  const onTrouble = (error: Error) => logger.warn('a listener has trouble with connections', { error });
+  const onTrouble = (error: Error) => logger.warn('a listener reported a connection error', { error });
   const health = healthPages(
     operatorChecks(
       parts,
@@ -150,7 +150,7 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
     workers = await makeWorkers(config, context);
     // Told to stop while it was being made: a worker that never ran has nothing to end.
     if (!context.signal.aborted) await workers.run();
-    if (!context.signal.aborted) throw new Error('the Temporal workers stopped by themselves');
+    if (!context.signal.aborted) throw new Error('the Temporal workers stopped unexpectedly');
   })().catch((error: unknown) => {
     if (!context.signal.aborted) fail(error);
   });

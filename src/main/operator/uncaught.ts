@@ -36,7 +36,7 @@ export function uncaughtHandler(
     recent = [...recent.filter(at => now - at < limits.windowMs), now];
     try {
       count(origin);
-      logger.error('an error was caught by nobody; what it concerns has ended, the operator goes on', {
+      logger.error('uncaught error; the operator continues', {
         origin,
         error,
       });
@@ -45,6 +45,6 @@ export function uncaughtHandler(
     }
     if (given || recent.length <= limits.most) return;
     given = true;
-    giveUp(new Error(`${recent.length} errors were caught by nobody within ${limits.windowMs / 1000} s`));
+    giveUp(new Error(`${recent.length} uncaught errors within ${limits.windowMs / 1000} s`));
   };
 }

@@ -25,6 +25,6 @@ async function askFor(kube: KubeClient, { image, pod }: Pick<Config, 'image' | '
   const own = containers.find(({ name }) => name === 'operator') ?? containers[0];
   if (own !== undefined) return own.image;
   throw new Error(
-    `pod ${pod.namespace}/${pod.name} is not there to tell the operator's image: set OPERATOR_IMAGE`,
+    `pod ${pod.namespace}/${pod.name} does not exist, so the operator's image is not known: set OPERATOR_IMAGE`,
   );
 }

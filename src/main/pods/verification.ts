@@ -41,7 +41,7 @@ export async function findTools(folder = '/usr/local/bin'): Promise<Tools> {
     await pause(LOOK_MS);
   } while (performance.now() < end);
   throw new Error(
-    'no process of the image of etcd can be seen: does the node let containers of a pod share processes?',
+    'no process of the etcd image is visible: check that the container runtime supports shareProcessNamespace',
   );
 }
 
@@ -132,7 +132,7 @@ async function restored(of: Verification): Promise<RestoredFacts | { readonly un
   try {
     const started = await Promise.race([serving(member, over.signal), ended]);
     if (started === undefined)
-      return { unknown: `etcd ended when it was started on the restored data: ${endOf(said)}` };
+      return { unknown: `etcd exited after it was started on the restored data: ${endOf(said)}` };
     return await hashed(member, of.revision || started.revision);
   } finally {
     over.abort();
@@ -151,7 +151,7 @@ async function hashed(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {
-      unknown: `it was restored and started, and does not tell its hash at revision ${revision}: ${message}`,
+      unknown: `it was restored and started, but does not report its hash at revision ${revision}: ${message}`,
     };
   }
 }

@@ -43,7 +43,9 @@ function readPair(files: { readonly certFile: string; readonly keyFile: string }
   const certificate = parse(files.certFile, 'certificate', () => new X509Certificate(crt));
   const privateKey: KeyObject = parse(files.keyFile, 'private key', () => createPrivateKey(key));
   if (certificate.checkPrivateKey(privateKey)) return { crt, key };
-  throw new Error(`${files.certFile} and ${files.keyFile} do not belong together: write both of one pair`);
+  throw new Error(
+    `${files.certFile} and ${files.keyFile} do not match: use the certificate and the key of one pair`,
+  );
 }
 
 function read(file: string): Buffer {
@@ -59,6 +61,6 @@ function parse<T>(file: string | undefined, what: string, run: () => T): T {
   try {
     return run();
   } catch {
-    throw new Error(`${file} holds no PEM-encoded ${what} that can be used`);
+    throw new Error(`${file} contains no usable PEM-encoded ${what}`);
   }
 }

@@ -138,7 +138,7 @@ class Link implements TemporalLink {
       this.#options.onOutdated(true);
       const what = `${digest} ${error instanceof Error ? error.message : ''}`;
       if (what !== this.#said) {
-        const message = 'the certificates for Temporal have changed and are not in use yet';
+        const message = 'the certificates for Temporal have changed but are not in use yet';
         this.#options.logger.warn(message, { error });
       }
       this.#said = what;
@@ -158,7 +158,7 @@ class Link implements TemporalLink {
     this.#ofClient = { connection, digest: certificates.digest };
     this.#client = this.#clientOn(connection);
     this.#closeLater(replaced);
-    this.#options.logger.info('certificates for Temporal have changed, calls are made with the new ones');
+    this.#options.logger.info('certificates for Temporal have changed, calls use the new ones');
   }
 
   async #exchangeOfWorkers(certificates: TemporalCertificates): Promise<void> {
@@ -168,7 +168,7 @@ class Link implements TemporalLink {
     workers.reconnect(connection);
     this.#ofWorkers = { connection, digest: certificates.digest };
     this.#closeLater(before.connection);
-    this.#options.logger.info('certificates for Temporal have changed, the workers go on with the new ones');
+    this.#options.logger.info('certificates for Temporal have changed, the workers use the new ones');
   }
 
   /** Calls that are under way on it end as they would have. */

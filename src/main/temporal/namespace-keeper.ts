@@ -50,7 +50,7 @@ export function keepNamespace(current: () => Connection, context: KeeperContext)
       const now = await ensure();
       if (now === id) continue;
       id = now;
-      context.logger.warn('Temporal has lost its workflows, they are started again');
+      context.logger.warn('Temporal has lost its workflows; starting them again');
       context.onReplaced();
     }
   };
@@ -82,12 +82,11 @@ function ensurer(
       onFailure(error) {
         if (error instanceof TemporalSetupError) throw error;
         // Once an outage; the readiness probe and the metrics show how long it lasts.
-        if (!away)
-          logger.warn('Temporal is not usable, will be tried again', { code: grpcCode(error), error });
+        if (!away) logger.warn('Temporal is not available; retrying', { code: grpcCode(error), error });
         away = true;
       },
     });
-    if (away) logger.info('Temporal is usable again', { namespace: spec.namespace });
+    if (away) logger.info('Temporal is available again', { namespace: spec.namespace });
     away = false;
     if (registered.namespace || registered.searchAttributes.length > 0) {
       logger.info('registered in Temporal', { ...registered, name: spec.namespace });

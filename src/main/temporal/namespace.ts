@@ -127,7 +127,7 @@ async function missingAttributes(connection: Connection, namespace: string): Pro
     throw new TemporalSetupError(
       `search attribute ${name} of Temporal namespace ${namespace} is not a ${type}: remove it with ` +
         `\`temporal operator search-attribute remove --namespace ${namespace} --name ${name}\`, or set ` +
-        'TEMPORAL_NAMESPACE to a namespace of its own',
+        'TEMPORAL_NAMESPACE to a separate namespace',
     );
   });
 }
@@ -167,12 +167,12 @@ function explained(error: unknown, namespace: string): unknown {
   const code = grpcCode(error);
   const denied = code === grpcStatus.permissionDenied || code === grpcStatus.unauthenticated;
   if (!denied && code !== grpcStatus.unimplemented) return error;
-  const why = denied ? 'does not let the operator look at or register' : 'cannot register';
+  const why = denied ? 'does not allow the operator to read or register' : 'cannot register';
   return new TemporalSetupError(
     `Temporal ${why} namespace ${namespace} or its search attributes: register the namespace and ` +
       `${Object.entries(searchAttributes)
         .map(([name, type]) => `${name}=${type}`)
-        .join(' ')} by hand, and let the operator read them`,
+        .join(' ')} by hand, and allow the operator to read them`,
     { cause: error },
   );
 }

@@ -25,7 +25,7 @@ export async function* bytesOf(request: IncomingMessage): AsyncGenerator<Uint8Ar
       yield* chunks;
       if (ready.length > 0) continue;
       if (request.readableEnded) return;
-      if (request.destroyed) throw new Error('the other side is gone');
+      if (request.destroyed) throw new Error('the connection was closed by the peer');
       await new Promise<void>(resolve => (wake = resolve));
     }
   } finally {

@@ -99,7 +99,7 @@ class ServedStore implements Store {
       // Without it nobody would notice that the answer ends too soon.
       if (!Number.isSafeInteger(size)) {
         body.on('error', () => {}).destroy();
-        throw new StoreError('other', `${this.#what(call)}: the pod does not say how large it is`);
+        throw new StoreError('other', `${this.#what(call)}: the pod does not report its size`);
       }
       return { size, body: this.#read(call, body, { bounds, expected: size - offset }) };
     } catch (error) {
@@ -215,7 +215,7 @@ class ServedStore implements Store {
         received += chunk.length;
         yield chunk;
       }
-      if (received < expected) throw new StoreError('unavailable', `${this.#what(call)} broke off`);
+      if (received < expected) throw new StoreError('unavailable', `${this.#what(call)} was interrupted`);
     } catch (error) {
       throw this.#translate(call, error, bounds);
     } finally {

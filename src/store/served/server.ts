@@ -120,7 +120,7 @@ function isAllowed({ headers }: IncomingMessage, token: string): boolean {
 }
 
 function refusal(): ServedError {
-  return { code: 'denied', message: 'the token is not the one of this pod' };
+  return { code: 'denied', message: 'the token is not valid for this pod' };
 }
 
 function asServed(error: unknown): ServedError {

@@ -21,10 +21,10 @@ export function temporalUnavailable(undelivered: Pick<Undelivered, 'code'>, sinc
     status: 'True',
     reason: 'Unreachable',
     message:
-      `Since ${timestamp(since.getTime())} Temporal has not taken the news of a change of this resource (${undelivered.code}). ` +
-      'Running members go on running, but nothing is created, changed or repaired. ' +
-      'Bring Temporal back, or correct the address, namespace or credentials that the operator has for it; ' +
-      'the operator retries by itself.',
+      `Since ${timestamp(since.getTime())} Temporal has not accepted signals for this resource (${undelivered.code}). ` +
+      'Running members keep running, but nothing is created, changed or repaired. ' +
+      'Bring Temporal back, or correct the address, namespace or credentials in the configuration of the operator; ' +
+      'the operator retries automatically.',
   };
 }
 
@@ -32,7 +32,7 @@ export const temporalReachable: OwnFinding = {
   type: 'TemporalUnavailable',
   status: 'False',
   reason: 'Reachable',
-  message: 'Temporal takes the changes of this resource.',
+  message: 'Temporal accepts signals for this resource.',
 };
 
 /** A workflow of this resource cannot go on: its code fails, or does not fit its history. */
@@ -43,10 +43,10 @@ export function workflowStuck(problem: WorkflowProblem): OwnFinding {
     status: 'True',
     reason: 'WorkflowTaskFailing',
     message:
-      `Workflow ${problem.workflowId} cannot go on: its tasks keep failing (${details}). ` +
-      'Nothing is done for this resource until they succeed. Look at the last failure with ' +
-      `"temporal workflow show --workflow-id ${problem.workflowId}". Deploy an operator release that can carry ` +
-      'this history; or terminate the workflow: the operator then starts it anew from what it observes.',
+      `Workflow ${problem.workflowId} cannot continue: its tasks keep failing (${details}). ` +
+      'Nothing is done for this resource until they succeed. Show the last failure with ' +
+      `"temporal workflow show --workflow-id ${problem.workflowId}". Deploy an operator release that can replay ` +
+      'this history; or terminate the workflow: the operator then starts it again from what it observes.',
   };
 }
 
@@ -67,20 +67,20 @@ export function noPassFor(
   since: Date,
 ): OwnFinding {
   const from = timestamp(since.getTime());
-  const failure = (awaited.failure ?? 'it was not said why').slice(0, LONGEST_FAILURE);
+  const failure = (awaited.failure ?? 'no reason was given').slice(0, LONGEST_FAILURE);
   const said = {
-    pass: `Since ${from} no pass of this resource has succeeded: ${failure}. It is made again and again; remove what keeps it from succeeding.`,
+    pass: `Since ${from} no pass of this resource has succeeded: ${failure}. The operator retries; remove the cause of the failure.`,
     task:
-      `Since ${from} no worker of the operator has completed a task of this resource's workflow, so nothing is looked at or done for it. ` +
-      "Look whether the operator's pods run and have processor time, and at their logs.",
-    temporal: `Since ${from} it is not known whether passes of this resource are made: Temporal cannot be asked (${failure}).`,
+      `Since ${from} no worker of the operator has completed a task of this resource's workflow, so the operator does nothing for it. ` +
+      "Check whether the operator's pods run and have CPU time, and check their logs.",
+    temporal: `Since ${from} it is not known whether passes of this resource run: Temporal does not answer (${failure}).`,
   };
   const reason = { pass: 'PassFails', task: 'TasksNotCompleted', temporal: 'TemporalUnreachable' } as const;
   const { message, ...own } = finding('PassFailing', reason[awaited.kind], said[awaited.kind]);
   const available = finding(
     'Available',
     'NotLookedAt',
-    `Since ${from} nobody has looked: see the condition PassFailing.`,
+    `Since ${from} this was not observed: see the condition PassFailing.`,
   );
   return { ...own, type: 'PassFailing', message, ...(kind === 'EtcdCluster' && { instead: available }) };
 }

@@ -153,7 +153,7 @@ export class Prober {
     watched.owed ||= isNews || watched.bad === BAD_STILL;
     const { namespace, name } = pod.metadata;
     if (isNews)
-      this.#deps.logger.info('member answers differently', { namespace, pod: name, before: told, now: said });
+      this.#deps.logger.info('member health changed', { namespace, pod: name, before: told, now: said });
     if (watched.owed) this.#tell(watched);
   }
 

@@ -93,7 +93,7 @@ describe.each(['GCS', 'ABS', 'OSS'] as const)('of a Secret for %s', type => {
 
   it('nothing is sent to a server of the choice of who names it, and the message says what to do', async () => {
     expect(await outcome({ type, endpoint: url })).toMatch(
-      /^\w+\.endpoint http:\/\/127\.0\.0\.1 is not the cloud's own, .* annotation etcd\.database\.coreos\.com\/hosts, or in CREDENTIAL_HOSTS_ALLOWED/,
+      /^\w+\.endpoint http:\/\/127\.0\.0\.1 is not a host of the cloud, .* annotation etcd\.database\.coreos\.com\/hosts of the Secret, or to CREDENTIAL_HOSTS_ALLOWED/,
     );
     expect(received).toEqual([]);
   });

@@ -129,14 +129,14 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
   [{ TEMPORAL_TLS: 'yes' }, 'TEMPORAL_TLS is "yes": write true or false'],
   [
     { TEMPORAL_TLS_CLIENT_CERT_PATH: '/tls/tls.crt' },
-    'TEMPORAL_TLS_CLIENT_KEY_PATH is "": write the path of the key that belongs to TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_KEY_PATH is "": set it to the path of the key for TEMPORAL_TLS_CLIENT_CERT_PATH',
   ],
   [
     { TEMPORAL_TLS_CLIENT_KEY_PATH: 'tls.key' },
     'TEMPORAL_TLS_CLIENT_KEY_PATH is "tls.key": write the absolute path of a file',
-    'TEMPORAL_TLS_CLIENT_CERT_PATH is "": write the path of the certificate of TEMPORAL_TLS_CLIENT_KEY_PATH',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH is "": set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
   ],
-  [{ ROLES: 'worker,watch' }, 'ROLES is "worker,watch": write worker, watcher, or both with a comma between'],
+  [{ ROLES: 'worker,watch' }, 'ROLES is "worker,watch": set it to worker, watcher, or worker,watcher'],
   [
     { WATCH_NAMESPACE: 'a,b' },
     'WATCH_NAMESPACE is "a,b": write one namespace: lower-case letters, digits and dashes, at most 63',
@@ -147,10 +147,10 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     'HEALTH_PORT is "70000": write a whole number from 1 to 65535, for example 8080',
   ],
   [{ HEALTH_PORT: '-1' }, 'HEALTH_PORT is "-1": write a whole number from 1 to 65535, for example 8080'],
-  [{ METRICS_PORT: '8080' }, 'METRICS_PORT is "8080": write another port than that of HEALTH_PORT'],
+  [{ METRICS_PORT: '8080' }, 'METRICS_PORT is "8080": set it to a port other than HEALTH_PORT'],
   [
     { TEMPORAL_METRICS_PORT: '9464' },
-    'TEMPORAL_METRICS_PORT is "9464": write another port than those of HEALTH_PORT and METRICS_PORT',
+    'TEMPORAL_METRICS_PORT is "9464": set it to a port other than HEALTH_PORT and METRICS_PORT',
   ],
   [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL is "verbose": write one of debug, info, warn, error'],
   [
@@ -173,7 +173,7 @@ describe('refused with the variable, its value and what to write', () => {
   test('everything that is wrong is said at once', () => {
     expect(problems({ POD_NAME: 'a', LOG_LEVEL: 'x', ROLES: 'y', HEALTH_PORT: 'z' })).toHaveLength(3);
     expect(() => parseConfig({ POD_NAME: 'a', LOG_LEVEL: 'x', ROLES: 'y' })).toThrow(
-      'the environment is not usable:\n  ROLES is "y"',
+      'invalid environment:\n  ROLES is "y"',
     );
   });
 });

@@ -45,7 +45,7 @@ const cases: readonly [
     { watcherSynced: false },
     [],
     [],
-    ['the watcher has not listed everything yet'],
+    ['the watcher has not listed all resources yet'],
   ],
   ['Temporal away', {}, ['Temporal does not answer'], [], ['Temporal does not answer']],
   [

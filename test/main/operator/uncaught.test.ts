@@ -34,7 +34,7 @@ test('what nobody caught is logged with its origin, and counted', () => {
 test('more of it than is borne ends the process in order, once', () => {
   const { handle, given } = handler(3);
   for (let each = 0; each < 10; each += 1) handle(new Error('again'), 'uncaughtException');
-  expect(given).toEqual(['4 errors were caught by nobody within 60 s']);
+  expect(given).toEqual(['4 uncaught errors within 60 s']);
 });
 
 test('a log that fails changes nothing', () => {

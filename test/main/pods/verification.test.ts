@@ -60,7 +60,7 @@ describe('etcdutl snapshot status', () => {
     const script = `[ "$2" = restore ] || echo '{"hash":7,"revision":43,"totalKey":3}'`;
     expect(await reportOf(script, true)).toMatchObject({
       kind: 'read',
-      restored: { unknown: expect.stringContaining('etcd ended') },
+      restored: { unknown: expect.stringContaining('etcd exited') },
     });
   });
 });

@@ -69,12 +69,12 @@ describe('an error names the file, and nothing of what it holds', () => {
     const whole = (name === 'tls.key' ? one?.key : one?.cert) ?? '';
     for (const content of [whole.slice(0, whole.length / 2), '', 'canary-something-else']) {
       await write(name, content);
-      expect(message()).toBe(`Error: ${folder}/${name} holds no PEM-encoded ${what} that can be used`);
+      expect(message()).toBe(`Error: ${folder}/${name} contains no usable PEM-encoded ${what}`);
     }
   });
 
   test('when the certificate and the key are not a pair', async () => {
     await write('tls.key', other?.key);
-    expect(message()).toContain(`${folder}/tls.crt and ${folder}/tls.key do not belong together`);
+    expect(message()).toContain(`${folder}/tls.crt and ${folder}/tls.key do not match`);
   });
 });

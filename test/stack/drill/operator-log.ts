@@ -45,7 +45,7 @@ export class OperatorLog {
   /** When a replica ceased to watch that neither was told to nor was killed; milliseconds since the epoch. */
   leadershipsLost(): number[] {
     return this.lines()
-      .filter(({ message, because }) => message === 'not leading any more' && because === 'lost')
+      .filter(({ message, because }) => message === 'no longer leading' && because === 'lost')
       .map(({ time }) => Date.parse(time));
   }
 
