@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_KEPT_UNTIL } from '../../src/api/names.ts';
+import { condition } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 /** A world in which these claims are given volumes on which a cluster of the same name ran before. */
@@ -32,9 +33,6 @@ function worldOnVolumesOf(earlier: readonly string[], { alone = false } = {}) {
   });
   return world;
 }
-
-const condition = (world: OperatorWorld, type: string) =>
-  world.cluster.status.conditions?.find(found => found.type === type);
 
 it('is not taken for the new cluster: nothing is recorded, opened or deleted, and a person is told', async () => {
   const world = worldOnVolumesOf(['example-0', 'example-1', 'example-2']);

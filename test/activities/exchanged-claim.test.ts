@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_CLAIM_UID } from '../../src/api/names.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
+import { condition } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const VICTIM = 'example-1';
@@ -29,8 +30,6 @@ async function exchange(world: OperatorWorld, name: string, { stamped = true } =
 
 const pods = (world: OperatorWorld) => world.names('Pod');
 const voters = (world: OperatorWorld) => world.etcd.clusters[0]?.rows.map(({ name }) => name);
-const condition = (world: OperatorWorld, wanted: string) =>
-  world.cluster.status.conditions?.find(({ type }) => type === wanted);
 const loseStatus = (world: OperatorWorld) =>
   world.kube.mutate(world.resource, object => delete object['status']);
 

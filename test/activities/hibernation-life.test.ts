@@ -1,21 +1,10 @@
 /** Hibernation and waking from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
-import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import { created, edit } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
-
-async function created(spec: EtcdClusterSpec = {}): Promise<OperatorWorld> {
-  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec } });
-  await world.run();
-  await world.run();
-  return world;
-}
-
-async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-}
 
 function reasonOf(world: OperatorWorld, type: string): string | undefined {
   return world.cluster.status.conditions?.find(found => found.type === type)?.reason;

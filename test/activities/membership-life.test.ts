@@ -1,21 +1,10 @@
 /** Scaling and replacement from end to end on a world in memory, with the operator killed at every API call. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { OperatorWorld } from '../worlds/operator-world.ts';
+import { created, edit } from '../worlds/living-cluster.ts';
+import type { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
-const VERSION = '3.6.16';
-
-async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise<OperatorWorld> {
-  const world = new OperatorWorld({ spec: { size: 3, version: VERSION, ...spec }, storageClass });
-  await world.run();
-  await world.run();
-  return world;
-}
-
-async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-}
 
 /** The voters that etcd itself lists, and that everything else agrees with. */
 function expectMembers(world: OperatorWorld, members: readonly string[]): void {

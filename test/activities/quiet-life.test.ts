@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import { edit } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 import { People } from '../worlds/people.ts';
 
@@ -14,14 +15,6 @@ async function created(spec: EtcdClusterSpec = {}) {
   await world.run();
   world.now += 60_000;
   return { world, people: new People(world) };
-}
-
-async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-  world.kube.mutate(
-    world.resource,
-    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
-  );
 }
 
 function rows(world: OperatorWorld): string[] {

@@ -1,14 +1,7 @@
 /** Loss of the quorum, told truthfully: what is known of each disk, volumes' pods brought back, nothing destroyed. */
 import { describe, expect, it } from 'vitest';
-import type { Condition, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import { condition, created } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
-
-async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise<OperatorWorld> {
-  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec }, storageClass });
-  await world.run();
-  await world.run();
-  return world;
-}
 
 async function lose(world: OperatorWorld, ...members: readonly string[]): Promise<void> {
   for (const member of members) {
@@ -18,10 +11,6 @@ async function lose(world: OperatorWorld, ...members: readonly string[]): Promis
     world.kubelet.settle();
     if (claim?.metadata.uid !== undefined) world.etcd.wipe(claim.metadata.uid);
   }
-}
-
-function condition(world: OperatorWorld, type: string): Condition | undefined {
-  return world.cluster.status.conditions?.find(each => each.type === type);
 }
 
 describe('QuorumAtRisk', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
+import { condition, edit } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
@@ -18,24 +19,12 @@ async function created(spec: EtcdClusterSpec = {}, storageClass = true): Promise
   return world;
 }
 
-async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-  world.kube.mutate(
-    world.resource,
-    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
-  );
-}
-
 function uids(world: OperatorWorld, kind = 'Pod'): (string | undefined)[] {
   return world.kube.all(kind).map(object => object.metadata.uid);
 }
 
 function argsOf(pod: KubeObject): readonly string[] {
   return (pod['spec'] as { containers: { args: string[] }[] }).containers[0]?.args ?? [];
-}
-
-function condition(world: OperatorWorld, type: string) {
-  return world.cluster.status.conditions?.find(found => found.type === type);
 }
 
 /** Every pod that the operator deleted, with how many members could serve at that moment. */

@@ -2,19 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
 import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { created } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const THREE = ['example-0', 'example-1', 'example-2'];
-
-async function created(spec: EtcdClusterSpec = { size: 3, version: '3.6.16' }): Promise<OperatorWorld> {
-  const world = new OperatorWorld({ spec });
-  await world.run();
-  await world.run();
-  return world;
-}
 
 /** By pod, what it would do on an empty volume. */
 function firstStarts(world: OperatorWorld): Record<string, string> {

@@ -4,6 +4,7 @@ import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { coreosSecrets, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { edit } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const FIRST = 'canary-of-the-first-environment';
@@ -52,10 +53,6 @@ function partsOf(secret: KubeObject): string[] {
       .split('\n')
       .filter(line => line.length >= 60),
   ]);
-}
-
-async function edit(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
 }
 
 function expectNowhere(world: OperatorWorld, heard: readonly string[], canaries: readonly string[]): void {

@@ -6,6 +6,7 @@ import { timestamp } from '../../src/api/values/time.ts';
 import type { ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import { BackupWorld, SPEC } from '../worlds/backup-world.ts';
 import { snapshotStream } from '../fakes/etcd/snapshot.ts';
+import { condition } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
@@ -62,9 +63,6 @@ function made(world: OperatorWorld, outcome: 'Succeeded' | 'Failed'): void {
 
 const versions = (world: OperatorWorld): string[] =>
   [...(world.etcd.clusters[0]?.processes ?? [])].map(({ version }) => version);
-const condition = (world: OperatorWorld, type: string) =>
-  world.cluster.status.conditions?.find(found => found.type === type);
-
 describe('an upgrade', LONG, () => {
   it('asks an EtcdBackup for a backup, and touches nobody before it is made', async () => {
     const world = await asked({});

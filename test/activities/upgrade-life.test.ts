@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
+import { condition } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
@@ -33,10 +34,6 @@ function versions(world: OperatorWorld): string[] {
   const etcd = world.etcd.clusters[0];
   const running = [...(etcd?.processes ?? [])].toSorted((a, b) => a.name.localeCompare(b.name));
   return running.map(({ version }) => version);
-}
-
-function condition(world: OperatorWorld, type: string) {
-  return world.cluster.status.conditions?.find(found => found.type === type);
 }
 
 const uids = (world: OperatorWorld): (string | undefined)[] =>
