@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ACTS } from '../../src/planner/model/steps/row.ts';
 import {
   isAssessment,
   isBackupAssessment,
@@ -103,6 +104,23 @@ describe('what workflows and passes say', () => {
     conditions: [],
   };
   const good = { decision, generation: 1, summary };
+  const operating = (timing: object) => ({
+    ...good,
+    decision: {
+      kind: 'operate',
+      operation: 'createCluster',
+      step: { kind: 'removeFinalizer' },
+      timing: { ...ACTS, ...timing },
+      plan: [{ kind: 'removeFinalizer', summary: 'let the resource go' }],
+    },
+  });
+
+  it('takes a step with its timing', () => {
+    expect(isAssessment(operating({}))).toBe(true);
+    expect(isAssessment(operating({ retry: { maximumSeconds: 60, attempts: 5 }, isTransfer: true }))).toBe(
+      true,
+    );
+  });
 
   it.each<readonly [string, unknown]>([
     ['no decision', { ...good, decision: undefined }],
@@ -111,6 +129,14 @@ describe('what workflows and passes say', () => {
       'a plan that is a text',
       { ...good, decision: { ...decision, kind: 'blocked', reason: '', message: '', plan: 'x' } },
     ],
+    ['a step that may take no time', operating({ startToCloseSeconds: 0 })],
+    ['a step that may take for ever', operating({ scheduleToCloseSeconds: 1e12 })],
+    [
+      'retries further apart at first than at most',
+      operating({ retry: { initialSeconds: 9, maximumSeconds: 3 } }),
+    ],
+    ['retries closer together than the first two', operating({ retry: { maximumSeconds: 0.5 } })],
+    ['a number of attempts below one', operating({ retry: { maximumSeconds: 9, attempts: 0 } })],
     ['a summary without members', { ...good, summary: { ...summary, members: undefined } }],
     ['half a member', { ...good, summary: { ...summary, membersReady: 1.5 } }],
     [

@@ -7,24 +7,10 @@ import {
   rootCause,
 } from '@temporalio/workflow';
 import type { BackupActor, BackupAssessment, BackupDecision, BackupStep } from '../../activities/index.ts';
-import { amongTransfers, HEARTBEAT, untilLooked } from '../temporal/looking.ts';
+import { optionsOf, untilLooked } from '../temporal/looking.ts';
 import type { StepOutcome } from '../engine/operation.ts';
 import type { ResourceRef } from '../messages/resource.ts';
 import { isBackupAssessment } from '../messages/shapes.ts';
-
-const SHORT = {
-  startToCloseTimeout: '20s',
-  scheduleToCloseTimeout: '120s',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '20s' },
-} as const;
-/** Listing and deleting may have much to do. */
-const TIDYING = {
-  startToCloseTimeout: '30m',
-  scheduleToCloseTimeout: '1h',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '60s', maximumAttempts: 5 },
-} as const;
 
 /** One pass. */
 export function assessBackup(
@@ -43,10 +29,13 @@ export function assessBackup(
 type Operate = Extract<BackupDecision, { kind: 'operate' }>;
 
 /** Performs one step; when its scope is cancelled, the step is ended and awaited. Its failures are outcomes. */
-export async function performBackup(ref: ResourceRef, { step, summary }: Operate): Promise<StepOutcome> {
+export async function performBackup(
+  ref: ResourceRef,
+  { step, timing, summary }: Operate,
+): Promise<StepOutcome> {
   const activities = proxyActivities<
     Record<BackupStep['kind'], (ref: ResourceRef, step: BackupStep) => Promise<void>>
-  >({ ...optionsOf(step), summary });
+  >({ ...optionsOf(timing), summary });
   try {
     await activities[step.kind](ref, step);
     return { kind: 'done', hasWaited: false };
@@ -57,27 +46,5 @@ export async function performBackup(ref: ResourceRef, { step, summary }: Operate
     const { cause } = error;
     const changed = cause instanceof ApplicationFailure && cause.type === 'PreconditionChanged';
     return { kind: changed ? 'changed' : 'failed', message };
-  }
-}
-
-function optionsOf(step: BackupStep) {
-  switch (step.kind) {
-    case 'takeSnapshot':
-    case 'verifyBackup': {
-      // The activity gives up by itself at its deadline; this is for a worker that does not.
-      const limit = `${step.secondsLeft + 20}s` as const;
-      return {
-        startToCloseTimeout: limit,
-        scheduleToCloseTimeout: limit,
-        heartbeatTimeout: '10s',
-        retry: { initialInterval: '2s', maximumInterval: '60s' },
-        ...amongTransfers(),
-      } as const;
-    }
-    case 'pruneBackups':
-      return { ...TIDYING, ...amongTransfers() };
-    case 'beginBackup':
-    case 'releaseBackup':
-      return SHORT;
   }
 }

@@ -41,7 +41,7 @@ async function interpret({ ref, entity, decision, control }: OperationInput): Pr
       look: actor => assess(ref, actor, entity),
       perform: now => {
         setCurrentDetails(operationDetails(now));
-        return perform(ref, now.step, operationRules.summary(now));
+        return perform(ref, now, operationRules.summary(now));
       },
       report: (assessment, used) => tell({ assessment, ...(used.length > 0 && { used }) }),
       // Waited for: the server drops a signal of a workflow that completes with the same task.

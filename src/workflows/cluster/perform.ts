@@ -1,40 +1,12 @@
 /** Has activities done, each with the options and the one-line summary that people read in the Temporal UI. */
 import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from '@temporalio/workflow';
-import type { Actor, Assessment, PlannedStep, Step } from '../../activities/index.ts';
-import { HEARTBEAT, movingData, untilLooked } from '../temporal/looking.ts';
+import type { Actor, Assessment, Decision, PlannedStep, Step } from '../../activities/index.ts';
+import { optionsOf, untilLooked } from '../temporal/looking.ts';
 import type { StepOutcome } from '../engine/operation.ts';
 import type { ResourceRef } from '../messages/resource.ts';
 import { isAssessment } from '../messages/shapes.ts';
 
-/** A step that keeps failing gives control back within a minute, so that people are told; one takes seconds on a busy machine. */
-const ACTING = {
-  startToCloseTimeout: '25s',
-  scheduleToCloseTimeout: '50s',
-  heartbeatTimeout: HEARTBEAT,
-} as const;
-/** A step that waits looks for ten seconds and then lets the planner look. */
-const WAITING = {
-  startToCloseTimeout: '20s',
-  scheduleToCloseTimeout: '60s',
-  heartbeatTimeout: HEARTBEAT,
-} as const;
-
-const MOVES_DATA: readonly Step['kind'][] = ['fillVolume', 'compareKeys'];
-const WAITS: readonly Step['kind'][] = [
-  'awaitQuorum',
-  'awaitMembers',
-  'sealMembers',
-  'awaitQuiet',
-  'awaitVersion',
-  'awaitBackup',
-  'awaitAgreement',
-  'addLearner',
-  'promoteLearner',
-  'stopMember',
-  'deletePods',
-  'fenceMembers',
-  'unpackBackup',
-];
+type Operate = Extract<Decision, { kind: 'operate' }>;
 
 /** One pass: observe, plan, report. */
 export function assess(ref: ResourceRef, actor: Actor, workflowId: string): Promise<Assessment> {
@@ -45,17 +17,12 @@ export function assess(ref: ResourceRef, actor: Actor, workflowId: string): Prom
 /** Performs one step. Its failures are outcomes: a new plan decides what becomes of them. */
 export async function perform(
   ref: ResourceRef,
-  step: Step,
+  { step, timing }: Operate,
   summary: PlannedStep['summary'],
 ): Promise<StepOutcome> {
-  const options = MOVES_DATA.includes(step.kind)
-    ? movingData()
-    : WAITS.includes(step.kind)
-      ? WAITING
-      : ACTING;
   const activities = proxyActivities<
     Record<Step['kind'], (ref: ResourceRef, step: Step) => Promise<unknown>>
-  >({ ...options, summary });
+  >({ ...optionsOf(timing), summary });
   try {
     const outcome = await activities[step.kind](ref, step);
     return { kind: 'done', hasWaited: outcome === 'notYet' };

@@ -2,7 +2,7 @@
  * Whether a value is what it is taken for. Whoever may send signals can send what only workflows send each other, and complete
  * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
  */
-import type { Assessment, BackupAssessment, RestoreAssessment } from '../../activities/index.ts';
+import type { Assessment, BackupAssessment, RestoreAssessment, StepTiming } from '../../activities/index.ts';
 import type { BackupEnding } from './backup.ts';
 import type { Control, Progress } from './cluster.ts';
 
@@ -49,6 +49,26 @@ const byKind =
   };
 
 const step = record({ kind: name });
+/** Temporal refuses what is not above zero, and takes no more than a date can hold. */
+const seconds: Shape = value => typeof value === 'number' && value > 0 && value <= 366 * 86_400;
+const policy = record({
+  initialSeconds: optional(seconds),
+  maximumSeconds: seconds,
+  attempts: optional(value => integer(value) && Number(value) > 0),
+});
+/** Temporal's first interval is a second, and the longest may not be shorter than the first. */
+const retry: Shape = value => {
+  if (!policy(value)) return false;
+  const { initialSeconds = 1, maximumSeconds } = value as Required<StepTiming>['retry'];
+  return initialSeconds <= maximumSeconds;
+};
+const timing = record({
+  startToCloseSeconds: seconds,
+  scheduleToCloseSeconds: seconds,
+  heartbeatSeconds: seconds,
+  retry: optional(retry),
+  isTransfer: optional(flag),
+});
 const waits = { reason: text, message: text, nextLookSeconds: number };
 const idle = record({ nextLookSeconds: number });
 const request = record({ by: optional(text), reason: optional(text) });
@@ -62,7 +82,7 @@ const assessment = record({
       plan: listOf(record({ summary: text })),
       consent: optional(record({ operation: name, ids: listOf(text) })),
     }),
-    operate: record({ operation: name, step, plan: listOf(record({ summary: text })) }),
+    operate: record({ operation: name, step, timing, plan: listOf(record({ summary: text })) }),
   }),
   generation: number,
   summary: optional(
@@ -94,7 +114,12 @@ const backupAssessment = record({
     gone: record({}),
     idle,
     blocked: record(waits),
-    operate: record({ operation: oneOf('takeBackup', 'pruneBackups', 'releaseBackup'), step, summary: text }),
+    operate: record({
+      operation: oneOf('takeBackup', 'pruneBackups', 'releaseBackup'),
+      step,
+      timing,
+      summary: text,
+    }),
   }),
   summary: optional(
     record({
@@ -112,7 +137,7 @@ const stopped = record({ reason: text, message: text });
 const restoreAssessment = record({
   decision: byKind({
     ended: record({}),
-    operate: record({ step, summary: text }),
+    operate: record({ step, timing, summary: text }),
     blocked: stopped,
     refused: stopped,
     waiting: record({}),

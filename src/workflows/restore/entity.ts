@@ -19,7 +19,7 @@ import type { Activities, RestoreActor, RestoreAssessment } from '../../activiti
 import { workflowId } from '../../api/names.ts';
 import { EntityDriver, never } from '../temporal/entity-driver.ts';
 import { type Carried, newEntity } from '../engine/entity.ts';
-import { movingData, untilLooked } from '../temporal/looking.ts';
+import { optionsOf, untilLooked } from '../temporal/looking.ts';
 import { plain } from '../messages/markdown.ts';
 import { changedSignal, type ResourceRef, resyncSignal } from '../messages/resource.ts';
 import { isRestoreAssessment } from '../messages/shapes.ts';
@@ -63,9 +63,9 @@ function look(ref: ResourceRef, actor: RestoreActor): Promise<RestoreAssessment>
 
 async function perform(
   ref: ResourceRef,
-  { step, summary }: RestoreKind['Decision'],
+  { step, timing, summary }: RestoreKind['Decision'],
 ): Promise<RestoreKind['Ending']> {
-  const activities = proxyActivities<Activities>({ ...movingData(), summary });
+  const activities = proxyActivities<Activities>({ ...optionsOf(timing), summary });
   try {
     if (step.kind === 'examineBackup') await activities.examineBackup(ref, step);
     else await activities.createRestored(ref);

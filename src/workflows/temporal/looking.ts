@@ -1,35 +1,38 @@
 /** How long activities of every resource may take, and the pass that each of their workflows makes again and again. */
 import {
   ActivityFailure,
+  type ActivityOptions,
   isCancellation,
   log,
   proxyActivities,
+  type RetryPolicy,
   rootCause,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
+import type { Activities, StepTiming } from '../../activities/index.ts';
 import { transfersQueue } from '../messages/resource.ts';
 
 /** Activities heartbeat every second: after this long without one their worker is taken for dead. As long as a lease is kept. */
-export const HEARTBEAT = '9s';
+const HEARTBEAT = '9s';
 
-/** As long as the data takes; a worker that dies is noticed by its heartbeats. */
-const MOVING_DATA = {
-  startToCloseTimeout: '6h',
-  scheduleToCloseTimeout: '12h',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { maximumInterval: '60s', maximumAttempts: 5 },
-} as const;
-
-/** Where what moves data is done, beside passes and steps and in none of their places. */
-export function amongTransfers(): { readonly taskQueue: string } {
-  return { taskQueue: transfersQueue(workflowInfo().taskQueue) };
+/** What Temporal is told of a step: how long it may take, how it is retried, and in which task queue it is done. */
+export function optionsOf({ retry, isTransfer, ...timing }: StepTiming): ActivityOptions {
+  return {
+    startToCloseTimeout: timing.startToCloseSeconds * 1_000,
+    scheduleToCloseTimeout: timing.scheduleToCloseSeconds * 1_000,
+    heartbeatTimeout: timing.heartbeatSeconds * 1_000,
+    ...(retry && { retry: retryOf(retry) }),
+    ...(isTransfer && { taskQueue: transfersQueue(workflowInfo().taskQueue) }),
+  };
 }
 
-/** For a step that moves the data of a whole cluster, or reads all of it. */
-export function movingData(): typeof MOVING_DATA & ReturnType<typeof amongTransfers> {
-  return { ...MOVING_DATA, ...amongTransfers() };
+function retryOf({ initialSeconds, maximumSeconds, attempts }: Required<StepTiming>['retry']): RetryPolicy {
+  return {
+    ...(initialSeconds !== undefined && { initialInterval: initialSeconds * 1_000 }),
+    maximumInterval: maximumSeconds * 1_000,
+    ...(attempts !== undefined && { maximumAttempts: attempts }),
+  };
 }
 
 const LOOKING = {
