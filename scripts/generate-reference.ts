@@ -2,6 +2,7 @@
 import { apiReference } from './reference/api.ts';
 import { conditionsReference } from './reference/conditions.ts';
 import { configurationReference } from './reference/configuration.ts';
+import { eventsReference } from './reference/events.ts';
 import { metricsReference } from './reference/metrics.ts';
 import { versionsReference } from './reference/versions.ts';
 
@@ -11,6 +12,7 @@ export function generateReference(): Map<string, string> {
     ['docs/reference/api.md', apiReference()],
     ['docs/reference/conditions.md', conditionsReference()],
     ['docs/reference/configuration.md', configurationReference()],
+    ['docs/reference/events.md', eventsReference()],
     ['docs/reference/metrics.md', metricsReference()],
     ['docs/reference/versions.md', versionsReference()],
   ]);

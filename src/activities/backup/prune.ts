@@ -1,4 +1,5 @@
 /** Retention: deletes what the policy does not keep, and reads anew what there is. */
+import { eventOf } from '../../api/events.ts';
 import { Context } from '@temporalio/activity';
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import { manifestKey, serverOf } from '../../api/derived/backup-names.ts';
@@ -64,8 +65,6 @@ async function recordHistory(deps: Dependencies, ref: BackupRef, entries: Entrie
 function tell(deps: Dependencies, { namespace, name, uid }: BackupRef, gone: readonly string[]): void {
   const [first = ''] = gone;
   const message = gone.length === 1 ? `${first} deleted` : `${gone.length} backups deleted, ${first} first`;
-  deps.recordEvent(
-    { kind: 'EtcdBackup', namespace, name, uid },
-    { type: 'Normal', reason: 'BackupsDeleted', message },
-  );
+  const kind = 'EtcdBackup';
+  deps.recordEvent({ kind, namespace, name, uid }, eventOf(kind, 'BackupsDeleted', message));
 }

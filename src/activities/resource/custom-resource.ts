@@ -1,10 +1,11 @@
 /** Reading and reporting a custom resource: the same for all kinds, always guarded by its uid and resource version. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ResourceEvent } from '../../api/events.ts';
 import { API_VERSION, type Kind } from '../../api/names.ts';
 import { isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Dependencies, ResourceEvent } from '../runtime/dependencies.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { type ReadResource, replaceStatus, withoutWatchers } from './status-writing.ts';
 
 /** How often an attempt starts again because the resource changed under it. */

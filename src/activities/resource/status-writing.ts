@@ -3,12 +3,13 @@
  * version that it was read with (docs/decisions/0035-status-is-updated-as-a-whole.md).
  */
 import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
+import type { Kind } from '../../api/names.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 
 /** A resource as it was read. */
 export interface ReadResource {
   readonly apiVersion: string;
-  readonly kind: string;
+  readonly kind: Kind;
   readonly metadata: {
     readonly name: string;
     readonly namespace: string;

@@ -1,3 +1,5 @@
+import type { ResourceEvent } from '../../api/events.ts';
+import type { ResourceRef } from '../../api/names.ts';
 import type { EtcdPort } from '../../etcd/port.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { ClaimStoreOwner, PodPlace } from '../../objects/claim-store.ts';
@@ -7,21 +9,6 @@ import type { StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
-
-/** One event on a custom resource, as `kubectl describe` shows it. */
-export interface ResourceEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** The custom resource that an event is about. */
-export interface EventTarget {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
 
 export interface ActivityLogger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -51,7 +38,7 @@ export interface Dependencies {
   /** The image that holds this program. */
   readonly ownImage: () => Promise<string>;
   /** Records an event; never throws and never waits for the API server. */
-  readonly recordEvent: (target: EventTarget, event: ResourceEvent) => void;
+  readonly recordEvent: (target: ResourceRef, event: ResourceEvent) => void;
   /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */
   readonly endpointsAllowed?: readonly string[];
   /** The one namespace that this operator looks after, and may read in; undefined: all. */

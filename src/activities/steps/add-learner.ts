@@ -4,6 +4,7 @@ import type { Step } from '../../planner/model/decision.ts';
 import { awaitsSuccessor } from '../../planner/operations/membership/replacements.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
 import { plan } from '../../planner/plan.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { getAll } from '../observe/cluster-objects.ts';
@@ -52,7 +53,7 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
     addWhenConnected(leader, { step, stillWanted: () => isStillWanted(deps, ref, step) }),
   );
   const message = `added ${step.member} as a learner`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberAdded', message });
+  recordClusterEvent(deps, ref, { reason: 'MemberAdded', message });
 }
 
 function isListed(observation: Parameters<typeof memberViews>[0], { member }: AddLearner): boolean {

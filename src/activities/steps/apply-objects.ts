@@ -2,6 +2,7 @@ import { type StoredObject, firstEdit, removals } from '../../objects/edited.ts'
 import type { ManifestObject } from '../../objects/manifest.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
@@ -24,7 +25,7 @@ export async function applyObjects(
     const difference = await putBack(deps, ref, wanted);
     if (difference === undefined) continue;
     const message = `put back ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
-    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectPutBack', message });
+    recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
   }
 }
 

@@ -6,6 +6,7 @@ import { memberClaim } from '../../objects/claim.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
 import { peerService } from '../../objects/services.ts';
 import type { Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
@@ -57,10 +58,10 @@ export async function bootstrapMembers(
   );
   const created = await createAll(deps, cluster, pods);
   if (created > 0) {
-    deps.recordEvent(
-      { kind: 'EtcdCluster', ...ref },
-      { type: 'Normal', reason: 'MembersCreated', message: `created ${step.members.join(', ')}` },
-    );
+    recordClusterEvent(deps, ref, {
+      reason: 'MembersCreated',
+      message: `created ${step.members.join(', ')}`,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { disruptionBudget } from '../../objects/budget.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { clientService, peerService } from '../../objects/services.ts';
 import type { SharedObject, Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
@@ -29,7 +30,7 @@ export async function ensureObjects(
   for (const object of step.objects.map(name => SHARED_OBJECTS[name](cluster))) {
     if ((await createOwned(deps.kube, object, ref.uid)) === 'created') {
       const message = `created ${object.kind} ${object.metadata.name}`;
-      deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectCreated', message });
+      recordClusterEvent(deps, ref, { reason: 'ObjectCreated', message });
     }
   }
 }

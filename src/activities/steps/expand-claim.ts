@@ -1,5 +1,6 @@
 import type { Step } from '../../planner/model/decision.ts';
 import { isSmaller } from '../../planner/operations/volumes/growth.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';
@@ -27,5 +28,5 @@ export async function expandClaim(
   const spec = { resources: { requests: { storage: step.size } } };
   await deps.kube.patch(at, { metadata: { uid, resourceVersion }, spec }, { type: 'merge' });
   const message = `claim ${step.claim} is enlarged from ${step.from} to ${step.size}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ClaimEnlarged', message });
+  recordClusterEvent(deps, ref, { reason: 'ClaimEnlarged', message });
 }

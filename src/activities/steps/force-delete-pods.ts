@@ -1,4 +1,5 @@
 import type { Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -18,5 +19,5 @@ export async function forceDeletePods(
   for (const { name, uid } of step.pods)
     await deps.kube.delete({ ...POD, namespace, name }, { uid, gracePeriodSeconds: 0 });
   const message = `took away pods without their nodes: ${step.because}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Warning', reason: 'PodsForceDeleted', message });
+  recordClusterEvent(deps, ref, { reason: 'PodsForceDeleted', message });
 }

@@ -6,6 +6,7 @@ import { ownerReference } from '../../objects/manifest.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { Pair } from '../../tls/issue.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
@@ -37,10 +38,7 @@ export async function issueCertificates(
     if (step.secrets.includes(leaf.secret)) await makeLeaf(deps, cluster, leaf);
   }
   const message = `issued ${step.secrets.join(', ')}`;
-  deps.recordEvent(
-    { kind: 'EtcdCluster', ...ref },
-    { type: 'Normal', reason: 'CertificatesIssued', message },
-  );
+  recordClusterEvent(deps, ref, { reason: 'CertificatesIssued', message });
 }
 
 async function makeAuthority(

@@ -1,4 +1,5 @@
 import type { Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -15,6 +16,6 @@ export async function labelPods(
   for (const { name, uid, labels } of step.pods) {
     await deps.kube.patch({ ...POD, namespace, name }, { metadata: { uid, labels } }, { type: 'merge' });
     const message = `put back ${Object.keys(labels).join(', ')} on pod ${name}`;
-    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectPutBack', message });
+    recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
   }
 }

@@ -1,4 +1,5 @@
 import type { Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { onLeader } from '../cluster/leader.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -13,5 +14,5 @@ export async function moveLeader(
   const { observation } = await stillPlanned(deps, ref, step);
   await onLeader(deps, observation, leader => leader.moveLeader(step.toId));
   const message = `${step.from} handed over to ${step.to}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'LeaderMoved', message });
+  recordClusterEvent(deps, ref, { reason: 'LeaderMoved', message });
 }

@@ -5,6 +5,7 @@ import type { MemberView } from '../../planner/model/member-view.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import { situationOf } from '../../planner/situation.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
@@ -53,10 +54,7 @@ export async function promoteLearner(
     if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
     await onLeader(deps, observation, leader => leader.promote(step.id));
     const message = `promoted ${step.member} (${step.id}) to a voter`;
-    deps.recordEvent(
-      { kind: 'EtcdCluster', ...ref },
-      { type: 'Normal', reason: 'New Member Added', message },
-    );
+    recordClusterEvent(deps, ref, { reason: 'New Member Added', message });
     return 'done';
   });
 }

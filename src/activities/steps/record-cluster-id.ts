@@ -2,6 +2,7 @@ import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } 
 import type { Step } from '../../planner/model/decision.ts';
 import type { MemberIdentity } from '../../planner/model/steps/creation.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { observe } from '../observe/observe.ts';
@@ -56,7 +57,7 @@ export async function recordClusterId(
   });
   await recordStatus(deps.kube, stamped, { clusterID: step.clusterId });
   const message = `${step.members.map(member => member.name).join(', ')} formed cluster ${step.clusterId}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ClusterFormed', message });
+  recordClusterEvent(deps, ref, { reason: 'ClusterFormed', message });
 }
 
 interface Stamped {

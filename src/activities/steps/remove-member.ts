@@ -5,6 +5,7 @@ import { memberViews } from '../../planner/model/member-view.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import { observe } from '../observe/observe.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
@@ -54,10 +55,7 @@ export async function removeMember(
   await stopRemoved(deps, observation, step.member);
   const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
   const message = `removed ${step.member} (${step.id}): ${step.reason}`;
-  deps.recordEvent(
-    { kind: 'EtcdCluster', ...ref },
-    { type: step.dead ? 'Warning' : 'Normal', reason, message },
-  );
+  recordClusterEvent(deps, ref, { reason, message });
 }
 
 /**
@@ -136,19 +134,18 @@ export async function retireMember(
         { metadata: { uid, annotations } },
         { type: 'merge' },
       );
-      deps.recordEvent({ kind: 'EtcdCluster', ...ref }, keptEvent(step, name));
+      recordClusterEvent(deps, ref, { reason: 'ClaimKept', message: keptMessage(step, name) });
     }
   }
 }
 
 /** Said of every claim that stays: its data may be what somebody misses. */
-function keptEvent({ member, retention }: Extract<Step, { kind: 'retireMember' }>, claim: string) {
+function keptMessage({ member, retention }: Extract<Step, { kind: 'retireMember' }>, claim: string) {
   const { until, why } =
     typeof retention === 'object'
       ? { until: `until ${keptUntil(retention)}`, why: 'spec.storage.retainDeadMemberFor' }
       : { until: 'for good', why: 'spec.storage.retain is Retain' };
-  const message = `${member} is no member any more; its claim ${claim} is kept ${until} (${why})`;
-  return { type: 'Normal', reason: 'ClaimKept', message } as const;
+  return `${member} is no member any more; its claim ${claim} is kept ${until} (${why})`;
 }
 
 function keptUntil(retention: 'Retain' | { readonly keepUntil: number }): string {

@@ -9,6 +9,7 @@ import { timestamp } from '../../api/values/time.ts';
 import { memberPod } from '../../objects/pod.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
@@ -71,5 +72,5 @@ export async function replaceImage(
   );
   await note();
   const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberUpgraded', message });
+  recordClusterEvent(deps, ref, { reason: 'MemberUpgraded', message });
 }

@@ -5,6 +5,7 @@ import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { KindRef } from '../../kube/port.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { hasAnswered } from '../../planner/operations/upgrade/backup.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
@@ -27,7 +28,7 @@ export async function requestBackup(
   const annotations = { [ANNOTATION_BACKUP_ASKED]: step.asked };
   await deps.kube.patch(backup, { metadata: { uid, annotations } }, { type: 'merge' });
   const message = `EtcdBackup ${step.backup} is asked for a backup before ${step.because}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'BackupRequested', message });
+  recordClusterEvent(deps, ref, { reason: 'BackupRequested', message });
 }
 
 /** Waits until the question is answered; what the answer is worth is planned from. */

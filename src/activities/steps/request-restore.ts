@@ -1,6 +1,7 @@
 import { ANNOTATION_TOTAL_LOSS, API_VERSION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Step } from '../../planner/model/decision.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -37,8 +38,5 @@ export async function requestRestore(
   }
   const after = step.revision === undefined ? '' : ` and above revision ${step.revision}`;
   const message = `every volume is lost: EtcdRestore ${step.name} brings back the backup of ${step.time}; what was written after that${after} is lost`;
-  deps.recordEvent(
-    { kind: 'EtcdCluster', ...ref },
-    { type: 'Warning', reason: 'RestoringAfterTotalLoss', message },
-  );
+  recordClusterEvent(deps, ref, { reason: 'RestoringAfterTotalLoss', message });
 }

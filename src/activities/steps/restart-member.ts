@@ -2,6 +2,7 @@ import { ANNOTATION_VERSION } from '../../api/names.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
@@ -47,6 +48,6 @@ export async function restartMember(
     const isMoved = currentVersion !== undefined && version !== currentVersion;
     const reason = isMoved ? 'MemberUpgraded' : 'MemberRestarted';
     const message = `started ${step.member} again on its volume${isMoved ? ` with etcd ${version}` : ''}`;
-    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason, message });
+    recordClusterEvent(deps, ref, { reason, message });
   }
 }

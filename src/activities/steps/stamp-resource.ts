@@ -1,6 +1,7 @@
 import { FINALIZER } from '../../api/names.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { clusterFacts } from '../observe/observe.ts';
@@ -25,5 +26,5 @@ export async function stampResource(
     await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
   }
   const message = `put back ${lacking.join(', ')} on EtcdCluster ${ref.name}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'ObjectPutBack', message });
+  recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
 }

@@ -1,6 +1,7 @@
 import type { Step } from '../../planner/model/decision.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
@@ -31,7 +32,7 @@ export async function stopMember(
     await stillPlanned(deps, ref, step);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;
-    deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'MemberStopped', message });
+    recordClusterEvent(deps, ref, { reason: 'MemberStopped', message });
   }
   return waitUntil(async () => {
     const [left] = await podsLeft(deps.kube, ref, [{ name: step.member, uid: step.uid }]);

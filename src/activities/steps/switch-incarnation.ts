@@ -5,6 +5,7 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { clusterFacts } from '../observe/observe.ts';
@@ -76,7 +77,7 @@ export async function switchIncarnation(
     ...FORGOTTEN,
   });
   const message = `${step.restore.name} restores ${step.incarnation.restore?.location ?? 'a backup'} as ${step.incarnation.token}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'RestoreBegun', message });
+  recordClusterEvent(deps, ref, { reason: 'RestoreBegun', message });
 }
 
 /** As many names as the status takes, the newest: all are marked. */
@@ -113,7 +114,7 @@ export async function concludeRestore(
   const restore = { ...incarnation.restore, completedAt: timestamp(deps.now()) };
   await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
   const message = `${restore.name} restored ${restore.location ?? 'a backup'}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Normal', reason: 'RestoreSucceeded', message });
+  recordClusterEvent(deps, ref, { reason: 'RestoreSucceeded', message });
 }
 
 /** Ends a restore that was aborted: it is not to begin again. What it has begun is undone by the steps that follow. */
@@ -153,7 +154,7 @@ function recordAbandoned(
 ): void {
   const what = kind === 'revertRestore' ? 'what was before is brought back' : 'nothing was changed';
   const message = `${restore.name} was given up, ${because}; ${what}`;
-  deps.recordEvent({ kind: 'EtcdCluster', ...ref }, { type: 'Warning', reason: 'RestoreAbandoned', message });
+  recordClusterEvent(deps, ref, { reason: 'RestoreAbandoned', message });
 }
 
 async function revert({ kube }: Dependencies, cluster: EtcdCluster): Promise<void> {

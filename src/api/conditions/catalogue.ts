@@ -26,6 +26,7 @@ export const CONDITIONS = [...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_C
 /** A row of {@link CONDITIONS}. */
 export type ConditionRow = (typeof CONDITIONS)[number];
 export type ConditionType = ConditionRow['type'];
+export type ConditionReason = ConditionRow['reason'];
 /** The reasons that a condition of type `T` can have. */
 export type ReasonOf<T extends ConditionType> = Extract<ConditionRow, { type: T }>['reason'];
 
@@ -33,7 +34,7 @@ export type ReasonOf<T extends ConditionType> = Extract<ConditionRow, { type: T 
 export type ConditionFinding = {
   readonly type: ConditionType;
   readonly status: ConditionStatus;
-  readonly reason: string;
+  readonly reason: ConditionReason;
   readonly message: string;
 };
 

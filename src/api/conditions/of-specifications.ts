@@ -226,11 +226,6 @@ const PASS_FAILING = rows('PassFailing', {
 
 /** Did the backup or restore succeed? */
 const SUCCEEDED = rows('Succeeded', {
-  NotActedOnYet: [
-    'False',
-    'This release knows the kind but does not implement it.',
-    'Use a release that implements it.',
-  ],
   BackupVerified: ['True', 'The last backup is in the store and verified.', ''],
   BackupNotVerified: [
     'False',

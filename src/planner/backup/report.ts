@@ -10,9 +10,10 @@ import type {
 } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
 import { attribution } from '../model/attribution.ts';
-import type { Transition } from '../model/transition.ts';
+import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import { isAhead } from './ahead.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
+import { conditionEvent } from '../report/events.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
@@ -221,7 +222,10 @@ function stamped(condition: ConditionFinding, { backup }: BackupObservation, now
 const TOLD = ['SpecValid', 'ScheduleValid', 'FieldsIgnored', 'Paused'];
 
 /** What changed between two statuses that people should hear of, once each. */
-export function backupTransitions(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly Transition[] {
+export function backupTransitions(
+  before: EtcdBackupStatus,
+  after: EtcdBackupStatus,
+): readonly ResourceEvent[] {
   const conditions = (after.conditions ?? [])
     .filter(condition => TOLD.includes(condition.type))
     .filter(condition => {
@@ -229,33 +233,33 @@ export function backupTransitions(before: EtcdBackupStatus, after: EtcdBackupSta
       const quiet = previous === undefined && ['Valid', 'NoneIgnored'].includes(condition.reason);
       return !quiet && previous?.reason !== condition.reason;
     })
-    .map(({ type, status, reason, message }) => {
-      const bad = type === 'FieldsIgnored' ? 'True' : 'False';
-      return { type: status === bad && type !== 'Paused' ? 'Warning' : 'Normal', reason, message } as const;
-    });
+    .map(conditionEvent);
   return [...conditions, ...runEvents(before, after)];
 }
 
-function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly Transition[] {
+function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly ResourceEvent[] {
   const { lastRun, progress, history: [newest] = [] } = after;
   const ended = lastRun !== undefined && lastRun.startedAt !== before.lastRun?.startedAt;
   const begun = progress?.startedAt !== undefined && progress.startedAt !== before.progress?.startedAt;
   return [...(ended ? [endOf(lastRun, newest)] : []), ...(begun ? [beginningOf(progress)] : [])];
 }
 
-function endOf(run: BackupRun, newest?: BackupEntry): Transition {
-  const { outcome = 'Failed', message = 'no reason was given' } = run;
-  if (isDistrusted(run, newest)) return { type: 'Warning', reason: 'BackupNotVerified', message };
-  const reason = `Backup${outcome}`;
-  if (outcome !== 'Succeeded' || newest === undefined) return { type: 'Warning', reason, message };
-  const { location, revision = '?', size = '?' } = newest;
-  if (run.message !== undefined) {
-    const less = `${location} written, ${newest.verified ?? 'not'} verified only: ${run.message}`;
-    return { type: 'Warning', reason, message: less };
+function endOf(run: BackupRun, newest?: BackupEntry): ResourceEvent {
+  const { outcome = 'Failed', message } = run;
+  if (outcome !== 'Succeeded') {
+    const reason = isDistrusted(run, newest) ? 'BackupNotVerified' : (`Backup${outcome}` as const);
+    return eventOf('EtcdBackup', reason, message ?? 'no reason was given');
   }
-  return { type: 'Normal', reason, message: `${location} written: revision ${revision}, ${size} bytes` };
+  const { location = 'the backup', revision = '?', size = '?', verified = 'not' } = newest ?? {};
+  return message === undefined
+    ? eventOf('EtcdBackup', 'BackupSucceeded', `${location} written: revision ${revision}, ${size} bytes`)
+    : eventOf(
+        'EtcdBackup',
+        'BackupPartlyVerified',
+        `${location} written, ${verified} verified only: ${message}`,
+      );
 }
 
-function beginningOf({ scheduledFor, startedAt }: BackupProgress): Transition {
-  return { type: 'Normal', reason: 'BackupStarted', message: `backup of ${scheduledFor ?? startedAt} begun` };
+function beginningOf({ scheduledFor, startedAt }: BackupProgress): ResourceEvent {
+  return eventOf('EtcdBackup', 'BackupStarted', `backup of ${scheduledFor ?? startedAt} begun`);
 }

@@ -1,5 +1,6 @@
+import type { ConditionReason } from '../../api/conditions/catalogue.ts';
 import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import type { Transition } from '../model/transition.ts';
+import { type ResourceEvent, eventOf } from '../../api/events.ts';
 
 /** Types whose every change of status is news to people who read `kubectl describe`. */
 const TOLD = [
@@ -25,6 +26,7 @@ const GOOD_WHEN_TRUE = [
   'Progressing',
   'VersionSupported',
   'SpecValid',
+  'ScheduleValid',
   'TLSSupported',
   'TLSReady',
   'Durable',
@@ -34,9 +36,9 @@ const GOOD_WHEN_TRUE = [
 ];
 
 /** What changed between two statuses that people should hear of, once each. */
-export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): Transition[] {
+export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {
   const conditions = (after.conditions ?? []).filter(condition => isNews(condition, before.conditions));
-  return [...conditions.map(asEvent), ...operationEvents(before, after)];
+  return [...conditions.map(conditionEvent), ...operationEvents(before, after)];
 }
 
 function isNews(condition: Condition, before: readonly Condition[] | undefined): boolean {
@@ -56,38 +58,28 @@ function isBlocked(condition: Condition): boolean {
   return condition.reason === 'Blocked' || condition.reason === 'AwaitingApproval';
 }
 
-function asEvent(condition: Condition): Transition {
+/** The event that says that a condition has changed. */
+export function conditionEvent(condition: Condition): ResourceEvent {
   const good = GOOD_WHEN_TRUE.includes(condition.type) ? 'True' : 'False';
   const asAsked = condition.type === 'Paused' || condition.reason === 'Hibernated';
   const type = condition.status === good || asAsked ? 'Normal' : 'Warning';
-  return {
-    type,
-    reason: condition.type === 'Available' && type === 'Normal' ? 'Available' : condition.reason,
-    message: condition.message,
-  };
+  const isBack = condition.type === 'Available' && type === 'Normal';
+  // A status holds conditions of the catalogue only.
+  const reason = isBack ? 'Available' : (condition.reason as ConditionReason);
+  return { type, reason, message: condition.message };
 }
 
-function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): Transition[] {
-  const events: Transition[] = [];
+function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {
+  const events: ResourceEvent[] = [];
   const { operation, lastOperation } = after;
   if (lastOperation !== undefined && lastOperation.completedAt !== before.lastOperation?.completedAt) {
     const { type, outcome, message } = lastOperation;
-    // Giving way to another one is no fault: it begins again when that one has ended.
-    const isWell = outcome === 'Succeeded' || outcome === 'Superseded';
     const next = outcome === 'Superseded' && operation !== undefined ? `; ${operation.type} is next` : '';
     const why = message === undefined || next !== '' ? '' : `: ${message}`;
-    events.push({
-      type: isWell ? 'Normal' : 'Warning',
-      reason: `Operation${outcome}`,
-      message: `${type} ended${next}${why}`,
-    });
+    events.push(eventOf('EtcdCluster', `Operation${outcome}`, `${type} ended${next}${why}`));
   }
   if (operation !== undefined && operation.startedAt !== before.operation?.startedAt) {
-    events.push({
-      type: 'Normal',
-      reason: 'OperationStarted',
-      message: `${operation.type}: ${operation.step}`,
-    });
+    events.push(eventOf('EtcdCluster', 'OperationStarted', `${operation.type}: ${operation.step}`));
   }
   return events;
 }

@@ -1,6 +1,6 @@
 /** What the status of an EtcdRestore says. Pure. */
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
-import type { Transition } from '../model/transition.ts';
+import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
@@ -189,10 +189,10 @@ export function restoreTransitions(
   before: EtcdRestoreStatus,
   after: EtcdRestoreStatus,
   cluster: string,
-): Transition[] {
+): ResourceEvent[] {
   if (before.phase === after.phase && before.refusal?.message === after.refusal?.message) return [];
-  const { phase = 'Pending', reason } = after;
+  const { reason } = after;
+  const phase = after.phase || 'Pending';
   const message = reason ?? after.step ?? `restore into ${cluster}: ${phase}`;
-  const type = phase === 'Failed' || phase === 'Refused' ? 'Warning' : 'Normal';
-  return [{ type, reason: `Restore${phase}`, message }];
+  return [eventOf('EtcdRestore', `Restore${phase}`, message)];
 }

@@ -1,5 +1,10 @@
 /** The conditions that the watcher writes by itself, because no workflow can: what they say. Pure. */
-import { type Condition, type ConditionStatus, finding } from '../../api/conditions/catalogue.ts';
+import {
+  type Condition,
+  type ConditionReason,
+  type ConditionStatus,
+  finding,
+} from '../../api/conditions/catalogue.ts';
 import type { Kind } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Undelivered } from '../queue/delivery.ts';
@@ -8,7 +13,7 @@ import type { WorkflowProblem } from '../temporal/client.ts';
 export interface OwnFinding {
   readonly type: 'TemporalUnavailable' | 'WorkflowStuck' | 'PassFailing';
   readonly status: ConditionStatus;
-  readonly reason: string;
+  readonly reason: ConditionReason;
   readonly message: string;
   /** What the operator's own condition is to say until its next pass: without one it claims what nobody observes. */
   readonly instead?: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;

@@ -3,6 +3,7 @@
  * nobody renews looks as if all were well. So the watcher asks Temporal what each workflow waits for: the same pass, or the
  * same task, that is awaited for a minute has not succeeded for a minute.
  */
+import type { ResourceEvent } from '../../api/events.ts';
 import type { Kind, ResourceRef } from '../../api/names.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { KnownResource, KnownResources } from '../resources/known-resources.ts';
@@ -21,10 +22,7 @@ export interface PassCheckOptions {
 }
 
 /** An event on a resource, for people. */
-export type RecordEvent = (
-  ref: ResourceRef,
-  event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
-) => void;
+export type RecordEvent = (ref: ResourceRef, event: ResourceEvent) => void;
 
 export interface PassCheckDeps {
   readonly temporal: Pick<TemporalPort, 'state'>;

@@ -154,7 +154,7 @@ describe('a verification that shows less than was asked', () => {
       history: [{ verified: 'Structure' }],
       lastRun: { outcome: 'Succeeded', message: expect.stringContaining('no hash of the cluster') as string },
     });
-    expect(world.events.at(-1)).toMatchObject({ type: 'Warning', reason: 'BackupSucceeded' });
+    expect(world.events.at(-1)).toMatchObject({ type: 'Warning', reason: 'BackupPartlyVerified' });
   });
 
   it('or nothing, because its pod does not work, fails the run and leaves the backup', async () => {

@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CONDITIONS } from '../../src/api/conditions/catalogue.ts';
+import { EVENTS } from '../../src/api/events.ts';
+
+const root = join(import.meta.dirname, '../..');
+const CATALOGUES = /^src\/api\/(conditions\/|events)/;
+const code = globSync('src/**/*.ts', { cwd: root })
+  .filter(file => !CATALOGUES.test(file))
+  .map(file => readFileSync(join(root, file), 'utf8'))
+  .join('\n');
+
+/** Whether the code names the reason: as it is, or made of two words, as in `Operation${outcome}`. */
+function isSaid(reason: string): boolean {
+  if (code.includes(`'${reason}'`)) return true;
+  const [, first = '', rest = ''] = /^([A-Z][a-z]+)([A-Z]\w+)$/.exec(reason) ?? [];
+  return first !== '' && code.includes(`\`${first}\${`) && code.includes(`'${rest}'`);
+}
+
+const unsaid = (reasons: readonly string[]): string[] => reasons.filter(reason => !isSaid(reason));
+
+test('each reason of a condition and of an event is said somewhere', () => {
+  expect(unsaid(CONDITIONS.map(({ reason }) => reason))).toEqual([]);
+  expect(unsaid(Object.values(EVENTS).flatMap(rows => Object.keys(rows)))).toEqual([]);
+});
+
+test('a reason that nothing says is found', () => {
+  expect(unsaid(['MembersUnwell', 'OperationForgotten', 'OperationAborted'])).toEqual([
+    'MembersUnwell',
+    'OperationForgotten',
+  ]);
+});
+
+test('each event has a CamelCase reason, and tells when it is recorded in one sentence', () => {
+  const rows = Object.values(EVENTS).flatMap(reasons => Object.entries(reasons));
+  // Those with spaces are the CoreOS operator's.
+  const reasons = /^[A-Z][A-Za-z]{2,62}$|^(New Member Added|Member Removed|Replacing Dead Member)$/;
+  expect(rows.filter(([reason, [, when]]) => !reasons.test(reason) || !/^[A-Z].+\.$/.test(when))).toEqual([]);
+});
