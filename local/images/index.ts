@@ -5,7 +5,7 @@ import { type Image, readImage } from './archive.ts';
 import { imageRecipes } from './recipes.ts';
 
 export type { Image } from './archive.ts';
-export { ensureOperatorImage, type OperatorImageOptions } from './operator.ts';
+export { ensureOperatorImage } from './operator.ts';
 
 export interface ImageOptions {
   /** Default: a view on standard error. */

@@ -13,16 +13,16 @@ import { baseEntries, certificateEntries, nonRootUser } from './base.ts';
 import type { TarEntry } from './tar.ts';
 
 /** The image that holds a pod's namespaces: containerd's `sandbox_image`. */
-export const pauseImage = 'docker.io/library/pause:local';
+const pauseImage = 'docker.io/library/pause:local';
 
 /** A shell with the usual small commands, for tests. */
-export const busyboxImage = 'docker.io/library/busybox:local';
+const busyboxImage = 'docker.io/library/busybox:local';
 
 /** The Temporal CLI with its development server. */
-export const temporalImage = `docker.io/library/temporal:${temporalVersion}`;
+const temporalImage = `docker.io/library/temporal:${temporalVersion}`;
 
 /** The name under which etcd's own project publishes a version, which is the API's default too. */
-export function etcdImage(version: string): string {
+function etcdImage(version: string): string {
   return `gcr.io/etcd-development/etcd:v${version}`;
 }
 
@@ -49,7 +49,7 @@ export function imageRecipes(toolchain: Toolchain): ImageRecipe[] {
 }
 
 /** The text that stands for a tool's content in a key: the artefact that holds it, or the very file on PATH. */
-export function toolIdentity(path: string): string {
+function toolIdentity(path: string): string {
   const file = realpathSync(path);
   const artefact = basename(dirname(dirname(file)));
   if (file.includes(`${sep}artefacts${sep}`)) return artefact;

@@ -8,9 +8,8 @@ import { tearDown } from './teardown.ts';
 import type { UpOptions } from './up.ts';
 import { bringUpStack } from './up.ts';
 
-export type { NodeVerbs, ServerVerbs, Stack } from './stack.ts';
+export type { Stack } from './stack.ts';
 export { openStack } from './stack.ts';
-export type { StackStatus } from './status.ts';
 export { statusOf } from './status.ts';
 export type { UpOptions } from './up.ts';
 

@@ -5,7 +5,7 @@ import { portsOf } from './context.ts';
 import { pkiFile } from './pki.ts';
 
 /** A JSON answer of the API server. */
-export interface KubeAnswer {
+interface KubeAnswer {
   status: number;
   body: unknown;
   text: string;

@@ -34,7 +34,7 @@ export function stacksDirectory(): string {
 }
 
 /** Fails with what is allowed when the name cannot serve as host name, cgroup and folder name. */
-export function checkName(name: string): void {
+function checkName(name: string): void {
   if (!/^[a-z](?:[a-z0-9-]{0,18}[a-z0-9])?$/.test(name)) {
     throw new Error(
       `--name ${JSON.stringify(name)}: use 1 to 20 lower-case letters, digits and dashes, beginning with a letter`,

@@ -52,7 +52,7 @@ function bootId(): string {
 }
 
 /** What the kernel says about a process that runs; undefined when it has ended, also as an unreaped zombie. */
-export function runningProcess(pid: number): ProcessStatus | undefined {
+function runningProcess(pid: number): ProcessStatus | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   const status = stat === undefined ? undefined : parseProcessStatus(stat);
   return status === undefined || status.state === 'Z' || status.state === 'X' ? undefined : status;

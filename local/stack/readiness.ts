@@ -44,7 +44,7 @@ export async function readyNodes(api: KubeApi): Promise<Map<string, number>> {
 }
 
 /** GET of a plain HTTP address: true for 200, false for anything else or no answer within a second. */
-export function isHealthy(url: string): Promise<boolean> {
+function isHealthy(url: string): Promise<boolean> {
   return new Promise(resolve => {
     const sent = get(url, { timeout: 1000 }, answer => {
       answer.resume();
@@ -66,7 +66,7 @@ export async function withKubeApi<T>(context: PlacedStack, work: (api: KubeApi) 
 }
 
 /** True when the API server says that it is ready. The whole body counts: a failing one contains "ok" as well. */
-export async function apiserverIsReady(api: KubeApi): Promise<boolean> {
+async function apiserverIsReady(api: KubeApi): Promise<boolean> {
   const answer = await api.call('GET', '/readyz');
   return answer.status === 200 && answer.text.trim() === 'ok';
 }

@@ -26,7 +26,7 @@ import { withStack } from './state.ts';
 import { deleteTemporalDatabase, temporalAddress, temporalUi, waitForTemporal } from './temporal.ts';
 
 /** What can be done to one node. Nodes are numbered from 1; every verb is harmless when it is so already. */
-export interface NodeVerbs {
+interface NodeVerbs {
   /** Pulls the plug: SIGKILL to everything in the node at once. Its disk stays. */
   stop(node: number): Promise<void>;
   /** Powers on, also a node that was removed (it comes back empty); waits until it is Ready if it can be. */
@@ -41,7 +41,7 @@ export interface NodeVerbs {
 }
 
 /** What can be done to a server of the stack. */
-export interface ServerVerbs {
+interface ServerVerbs {
   /** Ends it and waits until it has ended. */
   stop(): Promise<void>;
   /** Starts it and waits until it serves. */

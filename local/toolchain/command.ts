@@ -16,7 +16,7 @@ export interface CommandOptions {
 }
 
 /** A command that ended badly: its last lines are in the message, all of them in the log file. */
-export class CommandError extends Error {
+class CommandError extends Error {
   override name = 'CommandError';
 }
 

@@ -9,7 +9,7 @@ export interface Row {
 }
 
 /** The middle of a list; NaN when it is empty. */
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   const upper = sorted[Math.floor(middle)] ?? Number.NaN;

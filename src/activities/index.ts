@@ -9,16 +9,14 @@ import { restoreActivities } from './restore/index.ts';
 import { stepActivities } from './steps/index.ts';
 
 export type { Assessment, ClusterSummary } from './cluster/assess.ts';
-export type { BackupAssessment, BackupSummary } from './backup/assess.ts';
+export type { BackupAssessment } from './backup/assess.ts';
 export type { RestoreAssessment } from './restore/assess.ts';
 export type { RestoreActor, RestoreDecision } from '../planner/restore/resource.ts';
-export type { RestoreStep } from '../planner/restore/steps.ts';
 export type { Dependencies } from './runtime/dependencies.ts';
 export type { Decision, Operation, PlannedStep, Step } from '../planner/model/decision.ts';
 export type { Actor } from '../planner/model/actor.ts';
 export type { BackupActor, BackupDecision, BackupOperation } from '../planner/backup/observation.ts';
 export type { BackupStep } from '../planner/backup/steps.ts';
-export type { StepTiming } from '../planner/model/steps/row.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 

@@ -12,9 +12,9 @@ import {
 import { TokenBuckets } from './token-buckets.ts';
 
 /** What an event is about. Events about cluster-scoped objects go to the namespace `default`, as kubectl expects. */
-export type EventSubject = WritableObject;
+type EventSubject = WritableObject;
 
-export interface EventContent {
+interface EventContent {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, from a fixed set. */
   readonly reason: string;

@@ -7,7 +7,7 @@ export interface ListPage {
 }
 
 /** @throws KubeError BadResponse; the text is not quoted, as it may be a Secret. */
-export function parseJson(text: string, path: string): unknown {
+function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -39,7 +39,7 @@ export function parseObject(text: string, path: string): KubeObject {
   throw badResponse(path, 'is not a Kubernetes object');
 }
 
-export function badResponse(path: string, problem: string): KubeError {
+function badResponse(path: string, problem: string): KubeError {
   const message = `the answer to ${path} ${problem}`;
   return new KubeError({ code: 0, reason: 'BadResponse', message, retry: 'later' });
 }

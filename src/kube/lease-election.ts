@@ -15,7 +15,7 @@ export interface ElectionTiming {
 }
 
 /** The values of Kubernetes' own components. */
-export const defaultElectionTiming: ElectionTiming = {
+const defaultElectionTiming: ElectionTiming = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,

@@ -17,7 +17,7 @@ export interface ObjectRef extends KindRef {
   readonly name: string;
 }
 
-export interface OwnerReference {
+interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;

@@ -14,7 +14,7 @@ export type OwnerReference = {
   readonly blockOwnerDeletion: true;
 };
 
-export type ManifestMetadata = {
+type ManifestMetadata = {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;

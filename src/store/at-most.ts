@@ -7,7 +7,7 @@ import type { StoreShare } from './memory.ts';
 import { StoreError } from './port.ts';
 
 /** Bytes of an answer that is read as one text: a page of 1,000 objects with the longest names. */
-export const MOST_TEXT = 4 * 1024 * 1024;
+const MOST_TEXT = 4 * 1024 * 1024;
 
 /** Objects of a page: 1,000 are asked for, and not every server counts. */
 export const MOST_OBJECTS = 10_000;
@@ -25,7 +25,7 @@ class AnswerTooLarge extends Error {
 }
 
 /** The chunks of a body; throws as soon as there are more than `most` bytes of them, and ends the body. */
-export async function* atMost(
+async function* atMost(
   body: AsyncIterable<Uint8Array>,
   most: number = MOST_TEXT,
 ): AsyncGenerator<Uint8Array> {

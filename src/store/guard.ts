@@ -9,7 +9,7 @@ import type { AllowedAddresses } from './addresses.ts';
 export const ADDRESS_REFUSED = 'ERR_ADDRESS_REFUSED';
 
 /** The address of an endpoint is none that the operator connects to. Names neither. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = ADDRESS_REFUSED;
   constructor() {
@@ -18,7 +18,7 @@ export class AddressRefused extends Error {
 }
 
 /** Looks names up as Node does, and gives only addresses where a store may be; what is given is what is dialled. */
-export function guardedLookup(allowed: AllowedAddresses): LookupFunction {
+function guardedLookup(allowed: AllowedAddresses): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
       if (error !== null) return callback(error, '', 0);

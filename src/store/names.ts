@@ -16,7 +16,7 @@ export function splitPath(path: string): { readonly bucket: string; readonly key
 }
 
 /** Refuses keys that have `.` or `..` as a part: URLs resolve these. */
-export function checkKey(key: string): void {
+function checkKey(key: string): void {
   if (!key.split('/').some(part => part === '.' || part === '..')) return;
   throw new StoreError('invalid', `the key "${key}" must not have . or .. as a part`);
 }

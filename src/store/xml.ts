@@ -52,7 +52,7 @@ export function errorIn(xml: string): { readonly code: string; readonly message:
 }
 
 /** Text with its entities resolved; those that are not known stay as they are. */
-export function unescapeXml(text: string): string {
+function unescapeXml(text: string): string {
   return text.replace(/&(#?\w+);/g, (whole: string, name: string) => {
     const code = /^#\d+$/.test(name)
       ? Number(name.slice(1))

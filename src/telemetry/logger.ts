@@ -2,7 +2,7 @@
 import { pino, type DestinationStream } from 'pino';
 import { type Scrub, scrubValue } from './scrub.ts';
 
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** Fits the smaller interfaces that src/kube, src/watcher and src/activities ask for. */
 export interface Logger {

@@ -19,7 +19,7 @@ export interface ActivityMetrics {
 }
 
 /** A metric as it is documented. */
-export interface MetricDescription {
+interface MetricDescription {
   readonly name: string;
   readonly type: string;
   readonly help: string;

@@ -43,7 +43,7 @@ export function secret(namespace: string, name: string, texts: Readonly<Record<s
 }
 
 /** What certificates of a cluster are for, as a person would write it in their request. */
-export function namesFor(cluster: string, namespace: string): { peer: string[]; server: string[] } {
+function namesFor(cluster: string, namespace: string): { peer: string[]; server: string[] } {
   const headless = `${cluster}.${namespace}.svc`;
   const client = `${cluster}-client`;
   return {

@@ -34,7 +34,7 @@ function isAllOf(node: Node, start: number): boolean {
   return node.init !== null && isFunction(node.init) && start === node.init.start;
 }
 
-export function placesIn(declaration: Declaration): Place[] {
+function placesIn(declaration: Declaration): Place[] {
   const owners = ownersIn(declaration);
   return [...nodesIn(declaration.node)].flatMap(node => placesOf(node, declaration, owners));
 }

@@ -38,7 +38,7 @@ export interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-export class Dead extends Error {}
+class Dead extends Error {}
 
 export interface Ports {
   /** Made for one attempt, so that it is known who acts. */

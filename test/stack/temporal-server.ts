@@ -38,7 +38,7 @@ export interface TemporalServer {
 }
 
 /** The search attributes that the operator registers. */
-export const OPERATOR_SEARCH_ATTRIBUTES: Readonly<Record<string, string>> = {
+const OPERATOR_SEARCH_ATTRIBUTES: Readonly<Record<string, string>> = {
   EtcdNamespace: 'Keyword',
   EtcdName: 'Keyword',
   EtcdPhase: 'Keyword',

@@ -66,7 +66,7 @@ export async function codeOf(call: Promise<unknown>): Promise<StoreErrorCode> {
   return (await failure(call)).code;
 }
 
-export async function keysUnder(store: Store, prefix: string): Promise<string[]> {
+async function keysUnder(store: Store, prefix: string): Promise<string[]> {
   return (await collect(store.list(prefix))).map(({ key }) => key);
 }
 

@@ -20,7 +20,7 @@ import { FakeVerifier } from '../fakes/kubernetes/verifier.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeStore } from '../fakes/store.ts';
 
-export const NAMESPACE = 'shop';
+const NAMESPACE = 'shop';
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
 export const SPEC: EtcdBackupSpec = {

@@ -15,7 +15,7 @@ export interface BackupAssessment {
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
-export type BackupSummary = Pick<
+type BackupSummary = Pick<
   EtcdBackupStatus,
   'phase' | 'succeeded' | 'Reason' | 'etcdVersion' | 'lastSuccessDate' | 'nextRun' | 'progress' | 'lastRun'
 > & {

@@ -87,7 +87,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Whether a manifest says that this very resource wrote the object. */
-export function isOurs(manifest: BackupManifest | undefined, { metadata }: EtcdBackup): boolean {
+function isOurs(manifest: BackupManifest | undefined, { metadata }: EtcdBackup): boolean {
   return manifest?.backup.uid === metadata.uid;
 }
 

@@ -22,7 +22,7 @@ export type Found =
   /** It is not this resource's to name. */
   | { readonly kind: 'foreign' };
 
-export interface Address {
+interface Address {
   readonly ip: string;
   readonly port: number;
 }

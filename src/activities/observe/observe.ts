@@ -41,7 +41,7 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
-export const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
 
 type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'>;
 type Seen = { cluster: EtcdCluster; observation: Observation };

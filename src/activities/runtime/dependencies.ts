@@ -10,7 +10,7 @@ import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
 
-export interface ActivityLogger {
+interface ActivityLogger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { KubeError } from '../../kube/errors.ts';
 
 /** The type of a failure that leads to a new plan instead of a retry. */
-export const PRECONDITION_CHANGED = 'PreconditionChanged';
+const PRECONDITION_CHANGED = 'PreconditionChanged';
 
 /** The world is not as it was planned for: not retried, the planner looks again. */
 export function preconditionChanged(message: string): ApplicationFailure {

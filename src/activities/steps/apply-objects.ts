@@ -63,6 +63,6 @@ async function putBack(
 }
 
 /** An object of the apiserver, as it is compared. */
-export function asStored(object: KubeObject): StoredObject {
+function asStored(object: KubeObject): StoredObject {
   return object as unknown as StoredObject;
 }

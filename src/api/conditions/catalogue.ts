@@ -24,7 +24,7 @@ export type Condition = {
 export const CONDITIONS = [...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_CONDITIONS] as const;
 
 /** A row of {@link CONDITIONS}. */
-export type ConditionRow = (typeof CONDITIONS)[number];
+type ConditionRow = (typeof CONDITIONS)[number];
 export type ConditionType = ConditionRow['type'];
 export type ConditionReason = ConditionRow['reason'];
 /** The reasons that a condition of type `T` can have. */

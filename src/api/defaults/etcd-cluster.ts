@@ -35,7 +35,7 @@ const DEFAULT_MAX_REQUEST_BYTES = 1.5 * 2 ** 20;
 const GIB = 2 ** 30;
 
 /** How etcd is run. All of it is rendered into flags, which differ between versions. */
-export type EtcdSettings = {
+type EtcdSettings = {
   readonly quotaBackendBytes: number;
   readonly autoCompaction: { readonly mode: 'periodic' | 'revision' | 'off'; readonly retention: string };
   /** Absent: etcd's own default, which differs between 3.5 and 3.6. */

@@ -3,7 +3,7 @@ import { withDefaults } from '../defaults/etcd-cluster.ts';
 import { ANNOTATION_SECURITY, memberHost, peerServiceName, clientServiceName } from '../names.ts';
 import type { EtcdCluster, EtcdClusterStatus, TlsPolicy } from '../schemas/types.ts';
 
-export type TlsMode = 'static' | 'auto' | 'certManager';
+type TlsMode = 'static' | 'auto' | 'certManager';
 
 /** What a certificate is for: between members, towards clients, and the operator itself as a client. */
 export type TlsRole = 'peer' | 'server' | 'operator';

@@ -6,7 +6,7 @@ import { GROUP, type Kind, PLURALS, VERSION } from '../names.ts';
 import { type StructuralSchema, structuralSchema } from './structural.schema.ts';
 
 /** A column of `kubectl get`. `priority` above 0: only with `-o wide`. */
-export type PrinterColumn = {
+type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;

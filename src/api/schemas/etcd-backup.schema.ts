@@ -69,7 +69,7 @@ const backupPolicy = cel(
   },
 );
 
-export const backupSpec = cel(
+const backupSpec = cel(
   z
     .object({
       etcdEndpoints: z

@@ -75,7 +75,7 @@ const ONE_STORAGE: CelRule = {
 };
 
 /** The specification of a cluster. */
-export const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_STORAGE);
+const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_STORAGE);
 
 /** The specification of a cluster that does not exist yet. */
 export const clusterTemplate = cel(
@@ -104,7 +104,7 @@ const DOMAIN_STAYS: CelRule = {
 };
 
 /** The rules of the whole object: its name, and what may not change while it lives. */
-export const clusterRules: readonly CelRule[] = [
+const clusterRules: readonly CelRule[] = [
   {
     rule: 'size(self.metadata.name) <= 52',
     message:

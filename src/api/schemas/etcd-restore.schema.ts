@@ -19,7 +19,7 @@ const at = cel(
   },
 );
 
-export const restoreSpec = cel(
+const restoreSpec = cel(
   z
     .object({
       etcdCluster: z

@@ -24,7 +24,7 @@ export type RawObject = { readonly [key: string]: unknown };
 export type Quantity = string | number;
 
 /** metav1.ObjectMeta, as far as it is read here. */
-export type ObjectMeta = {
+type ObjectMeta = {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;

@@ -11,7 +11,7 @@ import {
 export type ParsedVersion = { readonly major: number; readonly minor: number; readonly patch: number };
 
 /** What is said of a version below one or more floors. */
-export type Outdated = {
+type Outdated = {
   readonly reason: 'BelowDataLossFloor' | 'BelowSecurityFloor';
   readonly message: string;
   /** The lowest release of the same minor that is above every floor. */

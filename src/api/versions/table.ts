@@ -20,7 +20,7 @@ export const NEWEST_KNOWN: Readonly<Record<SupportedMinor, string>> = {
 /** The version of a cluster that names none: the newest known release of the minor that Kubernetes has run longest. */
 export const DEFAULT_VERSION = NEWEST_KNOWN['3.6'];
 
-export type FloorKind = 'dataLoss' | 'security';
+type FloorKind = 'dataLoss' | 'security';
 
 /** A release below which a cluster of that minor runs with a known fault. */
 export type Floor = {

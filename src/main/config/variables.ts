@@ -22,21 +22,21 @@ export interface IntegerVariable extends Common {
   readonly min: number;
   readonly max: number;
 }
-export interface FlagVariable extends Common {
+interface FlagVariable extends Common {
   readonly type: 'flag';
   readonly default: boolean;
 }
-export interface DerivedFlagVariable extends Common {
+interface DerivedFlagVariable extends Common {
   readonly type: 'derivedFlag';
   /** What it is when it is not given. */
   readonly otherwise: string;
 }
-export interface ChoiceVariable extends Common {
+interface ChoiceVariable extends Common {
   readonly type: 'choice';
   readonly choices: readonly string[];
   readonly default: string;
 }
-export interface ListVariable extends Common {
+interface ListVariable extends Common {
   readonly type: 'list';
   /** What an empty list means. */
   readonly otherwise: string;

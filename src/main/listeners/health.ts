@@ -72,7 +72,7 @@ export function temporalServing(current: () => Connection, deadlineMs = 2_000): 
 }
 
 /** A page of plain text or metrics. */
-export interface Page {
+interface Page {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;

@@ -12,7 +12,7 @@ export interface UncaughtLimits {
   readonly windowMs: number;
 }
 
-export const UNCAUGHT_LIMITS: UncaughtLimits = { most: 10, windowMs: 10 * 60_000 };
+const UNCAUGHT_LIMITS: UncaughtLimits = { most: 10, windowMs: 10 * 60_000 };
 
 /** Node's two: `uncaughtException` or `unhandledRejection`. */
 export type Origin = NodeJS.UncaughtExceptionOrigin;

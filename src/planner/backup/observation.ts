@@ -51,7 +51,7 @@ interface Asked {
   readonly reason?: string;
 }
 
-export const BACKUP_OPERATIONS = ['takeBackup', 'pruneBackups', 'releaseBackup'] as const;
+const BACKUP_OPERATIONS = ['takeBackup', 'pruneBackups', 'releaseBackup'] as const;
 export type BackupOperation = (typeof BACKUP_OPERATIONS)[number];
 
 export type BackupDecision =

@@ -187,7 +187,7 @@ export function isSingleMade({ status, object }: BackupFacts, besides?: string):
 }
 
 /** The schedule's answer at this moment. */
-export function scheduled({ backup, now }: BackupObservation): NextBackup {
+function scheduled({ backup, now }: BackupObservation): NextBackup {
   const { schedule } = backup.status;
   return nextBackup(backup.config.schedule, {
     now,

@@ -26,7 +26,7 @@ export function consentTo(
 }
 
 /** Whether the approval names this and nothing else. */
-export function isFor(approval: Pick<Approval, 'operation' | 'ids'>, consent: Consent): boolean {
+function isFor(approval: Pick<Approval, 'operation' | 'ids'>, consent: Consent): boolean {
   const named = new Set(approval.ids);
   return (
     approval.operation === consent.operation &&

@@ -53,7 +53,7 @@ export function leaderAmong(probes: Readonly<Record<string, MemberProbe>>): Lead
 }
 
 /** What a member says that the cluster has agreed on; undefined parts are not said. */
-export interface AgreedVersions {
+interface AgreedVersions {
   readonly cluster?: string | undefined;
   /** Of the data on its disk; said from 3.6 on. */
   readonly storage?: string | undefined;

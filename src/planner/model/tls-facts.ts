@@ -66,7 +66,7 @@ export interface TlsFacts {
 }
 
 /** Certificates of cert-manager.io, by their names, which are those of their Secrets. */
-export type CertificateRequests =
+type CertificateRequests =
   /** The Kubernetes cluster does not have the kind. */
   | { readonly served: false }
   | {

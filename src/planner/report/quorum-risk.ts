@@ -73,7 +73,7 @@ function isRunning({ pods }: Situation, name: string): boolean {
 }
 
 /** What is known of a member's disk and of the pod on it, in words for people. */
-export function diskOf(observation: Situation, name: string): string {
+function diskOf(observation: Situation, name: string): string {
   const view = lastKnownView(observation, name);
   const loss = lossOf(observation, view);
   if (loss !== undefined) return `${name}: ${loss}`;

@@ -16,7 +16,7 @@ import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
  * as a quorum tells, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing tells.
  */
-export function clusterIdOf(observation: Situation): string | undefined {
+function clusterIdOf(observation: Situation): string | undefined {
   const { cluster, membership } = observation;
   const told = membership.known ? membership.clusterId : undefined;
   return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told ?? idBefore(observation);

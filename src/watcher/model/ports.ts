@@ -23,7 +23,7 @@ export interface WatcherLogger {
 }
 
 /** How the delivery of one signal ended; see `Delivery` of the queue. */
-export type DeliveryOutcome = 'delivered' | 'held' | 'unavailable' | 'refused';
+type DeliveryOutcome = 'delivered' | 'held' | 'unavailable' | 'refused';
 
 export interface WatcherMetrics {
   /** An event of a watched object; `told` when it became (part of) a signal. */

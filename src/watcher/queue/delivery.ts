@@ -19,7 +19,7 @@ export interface FailedDelivery {
 }
 
 /** Never rejects. Ends soon after `abort` is raised. */
-export type Deliver = (key: string, abort: AbortSignal) => Promise<Delivery>;
+type Deliver = (key: string, abort: AbortSignal) => Promise<Delivery>;
 
 export interface QueueOptions extends Pace {
   /**

@@ -56,7 +56,7 @@ export interface TemporalPortOptions {
 }
 
 /** Which workflow type serves a kind. */
-export const WORKFLOW_TYPES: Readonly<Record<Kind, string>> = {
+const WORKFLOW_TYPES: Readonly<Record<Kind, string>> = {
   EtcdCluster: 'etcdCluster',
   EtcdBackup: 'etcdBackup',
   EtcdRestore: 'etcdRestore',

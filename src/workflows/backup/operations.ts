@@ -44,7 +44,7 @@ async function interpret({ ref, entity, decision }: BackupRunInput): Promise<Bac
 }
 
 /** How it ended, and which run it was about. */
-export function endingOf({ operation, step }: Operate, { outcome, message, by }: Outcome): BackupEnding {
+function endingOf({ operation, step }: Operate, { outcome, message, by }: Outcome): BackupEnding {
   return {
     operation,
     ...('startedAt' in step && { startedAt: step.startedAt }),

@@ -15,7 +15,7 @@ export function isDue<K extends Kind>(rules: Rules<K>, state: Entity<K>, facts: 
 }
 
 /** Whether a run should give way to the next one, and can: nobody waits for an answer, and nothing is on its way. */
-export function givesWay<K extends Kind>(state: Entity<K>, facts: Facts): boolean {
+function givesWay<K extends Kind>(state: Entity<K>, facts: Facts): boolean {
   const { phase, isLooking, tells, ending, cancelled } = state;
   if (!facts.handlersFinished || tells > 0 || isLooking) return false;
   if (phase === 'resting') return facts.history !== 'short' || cancelled;

@@ -84,7 +84,7 @@ export type EntityEffect<K extends Kind> =
   | { readonly kind: 'end' };
 
 /** What a decision comes to. */
-export type Next<K extends Kind> =
+type Next<K extends Kind> =
   | { readonly kind: 'gone' }
   /** Until then, or for ever, unless something changes. */
   | { readonly kind: 'rest'; readonly until: number | undefined }

@@ -8,7 +8,7 @@ import type { Facts, Transition } from './machine.ts';
 const TRIES = 5;
 
 /** A decision that asks for something to be done, as far as it is looked at here. */
-export interface Operate {
+interface Operate {
   readonly kind: 'operate';
   readonly operation: string;
   readonly step: { readonly kind: string };
@@ -17,7 +17,7 @@ export interface Operate {
 }
 
 /** Who asked for something, and why. */
-export interface Asker {
+interface Asker {
   readonly by?: string;
   readonly reason?: string;
 }

@@ -14,24 +14,6 @@ export interface ApproveRequest {
   readonly expiresInSeconds?: number;
 }
 
-/** Asks for a member to be replaced by a new one, also a healthy one. */
-export interface ReplaceMemberRequest extends Request {
-  /** Its name or its id. */
-  readonly member: string;
-}
-
-/** Asks for leadership to be handed over. */
-export interface MoveLeaderRequest extends Request {
-  /** Name or id of the member that is to lead. */
-  readonly to: string;
-}
-
-/** Asks for a restart of one member, or of all of them one at a time. */
-export interface RestartRequest extends Request {
-  /** Its name or its id; absent: all. */
-  readonly member?: string;
-}
-
 // What people send is whatever they send (messages/words.ts); what is meant stands above.
 export const approveSignal = defineSignal<[unknown]>('approve');
 export const replaceMemberSignal = defineSignal<[unknown]>('replaceMember');

@@ -13,7 +13,7 @@ import { historyOf } from '../engine/history.ts';
 import type { Facts } from '../engine/machine.ts';
 
 /** An operation that was started. */
-export interface Started<K extends Kind> {
+interface Started<K extends Kind> {
   /** How it ends; never rejects for what the operation does. */
   readonly result: Promise<Extract<EntityEvent<K>, { kind: 'ended' }>>;
 }

@@ -240,7 +240,7 @@ export function sendStatus(
   });
 }
 
-export function sendJson(response: ServerResponse, code: number, body: unknown): void {
+function sendJson(response: ServerResponse, code: number, body: unknown): void {
   response.writeHead(code, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }

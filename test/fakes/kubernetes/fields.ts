@@ -66,7 +66,7 @@ function canonical(value: unknown): string {
 
 /** The keys of items are in the order of `listKeys`, so equal paths are equal texts. */
 const keyOf = (path: Path): string => JSON.stringify(path);
-export const pathOfKey = (key: string): Path => JSON.parse(key) as Path;
+const pathOfKey = (key: string): Path => JSON.parse(key) as Path;
 
 function itemKey(field: string, item: unknown): Json | undefined {
   const keys = listKeys[field];
@@ -76,7 +76,7 @@ function itemKey(field: string, item: unknown): Json | undefined {
 }
 
 /** Leaf path (as a key) → value, for everything of an object that a field manager can own. */
-export function leaves(object: Json): Map<string, unknown> {
+function leaves(object: Json): Map<string, unknown> {
   const found = new Map<string, unknown>();
   for (const [field, value] of Object.entries(object)) {
     if (field === 'apiVersion' || field === 'kind') continue;
@@ -119,7 +119,7 @@ function collect(value: unknown, path: Path, found: Map<string, unknown>): void 
   }
 }
 
-export function valueAt(root: Json, path: Path): unknown {
+function valueAt(root: Json, path: Path): unknown {
   let at: unknown = root;
   for (const segment of path) {
     if ('field' in segment) at = isJson(at) ? at[segment.field] : undefined;
@@ -135,7 +135,7 @@ function matches(entry: unknown, segment: Segment): boolean {
 }
 
 /** Sets one leaf, making the maps and list items on the way. */
-export function setAt(root: Json, path: Path, value: unknown): void {
+function setAt(root: Json, path: Path, value: unknown): void {
   let at: unknown = root;
   for (const [index, segment] of path.entries()) {
     const isLast = index === path.length - 1;
@@ -158,7 +158,7 @@ export function setAt(root: Json, path: Path, value: unknown): void {
 }
 
 /** Removes one leaf and every map, list and list item that has become empty by it. */
-export function removeAt(root: Json, path: Path): void {
+function removeAt(root: Json, path: Path): void {
   const [head, ...rest] = path;
   if (head === undefined) return;
   if ('field' in head) {

@@ -259,7 +259,7 @@ function imageOf(pod: KubeObject): string {
 }
 
 /** The status of a pod, empty when it has none. */
-export function statusOf(pod: KubeObject): FakePodStatus {
+function statusOf(pod: KubeObject): FakePodStatus {
   return (pod['status'] ?? {}) as FakePodStatus;
 }
 

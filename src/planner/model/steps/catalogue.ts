@@ -51,7 +51,7 @@ export function planned(step: Step): PlannedStep {
 }
 
 /** One line for people: what the step does, to what. */
-export function stepSummary(step: Step): string {
+function stepSummary(step: Step): string {
   return rowOf(step).summary(step);
 }
 
