@@ -17,6 +17,7 @@ export type { Decision, Operation, PlannedStep, Step } from '../planner/model/de
 export type { Actor } from '../planner/model/actor.ts';
 export type { BackupActor, BackupDecision, BackupOperation } from '../planner/backup/observation.ts';
 export type { BackupStep } from '../planner/backup/steps.ts';
+export type { StepTiming } from '../planner/model/steps/row.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 

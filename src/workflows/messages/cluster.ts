@@ -14,7 +14,7 @@ export interface ApproveRequest {
   readonly expiresInSeconds?: number;
 }
 
-// What people send is whatever they send (messages/words.ts); what is meant stands above.
+// What people send is whatever they send: messages/words.ts reads it.
 export const approveSignal = defineSignal<[unknown]>('approve');
 export const replaceMemberSignal = defineSignal<[unknown]>('replaceMember');
 export const moveLeaderSignal = defineSignal<[unknown]>('moveLeader');
