@@ -62,7 +62,7 @@ describe('a cluster with TLS.certManager', () => {
     await world.run();
     expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'Issuing' });
     expect(tlsReady(world)?.message).toContain(
-      'cert-manager has not issued Secret example-peer-tls, the certificate of the members among themselves: Issuer company not found',
+      'cert-manager has not issued Secret example-peer-tls, the peer certificate of the members: Issuer company not found',
     );
     await issueAll(world, await TestAuthority.create('company', world.now));
     expect((await world.run()).decision).toMatchObject({ kind: 'idle' });
@@ -86,7 +86,7 @@ describe('a cluster with TLS.certManager', () => {
     }
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'KeyMissing' });
     expect(tlsReady(world)?.message).toContain(
-      'cert-manager has issued Secret example-peer-tls, the certificate of the members among themselves, without ca.crt: name an issuer',
+      'cert-manager has issued Secret example-peer-tls, the peer certificate of the members, without ca.crt: name an issuer',
     );
   });
 
@@ -143,7 +143,7 @@ describe('a cluster with TLS.certManager', () => {
     await issueAll(world, await TestAuthority.create('company renewed with another key', world.now));
     await world.run();
     expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'AuthorityExchanged' });
-    expect(tlsReady(world)?.message).toContain('have it issued by the former authority again');
+    expect(tlsReady(world)?.message).toContain('issue it from the previous authority again');
   });
 
   test('gets a Certificate back that somebody deleted', async () => {

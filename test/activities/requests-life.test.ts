@@ -61,7 +61,7 @@ describe('replaceMember', LONG, () => {
       'retireMember',
     ]);
     expect(people.heard).toEqual([
-      `accepted: replaceMember ${healthy} is accepted: the query plan shows how it goes on`,
+      `accepted: replaceMember ${healthy} is accepted: send the query plan to see its progress`,
       `done: ${healthy} was replaced`,
     ]);
     expect(voters(world)).toHaveLength(3);
@@ -185,8 +185,8 @@ describe('replaceMember', LONG, () => {
   });
 
   it.each([
-    ['nobody', 'refused: nobody is no member; the members are example-0, example-1, example-2'],
-    ['', 'refused: it names no member'],
+    ['nobody', 'refused: nobody is not a member; the members are example-0, example-1, example-2'],
+    ['', 'refused: the request names no member'],
   ])('of "%s" is refused', async (target, message) => {
     const { world, people } = await created();
     people.ask('replaceMember', target);
@@ -207,7 +207,7 @@ describe('moveLeader', LONG, () => {
     expect(people.steps).toEqual(['moveLeader']);
     people.ask('moveLeader', to);
     await people.run();
-    expect(people.heard.at(-1)).toBe(`done: ${to} leads already`);
+    expect(people.heard.at(-1)).toBe(`done: ${to} is already the leader`);
     expect(people.steps).toEqual(['moveLeader']);
   });
 
@@ -217,7 +217,7 @@ describe('moveLeader', LONG, () => {
     isolate(world, to);
     people.ask('moveLeader', to);
     await people.run();
-    expect(people.heard).toEqual([`refused: ${to} is not seen healthy: it cannot lead`]);
+    expect(people.heard).toEqual([`refused: ${to} is not known to be healthy, so it cannot become the leader`]);
   });
 });
 
@@ -275,7 +275,7 @@ describe('restart', LONG, () => {
     people.ask('restart');
     await people.run();
     expect(people.heard).toEqual([
-      'refused: the members keep their data in their pods: a pod that is stopped is a lost member',
+      'refused: the members store their data in their pods: a restart would delete the data of the member',
     ]);
     expect(podUids(world)).toEqual(before);
   });

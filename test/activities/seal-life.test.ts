@@ -67,7 +67,7 @@ describe('a cluster that was created', () => {
     await world.run();
     expect(failuresOf(world, 'example-1').at(-1)).toMatch(/could not retrieve cluster information/);
     expect(world.cluster.status.replacements).toMatchObject([
-      { member: 'example-1', reason: 'etcd found its volume empty', replacedBy: 'example-3' },
+      { member: 'example-1', reason: 'etcd found the volume empty', replacedBy: 'example-3' },
     ]);
     expect(firstStarts(world)).toEqual(sealed(['example-0', 'example-2', 'example-3']));
     expect(world.etcd.clusters).toHaveLength(1);
@@ -158,7 +158,7 @@ describe('a pod that was deleted before its first start ever', () => {
     expect(world.cluster.status).toMatchObject({
       phase: 'Running',
       ready: '3/3',
-      replacements: [{ member: 'example-2', reason: 'etcd found its volume empty', replacedBy: 'example-3' }],
+      replacements: [{ member: 'example-2', reason: 'etcd found the volume empty', replacedBy: 'example-3' }],
     });
     expect(firstStarts(world)).toEqual(sealed(['example-0', 'example-1', 'example-3']));
   });

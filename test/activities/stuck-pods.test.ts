@@ -42,7 +42,7 @@ describe('a deletion whose pods do not end', () => {
     const progressing = world.cluster.status.conditions?.find(({ type }) => type === 'Progressing');
     expect(progressing).toMatchObject({ reason: 'AwaitingApproval' });
     const node = nodeOf(world, 'example-0');
-    expect(progressing?.message).toContain(`example-0 is on Node ${node}, which does not answer`);
+    expect(progressing?.message).toContain(`example-0 is on Node ${node}, which is not ready`);
     expect(progressing?.message).toContain(`kubectl delete node ${node}`);
     expect(forced(world)).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe('a deletion whose pods do not end', () => {
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
     expect(decision).not.toHaveProperty('consent');
     expect(decision.kind === 'blocked' && decision.message).toContain(
-      'example-0 is held by example.com/hold',
+      'example-0 has the finalizers example.com/hold',
     );
   });
 

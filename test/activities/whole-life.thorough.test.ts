@@ -256,7 +256,7 @@ describe('repair', () => {
     expect(refused?.failure).toContain('cannot fetch cluster info');
     expect(world.etcd.clusters).toHaveLength(1);
     expect(world.cluster.status.replacements).toMatchObject([
-      { member: 'example-1', reason: 'etcd found its volume empty', replacedBy: 'example-3' },
+      { member: 'example-1', reason: 'etcd found the volume empty', replacedBy: 'example-3' },
     ]);
   });
 

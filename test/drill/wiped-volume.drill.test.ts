@@ -24,7 +24,7 @@ async function replaced(): Promise<string[]> {
   const { status } = (await readCluster(world(), at.namespace, at.name)) ?? {};
   const { replacements = [] } = status ?? {};
   expect(replacements.map(({ reason }) => reason)).toEqual(
-    replacements.map(() => 'etcd found its volume empty'),
+    replacements.map(() => 'etcd found the volume empty'),
   );
   return replacements.map(({ member }) => member);
 }

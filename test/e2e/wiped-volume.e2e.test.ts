@@ -24,7 +24,7 @@ async function statesOf(name: string): Promise<Record<string, string | undefined
 
 /** Waits until one member was replaced and all is well again; `by` is the newest member. */
 async function awaitReplaced(name: string, member: string, by: string): Promise<void> {
-  const replacement = { member, reason: 'etcd found its volume empty', replacedBy: by };
+  const replacement = { member, reason: 'etcd found the volume empty', replacedBy: by };
   await poll(
     async () => {
       const { status } = (await readCluster(world, NAMESPACE, name)) ?? {};

@@ -74,12 +74,12 @@ describe('the details of a cluster', () => {
       { decision: { kind: 'idle', nextLookSeconds: 60 }, generation: 1, summary: SUMMARY },
       {
         requests: [{ id: 1, kind: 'replaceMember', target: 'example-1', by: 'ana', reason: 'old\ndisk' }],
-        refused: 'moveLeader: example-1 is not seen healthy: it cannot lead',
+        refused: 'moveLeader: example-1 is not known to be healthy, so it cannot become the leader',
       },
     );
     expect(text.split('\n\n').slice(-2)).toEqual([
       '- **replaceMember** `example-1`, asked for by ana (old disk)',
-      'Refused: moveLeader: example-1 is not seen healthy: it cannot lead',
+      'Refused: moveLeader: example-1 is not known to be healthy, so it cannot become the leader',
     ]);
   });
 

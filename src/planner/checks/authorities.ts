@@ -15,7 +15,7 @@ const VERIFIED = [
 ] as const;
 
 const WAKE =
-  'or set spec.hibernated to true and, when TLSReady has no other fault, to false again: all members start with what is there then';
+  'or set spec.hibernated to true, wait until TLSReady reports no other fault, and set it to false: all members then start with the current Secrets';
 
 /** Certificates in use that members are known not to trust, each as a sentence. */
 export function untrustedByMembers(observation: Observation): string[] {
@@ -27,10 +27,10 @@ export function untrustedByMembers(observation: Observation): string[] {
     if (strangers.length === 0) return [];
     const undo =
       securityOf(cluster.object)?.mode === 'static'
-        ? `put back certificate and key from before, with the former authorities and the new ones in ${bundleOf(observation, verifier)}, until all members have been restarted`
-        : 'have it issued by the former authority again';
+        ? `restore the previous certificate and key, and keep the previous and the new authorities in ${bundleOf(observation, verifier)} until all members have been restarted`
+        : 'issue it from the previous authority again';
     return [
-      `the certificate in Secret ${secret} is signed by an authority that ${strangers.join(', ')} did not read when they started, and new connections to them fail: ${undo}; ${tls?.requests === undefined ? WAKE : `${WAKE} (cert-manager puts one authority at a time into ca.crt)`}`,
+      `the certificate in Secret ${secret} is signed by an authority that ${strangers.join(', ')} did not load at startup, so new connections to them fail: ${undo}; ${tls?.requests === undefined ? WAKE : `${WAKE} (cert-manager writes only one authority into ca.crt)`}`,
     ];
   });
 }
@@ -55,7 +55,7 @@ export function authoritiesToBring(observation: Observation): string[] {
   const names = behind.map(({ name }) => name).join(', ');
   const [change] = authorityChanges(observation, first);
   return [
-    `${change}: ${names} read it when they are restarted, one after the other; let no new authority sign, and take no former one away, before that`,
+    `${change}: ${names} load it when they are restarted, one at a time; until then, sign nothing with a new authority and do not remove the previous one`,
   ];
 }
 
@@ -73,7 +73,7 @@ export function exchangedAuthorities(observation: Observation): string[] {
   );
   return [...secrets].map(
     secret =>
-      `Secret ${secret} holds another authority than the one that the members trust, and nothing is signed with it: put the former one back from a backup, ${WAKE}`,
+      `Secret ${secret} contains a different authority from the one that the members trust, so nothing is signed with it: restore the previous one from a backup, ${WAKE}`,
   );
 }
 

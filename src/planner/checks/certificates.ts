@@ -48,18 +48,18 @@ export function complaintsAbout(
     const said = requests.served ? requests.pending[secret] : 'it is not installed';
     // Issuers that do not know their authority (ACME, Venafi) leave ca.crt out.
     if (exists && requests.served && said === undefined) {
-      const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: name an issuer in spec.TLS.certManager that tells its authority, such as one of the kind CA or Vault`;
+      const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: set spec.TLS.certManager to an issuer that returns its CA certificate, such as a CA or Vault issuer`;
       return [{ reason: 'KeyMissing', message }];
     }
-    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it has not said why'}`;
+    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it gives no reason'}`;
     return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
   }
   if (!exists) {
-    const message = `${where} in namespace ${namespace}, which holds the ${ROLES[role]}, does not exist: create it`;
+    const message = `${where} in namespace ${namespace}, which must contain the ${ROLES[role]}, does not exist: create it`;
     return [{ reason: 'SecretMissing', message }];
   }
   if (missing.length > 0) {
-    const message = `${where} lacks ${missing.join(', ')}: add ${missing.length === 1 ? 'this key' : 'these keys'} for the ${ROLES[role]}`;
+    const message = `${where}, the ${ROLES[role]}, has no ${missing.join(', ')}: add ${missing.length === 1 ? 'this key' : 'these keys'}`;
     return [{ reason: 'KeyMissing', message }];
   }
   return faults.map(({ key, kind, detail }) => ({
@@ -69,7 +69,7 @@ export function complaintsAbout(
 }
 
 const ROLES = {
-  peer: 'certificate of the members among themselves',
-  server: 'certificate that clients see',
-  operator: 'certificate of the operator as a client',
+  peer: 'peer certificate of the members',
+  server: 'server certificate of the members',
+  operator: 'client certificate of the operator',
 } as const;

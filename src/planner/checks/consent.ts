@@ -22,7 +22,7 @@ export function consentTo(
 ): Answer {
   const approval = actor?.approvals?.find(given => now < given.expiresAt && isFor(given, consent));
   if (approval !== undefined) return { approval };
-  return { obstacle: { ...why, message: `${why.message}; to let it go on, ${howTo(consent)}`, consent } };
+  return { obstacle: { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent } };
 }
 
 /** Whether the approval names this and nothing else. */
@@ -37,5 +37,5 @@ function isFor(approval: Pick<Approval, 'operation' | 'ids'>, consent: Consent):
 
 /** The message to send, as people type it. */
 function howTo({ operation, ids }: Consent): string {
-  return `send approve ${JSON.stringify({ operation, ids, by: 'your name' })}`;
+  return `send the signal approve with ${JSON.stringify({ operation, ids, by: 'your name' })}`;
 }

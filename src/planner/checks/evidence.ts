@@ -30,9 +30,9 @@ export function lossOf(observation: Observation, view: MemberView): string | und
 
 function lossOfPod(observation: Observation, view: MemberView): string | undefined {
   if (view.pod === undefined)
-    return isPodGone(observation, view) ? 'its pod is gone, and its data was in the pod' : undefined;
+    return isPodGone(observation, view) ? 'its pod is gone, and its data was stored in the pod' : undefined;
   // What was in an emptyDir goes when a pod has ended, e.g. was evicted.
-  return hasEnded(view.pod) ? 'its pod has ended, and its data was in the pod' : emptinessOf(view);
+  return hasEnded(view.pod) ? 'its pod has ended, and its data was stored in the pod' : emptinessOf(view);
 }
 
 function lossOfClaim(observation: Observation, view: MemberView): string | undefined {
@@ -50,7 +50,7 @@ function lossOfClaim(observation: Observation, view: MemberView): string | undef
     return observation.membership.known && !runs ? exchange : undefined;
   }
   if (isGoing(view.claim, pod) && observation.membership.known)
-    return 'its claim is being deleted, and no pod can be started on it any more';
+    return 'its claim is being deleted, and no pod can use it any more';
   if (view.claim.phase === 'Lost') return runs ? undefined : 'its claim has lost its volume';
   const { home } = view.claim;
   // Its pod is collected soon after its Node is gone (Kubernetes, "Garbage collection of Pods"); one that is not may be elsewhere.
@@ -69,7 +69,7 @@ export function isPodGone({ pods }: Observation, { name }: Pick<MemberView, 'nam
 }
 
 function emptinessOf(view: MemberView): string | undefined {
-  return saysEmpty(view) ? 'etcd found its volume empty' : undefined;
+  return saysEmpty(view) ? 'etcd found the volume empty' : undefined;
 }
 
 /**

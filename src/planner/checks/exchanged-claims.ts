@@ -16,12 +16,12 @@ export function exchangeOf({ cluster }: Pick<Observation, 'cluster'>, claim: Cla
   const recorded = details.find(({ name }) => name === claim.name)?.claimUID;
   const known = [claim.stampedUid, recorded].filter(uid => uid !== undefined);
   if (known.length === 0 || known.includes(claim.uid)) return undefined;
-  return `its claim is gone (uid ${known[0]}), and another one (uid ${claim.uid}) stands under its name`;
+  return `its claim (uid ${known[0]}) is gone, and a different claim (uid ${claim.uid}) has the same name`;
 }
 
 /** What a person can do who knows what the claim holds. */
 export function vouchFor({ cluster }: Pick<Observation, 'cluster'>, { name, uid }: ClaimFacts): string {
-  return `if the volume of the new claim holds exactly what the member had when it stopped, say so: kubectl -n ${cluster.namespace} annotate pvc ${name} --overwrite ${ANNOTATION_CLAIM_UID}=${uid}`;
+  return `if the volume of the new claim contains exactly the data that the member had when it stopped, confirm it: kubectl -n ${cluster.namespace} annotate pvc ${name} --overwrite ${ANNOTATION_CLAIM_UID}=${uid}`;
 }
 
 /** Members that have no pod and are not started: their claims were exchanged. */
@@ -38,6 +38,6 @@ export function claimsAreTheirOwn(
   );
   return {
     reason: 'ClaimExchanged',
-    message: `a member is never started on a claim that may lack what it acknowledged: ${each.join('. ')}. Otherwise restore a backup, or bring back the others: with a quorum it is replaced`,
+    message: `a member is not started on a claim that may lack writes that it has acknowledged: ${each.join('. ')}. Otherwise restore a backup, or start the other members: with a quorum it is replaced`,
   };
 }

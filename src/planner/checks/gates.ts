@@ -92,7 +92,7 @@ export function leaderSince({
 
 function unfinished(views: readonly MemberView[]): Obstacle | undefined {
   const found = views.filter(view => view.isLearner || !view.started);
-  return obstacle('LearnerPresent', found, 'has not become a full member yet');
+  return obstacle('LearnerPresent', found, 'is not a voting member yet');
 }
 
 function unwell(views: readonly MemberView[], tolerated: RegExp | undefined): Obstacle | undefined {
@@ -110,14 +110,14 @@ function unsettled(observation: SituationWithoutGoal, views: readonly MemberView
     return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };
   const waitMs = SAME_TERM_MS - (observation.now - (leaderSince(observation) ?? observation.now));
   if (waitMs <= 0) return undefined;
-  return { reason: 'LeaderNew', message: 'the leader has led for less than 5 s', waitMs };
+  return { reason: 'LeaderNew', message: 'the leader was elected less than 5 s ago', waitMs };
 }
 
 function behind(views: readonly MemberView[]): Obstacle | undefined {
   const indexes = views.map(({ probe }) => Number(probe?.raftIndex ?? 0));
   const newest = Math.max(...indexes);
   const lagging = views.filter(({ probe }) => newest - Number(probe?.raftAppliedIndex ?? 0) >= MOST_LAG);
-  return obstacle('MembersBehind', lagging, `has not applied ${MOST_LAG} entries or more of the log`);
+  return obstacle('MembersBehind', lagging, `is ${MOST_LAG} or more log entries behind`);
 }
 
 function unread(views: readonly MemberView[]): Obstacle | undefined {
@@ -153,7 +153,7 @@ function full(
 
 function unready(views: readonly MemberView[]): Obstacle | undefined {
   const found = views.filter(({ pod }) => pod === undefined || !pod.ready || pod.deleting);
-  return obstacle('MembersNotReady', found, 'has no pod that is ready');
+  return obstacle('MembersNotReady', found, 'has no ready pod');
 }
 
 /** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */
@@ -162,15 +162,15 @@ function different({ hashes }: SituationWithoutGoal, views: readonly MemberView[
   if (views.length < 2) return undefined;
   if (hashes === undefined) {
     const members = views.map(({ name, pod }) => ({ name, uid: pod?.uid ?? '' }));
-    const message = 'whether the members hold the same keys has not been asked lately';
+    const message = 'the data of the members has not been compared recently';
     return { reason: 'DataNotCompared', message, first: { kind: 'compareKeys', members } };
   }
   const unknown = views.flatMap(({ name }) => {
     const fact = hashes[name];
-    return fact?.ok === true ? [] : [`${name}: ${fact?.message ?? 'was not asked'}`];
+    return fact?.ok === true ? [] : [`${name}: ${fact?.message ?? 'not asked'}`];
   });
   if (unknown.length > 0) {
-    const message = `whether the members hold the same keys is not known: ${unknown.join('; ')}`;
+    const message = `the data of the members cannot be compared: ${unknown.join('; ')}`;
     return { reason: 'DataNotCompared', message };
   }
   const groups = Map.groupBy(views, ({ probe }) =>
@@ -178,7 +178,7 @@ function different({ hashes }: SituationWithoutGoal, views: readonly MemberView[
   );
   const found = [...groups.values()].flatMap(group => unequal(group, hashes));
   if (found.length === 0) return undefined;
-  const message = `the members do not hold the same keys (HashKV): ${found.join(', ')}; find out which is right before anything is restarted (docs/operations/upgrade.md)`;
+  const message = `the members do not have the same data (HashKV): ${found.join(', ')}; find out which member is correct before any member is restarted (docs/operations/upgrade.md)`;
   return { reason: 'DataDiffers', message };
 }
 
@@ -230,7 +230,7 @@ function clockAhead({ now }: SituationWithoutGoal, pod: PodFacts | undefined): s
   if (pod === undefined || aheadMs <= 0) return [];
   const seconds = Math.ceil(aheadMs / 1_000);
   return [
-    `the clock of node ${pod.node ?? ''} is ${seconds} s or more ahead of the operator's: set it right`,
+    `the clock of node ${pod.node ?? ''} is at least ${seconds} s ahead of the operator's clock: correct it`,
   ];
 }
 

@@ -49,30 +49,30 @@ function admit(observation: Situation, request: PersonRequest): Said {
   if (goesToSleep(observation))
     return refused('the cluster is hibernated: set spec.hibernated to false first');
   if (!membership.known)
-    return refused(`no quorum answers, so the members are not known: ${membership.message}`);
+    return refused(`no quorum answers, so the member list is not known: ${membership.message}`);
   const { members: views } = observation;
   const view = views.find(({ name, id }) => [name, id].includes(request.target));
   if (request.target !== '' && view === undefined) {
     const names = views.map(({ name }) => name).join(', ');
-    return refused(`${request.target} is no member; the members are ${names}`);
+    return refused(`${request.target} is not a member; the members are ${names}`);
   }
   return request.kind === 'restart' ? admitRestart(observation, view) : admitFor(request.kind, view);
 }
 
 function admitFor(kind: 'replaceMember' | 'moveLeader', view: MemberView | undefined): Said {
-  if (view === undefined) return refused('it names no member');
+  if (view === undefined) return refused('the request names no member');
   const { name, id } = view;
-  if (!view.ours) return refused(`${name} was added by hand, and is not touched`);
+  if (!view.ours) return refused(`${name} was added manually, and the operator does not change it`);
   if (view.isLearner)
-    return refused(`${name} is a learner: it becomes a voter by itself, and abort takes it back`);
+    return refused(`${name} is a learner: the operator promotes it, or removes it when you send abort`);
   if (kind === 'replaceMember') return [id];
-  if (view.leads) return { outcome: 'done', message: `${name} leads already` };
-  return isHealthy(view) ? [id] : refused(`${name} is not seen healthy: it cannot lead`);
+  if (view.leads) return { outcome: 'done', message: `${name} is already the leader` };
+  return isHealthy(view) ? [id] : refused(`${name} is not known to be healthy, so it cannot become the leader`);
 }
 
 function admitRestart({ cluster, pods }: Situation, view: MemberView | undefined): Said {
   if (cluster.status.storage?.kind === 'EmptyDir')
-    return refused('the members keep their data in their pods: a pod that is stopped is a lost member');
+    return refused('the members store their data in their pods: a restart would delete the data of the member');
   const meant = pods.filter(pod => pod.owned && (view === undefined || pod.name === view.name));
   return meant.length === 0 ? refused('there is no pod to restart') : meant.map(({ uid }) => uid);
 }
@@ -86,13 +86,13 @@ function follow(observation: Situation, request: PersonRequest, ids: readonly st
     return isBack ? { outcome: 'done', message: 'restarted' } : ids;
   }
   if (restoreUnderWay(cluster) !== undefined)
-    return refused(`a restore takes the place of the cluster, and of ${request.target} with it`);
+    return refused(`a restore replaces the cluster, including ${request.target}`);
   if (!membership.known) return ids;
   const { members: views } = observation;
   const view = views.find(({ id }) => ids.includes(id));
   if (request.kind === 'moveLeader') {
-    if (view === undefined) return refused(`${request.target} is no member any more`);
-    return view.leads ? { outcome: 'done', message: `${request.target} leads` } : ids;
+    if (view === undefined) return refused(`${request.target} is no longer a member`);
+    return view.leads ? { outcome: 'done', message: `${request.target} is the leader` } : ids;
   }
   const isWhole = views.length >= cluster.config.size && !views.some(({ isLearner }) => isLearner);
   return view === undefined && isWhole ? { outcome: 'done', message: `${request.target} was replaced` } : ids;
@@ -103,5 +103,5 @@ function refused(message: string): Said {
 }
 
 function accepted({ kind, target }: PersonRequest): string {
-  return `${kind} ${target === '' ? 'of all members' : target} is accepted: the query plan shows how it goes on`;
+  return `${kind} ${target === '' ? 'of all members' : target} is accepted: send the query plan to see its progress`;
 }

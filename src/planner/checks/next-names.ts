@@ -46,6 +46,6 @@ function areCertified({ tls, cluster }: Situation, members: readonly string[]): 
       : [`${secretKeys(role, keys).cert} of Secret ${secret} is not valid for ${lacking.join(', ')}`];
   });
   if (said.length === 0) return undefined;
-  const message = `${said.join('; ')}: the next member has that name, and nothing is taken away before; issue the certificate with it, or with *.${name}.${namespace}.svc and ${bearerNames(names)[0]}`;
+  const message = `${said.join('; ')}: the next member will have that name, and no member is removed until the certificate is valid for it; issue the certificate with this name, or with *.${name}.${namespace}.svc and ${bearerNames(names)[0]}`;
   return { reason: 'WrongNames', message };
 }

@@ -47,7 +47,7 @@ export function homeOf({ terms, nodes, usedOn }: Place): VolumeHome | undefined 
   const asks = terms.map(textOf).join(' or ');
   if (nodes === undefined) {
     if (hosts === undefined) return undefined;
-    return { node: hosts.join(', '), exists: undefined, why: 'the operator may not list Nodes' };
+    return { node: hosts.join(', '), exists: undefined, why: 'the operator has no permission to list Nodes' };
   }
   const matching = nodes.filter(node => terms.some(term => matches(term, node) === true));
   if (matching.length > 0) {
@@ -62,10 +62,10 @@ export function homeOf({ terms, nodes, usedOn }: Place): VolumeHome | undefined 
   const there = usedOn.filter(used => nodes.some(({ name }) => name === used));
   if (there.length > 0)
     return unknown(
-      `, but Node ${there.join(', ')}, on which it was used, is there: put the labels of that Node right`,
+      `, but Node ${there.join(', ')}, where it was used, exists: correct the labels of that Node`,
     );
   if (hosts?.length !== 1 || terms.some(term => !isReadable(term))) return unknown('');
-  if (usedOn.length === 0) return unknown(', and on which Node it was used is not known');
+  if (usedOn.length === 0) return unknown(', and the Node where it was used is not known');
   return { node: usedOn.join(', '), exists: false };
 }
 

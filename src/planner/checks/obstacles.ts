@@ -32,7 +32,7 @@ export const specificationIsUsable: Check = ({ cluster }) => {
 /** A cluster that is to sleep is not created first. */
 export const isAwake: Check = ({ cluster }) =>
   cluster.config.hibernated
-    ? { reason: 'Hibernated', message: 'nothing is created while spec.hibernated is true; set it to false' }
+    ? { reason: 'Hibernated', message: 'the cluster is not created while spec.hibernated is true; set it to false' }
     : undefined;
 
 /** Nobody else's objects stand under the names that this cluster needs. */
@@ -49,7 +49,7 @@ export const namesAreFree: Check = ({ cluster, peerService, clientService, disru
 function takenName({ namespace }: Situation['cluster'], what: string): Obstacle {
   return {
     reason: 'NameTaken',
-    message: `${what} in namespace ${namespace} belongs to something else; remove it or give the cluster another name`,
+    message: `${what} in namespace ${namespace} is not owned by this EtcdCluster; delete it or give the cluster another name`,
   };
 }
 
@@ -62,7 +62,7 @@ export const serialsAreLeft: Check = ({ cluster, namesSeen, pods, claims }) => {
     ? undefined
     : {
         reason: 'SerialsExhausted',
-        message: `the pod or claim ${last} in namespace ${cluster.namespace} leaves no number for members, which are numbered above all names seen; remove it or give the cluster another name`,
+        message: `the pod or claim ${last} in namespace ${cluster.namespace} has the highest possible number, and a new member needs a higher one; delete it or give the cluster another name`,
       };
 };
 
@@ -93,7 +93,7 @@ export const membersAreOurs: Check = observation => {
   const { name, seen } = foreign;
   return {
     reason: 'ClusterIdMismatch',
-    message: `${name} says that it belongs to cluster ${seen}, but ${recorded} is recorded; nothing is changed until a person has looked`,
+    message: `${name} reports cluster id ${seen}, but the recorded id is ${recorded}; the operator changes nothing until you have found the cause`,
   };
 };
 
@@ -114,7 +114,7 @@ function volumesWereNew({ cluster, membership, probes, expectedClusterId }: Situ
   const who = others.map(({ member }) => member).join(', ');
   return {
     reason: 'ClusterIdMismatch',
-    message: `${who} of EtcdCluster ${namespace}/${name} came up as cluster ${ids}, while incarnation ${token} forms cluster ${expectedClusterId}: the volumes hold the data of another cluster, such as an earlier one of this name. Nothing is recorded, opened to clients or deleted. To have that data, delete this EtcdCluster with spec.storage.retain Retain and keep the volumes; to go on without it, empty the volumes and delete the pods`,
+    message: `${who} of EtcdCluster ${namespace}/${name} started as cluster ${ids}, but incarnation ${token} forms cluster ${expectedClusterId}: the volumes contain the data of another cluster, such as a former cluster of the same name. The operator records nothing, admits no clients and deletes nothing. To keep that data, set spec.storage.retain to Retain and delete this EtcdCluster; to discard it, empty the volumes and delete the pods`,
   };
 }
 
@@ -132,6 +132,6 @@ function unlistedVoters({ cluster, membership, probes }: Situation): Obstacle | 
   const names = unlisted.map(([name]) => name).join(', ');
   return {
     reason: 'ClusterIdMismatch',
-    message: `${names} has a quorum of cluster ${cluster.status.clusterID} behind it, and another quorum of the same cluster does not list it; nothing is changed until a person has looked (etcdctl member list, asked of each member)`,
+    message: `${names} answers with a quorum of cluster ${cluster.status.clusterID}, and another quorum of the same cluster does not list it; the operator changes nothing until you have found the cause (run etcdctl member list against each member)`,
   };
 }

@@ -11,7 +11,7 @@ export function onlyOurs(views: readonly MemberView[]): Obstacle | undefined {
   if (renamed !== undefined) return { reason: 'DomainChanged', message: renamed };
   return {
     reason: 'ForeignMember',
-    message: `${foreign.map(view => `${view.name} (${view.id})`).join(', ')} was added by hand; remove it with etcdctl, or scale by hand: the membership is not changed while it is there`,
+    message: `${foreign.map(view => `${view.name} (${view.id})`).join(', ')} was added manually: the operator does not change the membership while it is present; remove it with etcdctl, or change the membership manually`,
   };
 }
 
@@ -23,7 +23,7 @@ export function everyVoterHealthy(views: readonly MemberView[]): Obstacle | unde
     const names = unwell.map(view => view.name).join(', ');
     return {
       reason: 'MembersUnhealthy',
-      message: `the membership is not changed while ${names} is not seen healthy`,
+      message: `the membership is not changed until ${names} is known to be healthy`,
     };
   }
   const leaders = new Set(voters.map(view => view.probe?.leaderId));
@@ -38,7 +38,7 @@ export function nobodyEnds(rest: readonly MemberView[]): Obstacle | undefined {
   const names = ending.map(({ name }) => name).join(', ');
   return {
     reason: 'PodTerminating',
-    message: `the membership is not changed while the pod of ${names} ends`,
+    message: `the membership is not changed while the pod of ${names} is terminating`,
   };
 }
 
@@ -56,6 +56,6 @@ export function restHasQuorum(views: readonly MemberView[], leaving: MemberView)
   const faults = rest.filter(view => !isHealthy(view)).map(faultOf);
   return {
     reason: 'QuorumAtRisk',
-    message: `${leaving.name} is not removed: of the ${rest.length} members that would stay only ${healthy} are seen healthy${faults.map(fault => `; ${fault}`).join('')}`,
+    message: `${leaving.name} is not removed: only ${healthy} of the ${rest.length} members that would remain are known to be healthy${faults.map(fault => `; ${fault}`).join('')}`,
   };
 }

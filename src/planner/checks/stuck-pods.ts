@@ -41,7 +41,7 @@ export function planStuckPods(
     because: pods.map(whyStuck).join('; '),
   });
   if (gone.length > 0) return operate(operation, [step(gone), ...rest]);
-  const message = `waiting for pods that are being deleted: ${stuck.map(pod => `${whyStuck(pod)}; ${cureOf(pod)}`).join('. ')}`;
+  const message = `waiting until these pods are deleted: ${stuck.map(pod => `${whyStuck(pod)}; ${cureOf(pod)}`).join('. ')}`;
   const why = { reason: 'PodTerminating', message };
   // Taking the object away does not take away what holds it.
   if (stuck.some(({ finalizers = [] }) => finalizers.length > 0))
@@ -59,16 +59,16 @@ function isProvedGone({ host, finalizers = [] }: PodFacts): boolean {
 
 /** What is known of a pod that stays, for people. */
 export function whyStuck({ name, node, host, finalizers = [] }: PodFacts): string {
-  if (finalizers.length > 0) return `${name} is held by ${finalizers.join(', ')}`;
-  if (node === undefined || host === undefined) return `${name} has not ended`;
+  if (finalizers.length > 0) return `${name} has the finalizers ${finalizers.join(', ')}`;
+  if (node === undefined || host === undefined) return `${name} has not terminated`;
   if (host.exists === false) return `${name} was on Node ${node}, which is gone`;
-  if (host.outOfService === true) return `${name} is on Node ${node}, which is marked as out of service`;
-  if (host.ready === 'True') return `${name} is on Node ${node}, which is ready and has not ended it`;
-  return `${name} is on Node ${node}, which does not answer`;
+  if (host.outOfService === true) return `${name} is on Node ${node}, which has the out-of-service taint`;
+  if (host.ready === 'True') return `${name} is on Node ${node}, which is ready but has not terminated it`;
+  return `${name} is on Node ${node}, which is not ready`;
 }
 
 function cureOf({ name, node, host, finalizers = [] }: PodFacts): string {
-  if (finalizers.length > 0) return 'whoever put that there has to take it off';
-  if (host?.ready === 'True') return `read the events of pod ${name} and the kubelet's log`;
-  return `bring the Node back, or delete it when the machine is gone for good (kubectl delete node ${node ?? ''}), or mark it when it has no power (kubectl taint node ${node ?? ''} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute)`;
+  if (finalizers.length > 0) return 'the controller that added them must remove them';
+  if (host?.ready === 'True') return `check the events of pod ${name} and the log of the kubelet`;
+  return `start the Node again, or delete it if the machine is permanently gone (kubectl delete node ${node ?? ''}), or add the out-of-service taint if it is powered off (kubectl taint node ${node ?? ''} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute)`;
 }

@@ -64,18 +64,18 @@ export function totalLoss(observation: Observation): Obstacle {
   // As long as one waits the operator asks for none of its own.
   const [asked] = (observation.restores ?? []).filter(({ refusal }) => refusal === undefined);
   const itself =
-    asked === undefined ? 'no backup was restored by itself' : `EtcdRestore ${asked.name} is to restore it`;
+    asked === undefined ? 'no backup was restored automatically' : `EtcdRestore ${asked.name} will restore it`;
   const untouched = wish === 'Report' ? 'spec.recovery.totalLoss is Report' : itself;
   return {
     reason: 'AllVolumesLost',
-    message: `every volume is proved lost (${lossesOf(observation)}); nothing is started under this name, ${untouched}: bring back a node or a volume, restore a backup, or delete this EtcdCluster and make a new one`,
+    message: `all volumes are lost (${lossesOf(observation)}); no member is started, ${untouched}: recover a node or a volume, restore a backup, or delete this EtcdCluster and create a new one`,
   };
 }
 
 function waitingForVolumes(observation: Observation, graceMs: number): Obstacle {
   return {
     reason: 'WaitingForMember',
-    message: `no volume can be reached (${lossesOf(observation)}); they count as lost in ${Math.ceil(graceMs / 1_000)} s unless a node or a disk comes back (spec.repair.replaceAfterSeconds)`,
+    message: `no volume is reachable (${lossesOf(observation)}); they are treated as lost in ${Math.ceil(graceMs / 1_000)} s unless a node or a disk comes back (spec.repair.replaceAfterSeconds)`,
   };
 }
 

@@ -62,7 +62,7 @@ describe('a member whose Node is not called as its label says', () => {
     expect(rows(world)).toContain(MEMBER);
     const { conditions, members } = world.cluster.status;
     expect(conditions?.find(({ type }) => type === 'Healthy')?.message).toContain(
-      `but Node ${node}, on which it was used, is there: put the labels of that Node right`,
+      `but Node ${node}, where it was used, exists: correct the labels of that Node`,
     );
     expect(members?.details?.find(({ name }) => name === MEMBER)).toMatchObject({ node });
     expect(members?.details?.find(({ name }) => name === MEMBER)?.lostSince).toBeUndefined();
@@ -76,7 +76,7 @@ describe('a member whose Node is not called as its label says', () => {
     expect(rows(world)).not.toContain(MEMBER);
   });
 
-  it('is not lost where the operator may not list Nodes', async () => {
+  it('is not lost where the operator has no permission to list Nodes', async () => {
     const world = living();
     world.kube.intercept(({ verb, kind, manager }) => {
       if (kind === 'Node' && verb === 'list' && manager === 'etcd-operator') throw fault(403, 'Forbidden');

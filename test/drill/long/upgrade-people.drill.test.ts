@@ -104,7 +104,7 @@ test('a supervised upgrade asks before the first member and before the last, and
       { timeoutMs: 240_000, otherwise: async () => JSON.stringify(await condition('Upgrading')) },
     );
     console.log(said);
-    const [, consent = ''] = /send approve (\{.*?\})/.exec(said) ?? [];
+    const [, consent = ''] = /send the signal approve with (\{.*?\})/.exec(said) ?? [];
     expect(JSON.parse(consent)).toMatchObject({ operation: 'upgradeCluster', ids });
     expect(await temporal('query', '--name', 'plan')).toContain(JSON.stringify(ids[0]));
     await temporal('signal', '--name', 'approve', '-i', consent.replace('your name', 'ana'));

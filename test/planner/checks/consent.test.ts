@@ -35,7 +35,7 @@ describe('consent', () => {
       obstacle: {
         reason: 'ReplacementBudget',
         message:
-          'too many were lost; to let it go on, send approve {"operation":"replaceMember","ids":["8e9e05c5","c0ffee"],"by":"your name"}',
+          'too many were lost; to approve it, send the signal approve with {"operation":"replaceMember","ids":["8e9e05c5","c0ffee"],"by":"your name"}',
         consent: CONSENT,
       },
     });

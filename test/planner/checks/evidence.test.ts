@@ -45,7 +45,7 @@ describe('a member that does not answer', () => {
         pod: { phase: 'Failed', ready: false },
         claims: [...withoutClaim, aClaim({ name: 'example-1', deleting: true })],
       }),
-      'its claim is being deleted, and no pod can be started on it any more',
+      'its claim is being deleted, and no pod can use it any more',
     ],
     [
       'that runs while its claim is being deleted is not lost',
@@ -86,17 +86,17 @@ describe('a member that does not answer', () => {
     [
       'that was told to be alone and found no log is lost',
       silent({ pod: { ...crashed(ALONE), firstStart: 'sealed' } }),
-      'etcd found its volume empty',
+      'etcd found the volume empty',
     ],
     [
       'that keeps its data in its pod and found no log is lost',
       ephemeral(silent({ pod: { ...crashed(ALONE), firstStart: 'sealed' }, claims: [] })),
-      'etcd found its volume empty',
+      'etcd found the volume empty',
     ],
     [
       'that keeps its data in its pod is lost with it',
       ephemeral(silent({ claims: [] })),
-      'its pod is gone, and its data was in the pod',
+      'its pod is gone, and its data was stored in the pod',
     ],
     [
       'that keeps its data in its pod is not lost while a pod of its name is there, whoever owns it',
@@ -126,14 +126,14 @@ describe('a member that does not answer', () => {
     [
       'that bootstrapped, has started and is refused by its peers is lost',
       silent({ pod: { ...crashed('member 8e9e05c5 has already been bootstrapped'), firstStart: 'open' } }),
-      'etcd found its volume empty',
+      'etcd found the volume empty',
     ],
     [
       'that joined, has started and is refused by its peers is lost',
       silent({
         pod: { ...crashed('error validating peerURLs: member count is unequal'), firstStart: 'open' },
       }),
-      'etcd found its volume empty',
+      'etcd found the volume empty',
     ],
     [
       'that crashes for another reason is not lost',

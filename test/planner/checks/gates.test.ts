@@ -99,7 +99,7 @@ describe('the gates between two members', () => {
       expect(nextMemberMayGo(situationOf(aRunningCluster({ pods })))).toEqual({
         reason: 'Soaking',
         message:
-          "not every member has been ready for 10 s; the clock of node node-2 is 3600 s or more ahead of the operator's: set it right",
+          "not every member has been ready for 10 s; the clock of node node-2 is at least 3600 s ahead of the operator's clock: correct it",
         waitMs: 11_000,
       });
     });

@@ -81,13 +81,13 @@ describe('the host of a volume', () => {
       expect(homeOf(place({ nodes: [node('worker', labels)], usedOn: ['worker'] }))).toEqual({
         node: 'a',
         exists: undefined,
-        why: 'no Node matches its node affinity (kubernetes.io/hostname In a), but Node worker, on which it was used, is there: put the labels of that Node right',
+        why: 'no Node matches its node affinity (kubernetes.io/hostname In a), but Node worker, where it was used, exists: correct the labels of that Node',
       });
   });
 
   it.each<[string, Partial<Place>]>([
     ['nobody knows where it was used', { usedOn: [] }],
-    ['the operator may not list Nodes', { nodes: undefined }],
+    ['the operator has no permission to list Nodes', { nodes: undefined }],
     ['it names several hosts', { terms: [on('a', 'b')] }],
     ['it names several hosts in two terms', { terms: [on('a'), on('b')] }],
     ['a term cannot be read', { terms: [{ matchExpressions: [{ key: HOSTNAME, operator: '~' }] }] }],

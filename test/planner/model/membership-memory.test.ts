@@ -112,7 +112,7 @@ describe('a request to replace a member', () => {
       {
         id: 1,
         outcome: 'refused',
-        message: 'a restore takes the place of the cluster, and of example-2 with it',
+        message: 'a restore replaces the cluster, including example-2',
       },
     ]);
   });
@@ -126,7 +126,7 @@ describe('a removal that would leave too few healthy members', () => {
     expect(decision).toMatchObject({
       kind: 'blocked',
       reason: 'QuorumAtRisk',
-      message: `example-2 is not removed: of the 2 members that would stay only 0 are seen healthy; example-0: ${alarm}; example-1: ${alarm}`,
+      message: `example-2 is not removed: only 0 of the 2 members that would remain are known to be healthy; example-0: ${alarm}; example-1: ${alarm}`,
     });
   });
 });

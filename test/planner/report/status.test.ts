@@ -115,7 +115,7 @@ describe('phase', () => {
       'one that cannot be created',
       anObservation({ clientService: FOREIGN }),
       'Failed',
-      'Service example-client in namespace shop belongs to something else; remove it or give the cluster another name',
+      'Service example-client in namespace shop is not owned by this EtcdCluster; delete it or give the cluster another name',
     ],
     [
       'one that answers for the first time',

@@ -42,9 +42,9 @@ it('a total loss names the restore that keeps the operator from asking for one o
   const cluster = { ...seen.cluster, config: { ...seen.cluster.config, recovery } };
   const lost = { ...seen, cluster, pods: [], claims: [] };
   expect(totalLoss({ ...lost, restores: [restore(1)] }).message).toContain(
-    'EtcdRestore restore is to restore it',
+    'EtcdRestore restore will restore it',
   );
-  expect(totalLoss(lost).message).toContain('no backup was restored by itself');
+  expect(totalLoss(lost).message).toContain('no backup was restored automatically');
 });
 
 const MANIFEST = {

@@ -224,13 +224,13 @@ describe('what stands in the way of a creation', () => {
       'the client Service of this name is another one, and nothing is recorded yet',
       anObservation({ clientService: FOREIGN }),
       'NameTaken',
-      'Service example-client in namespace shop belongs to something else; remove it or give the cluster another name',
+      'Service example-client in namespace shop is not owned by this EtcdCluster; delete it or give the cluster another name',
     ],
     [
       'the budget of this name is another one, and the incarnation is recorded',
       begun({ disruptionBudget: FOREIGN }),
       'NameTaken',
-      'PodDisruptionBudget example in namespace shop belongs to something else; remove it or give the cluster another name',
+      'PodDisruptionBudget example in namespace shop is not owned by this EtcdCluster; delete it or give the cluster another name',
     ],
     [
       'a member belongs to another cluster',
@@ -239,7 +239,7 @@ describe('what stands in the way of a creation', () => {
         { clusterID: CLUSTER_ID },
       ),
       'ClusterIdMismatch',
-      'example-1 says that it belongs to cluster beef, but c0ffee0123456789 is recorded; nothing is changed until a person has looked',
+      'example-1 reports cluster id beef, but the recorded id is c0ffee0123456789; the operator changes nothing until you have found the cause',
     ],
     [
       'pods cannot be started',

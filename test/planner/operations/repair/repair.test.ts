@@ -175,7 +175,7 @@ describe('repair', () => {
       kind: 'blocked',
       reason: 'NameTaken',
       message:
-        'Service example in namespace shop belongs to something else; remove it or give the cluster another name',
+        'Service example in namespace shop is not owned by this EtcdCluster; delete it or give the cluster another name',
       plan: [{ kind: 'restartMember' }],
     });
   });
