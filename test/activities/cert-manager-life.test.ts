@@ -43,7 +43,9 @@ describe('a cluster with TLS.certManager', () => {
     await issueAll(world, await TestAuthority.create('company', world.now));
     await world.run();
     expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'SharedIssuer' });
-    expect(tlsReady(world)?.message).toMatch(/ClusterIssuer company .* says root is its superuser.* until /);
+    expect(tlsReady(world)?.message).toMatch(
+      /ClusterIssuer company .* common name root is the superuser.* until /,
+    );
   });
 
   test('asks for its certificates, waits, and is created with them', async () => {
@@ -86,7 +88,7 @@ describe('a cluster with TLS.certManager', () => {
     }
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'KeyMissing' });
     expect(tlsReady(world)?.message).toContain(
-      'cert-manager has issued Secret example-peer-tls, the peer certificate of the members, without ca.crt: name an issuer',
+      'cert-manager has issued Secret example-peer-tls, the peer certificate of the members, without ca.crt: set spec.TLS.certManager to an issuer',
     );
   });
 
@@ -165,7 +167,7 @@ describe('a cluster with TLS.certManager', () => {
     });
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'CertManagerMissing' });
     expect(tlsReady(world)).toMatchObject({ status: 'False', reason: 'CertManagerMissing' });
-    expect(tlsReady(world)?.message).toContain('does not serve cert-manager.io/v1: install it');
+    expect(tlsReady(world)?.message).toContain('does not serve cert-manager.io/v1: install cert-manager');
     expect(world.names('Pod')).toEqual([]);
     installed = true;
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'Issuing' });
@@ -181,7 +183,9 @@ describe('a cluster with TLS.certManager', () => {
     const world = managed();
     await world.kube.as('kubectl').apply(object as WritableObject);
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
-    expect(tlsReady(world)?.message).toContain(`${kind} example-client-tls in namespace shop belongs to`);
+    expect(tlsReady(world)?.message).toContain(
+      `${kind} example-client-tls in namespace shop is not owned by`,
+    );
     expect(world.names('Pod')).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ describe('a member that is added and comes up with such a log', () => {
     const world = await grown();
     expect(world.cluster.status.givenUp).toMatchObject({
       member: 'example-3',
-      reason: expect.stringMatching(/volume holds the data of another cluster/),
+      reason: expect.stringMatching(/volume contains the data of another cluster/),
     });
     expect(listed(world)).toBe(3);
     const kept = world.kube.peek(world.claim('example-3'));

@@ -37,7 +37,7 @@ it('a learner that no node takes has ten minutes, as one has that catches up', a
   const world = await withStuckLearner('Unschedulable');
   world.now += 9 * MINUTE_MS;
   const { decision } = await world.run();
-  expect(decision).toMatchObject({ message: expect.stringContaining('it is given up after 10 minutes') });
+  expect(decision).toMatchObject({ message: expect.stringContaining('it is removed after 10 minutes') });
   expect(namesOf(world)).toHaveLength(4);
   world.now += 2 * MINUTE_MS;
   await world.run();
@@ -59,7 +59,7 @@ describe('a learner whose container cannot start', () => {
     expect(world.cluster.status.givenUp).toMatchObject({ member: 'example-3', generation: 2 });
     const progressing = world.cluster.status.conditions?.find(({ type }) => type === 'Progressing');
     expect(progressing).toMatchObject({ status: 'False', reason: 'Blocked' });
-    expect(progressing?.message).toMatch(/^example-3 was given up: .*cannot be pulled/);
+    expect(progressing?.message).toMatch(/^example-3 was removed: .*cannot be pulled/);
     expect(world.cluster.status.replacements ?? []).toEqual([]);
   });
 

@@ -231,7 +231,9 @@ describe('replacement', LONG, () => {
     expect(consent).toEqual({ operation: 'replaceMember', ids: [lost?.id] });
     const progressing = world.cluster.status.conditions?.find(({ type }) => type === 'Progressing');
     expect(progressing).toMatchObject({ status: 'False', reason: 'AwaitingApproval' });
-    expect(progressing?.message).toContain(`send the signal approve with {"operation":"replaceMember","ids":["${lost?.id}"]`);
+    expect(progressing?.message).toContain(
+      `send the signal approve with {"operation":"replaceMember","ids":["${lost?.id}"]`,
+    );
     const approval = { id: 1, operation: 'replaceMember', by: 'ana', expiresAt: world.now + 3_600_000 };
     await world.run({ approvals: [{ ...approval, ids: ['another'] }] });
     await world.run({ approvals: [{ ...approval, ids: [lost?.id ?? ''], expiresAt: world.now }] });

@@ -217,7 +217,9 @@ describe('moveLeader', LONG, () => {
     isolate(world, to);
     people.ask('moveLeader', to);
     await people.run();
-    expect(people.heard).toEqual([`refused: ${to} is not known to be healthy, so it cannot become the leader`]);
+    expect(people.heard).toEqual([
+      `refused: ${to} is not known to be healthy, so it cannot become the leader`,
+    ]);
   });
 });
 

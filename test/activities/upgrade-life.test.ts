@@ -295,7 +295,7 @@ describe('a version that does not come up', LONG, () => {
     const { decision } = await settled(world);
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'EphemeralMembers' });
     const { message = '' } = condition(world, 'UpgradeBlocked') ?? {};
-    expect(message).toMatch(/no volume to start again on.*spec\.version to 3\.5\.3 again/);
+    expect(message).toMatch(/no volume to start on again.*spec\.version to 3\.5\.3 again/);
     expect(uids(world)).toEqual(before);
     expect(versions(world)).toEqual(['3.5.3', '3.5.3', '3.5.3']);
   });
@@ -312,7 +312,7 @@ describe('a version that does not come up', LONG, () => {
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'EphemeralMembers' });
     const { message = '' } = condition(world, 'UpgradeBlocked') ?? {};
     expect(message).not.toMatch(/spec\.version to 3\.6\.15 again/);
-    const [, name = ''] = /write that setting as it was, or have (\S+) replaced/.exec(message) ?? [];
+    const [, name = ''] = /restore the previous value of that setting, or replace (\S+) /.exec(message) ?? [];
     const { id = '' } = world.cluster.status.members?.details?.find(detail => detail.name === name) ?? {};
     await settled(world, {
       requests: [{ id: 1, kind: 'replaceMember', target: name, ids: [id], by: 'ana' }],
@@ -370,7 +370,7 @@ describe('people', LONG, () => {
     world.now += 60_000;
     await ask(world, { version: '3.7.3' });
     expect((await settled(world)).decision).toMatchObject({ kind: 'blocked', reason: 'VersionsDiffer' });
-    expect(condition(world, 'UpgradeBlocked')?.message).toContain('3.6.16 to finish what was begun');
+    expect(condition(world, 'UpgradeBlocked')?.message).toContain('3.6.16 to complete the upgrade');
     const before = world.kubelet.starts.length;
     await ask(world, { version: '3.6.16' });
     await settled(world);

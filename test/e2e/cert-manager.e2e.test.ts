@@ -65,7 +65,7 @@ async function awaitReason(reason: string): Promise<string> {
 test('a cluster waits for cert-manager, asks it, and is made with what it issues', async () => {
   const TLS = { certManager: { issuerRef: { name: 'company' } } };
   await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: '3.6.16', TLS }));
-  expect(await awaitReason('CertManagerMissing')).toContain('install it');
+  expect(await awaitReason('CertManagerMissing')).toContain('install cert-manager');
   await world.kube.apply(definition);
   await awaitReason('Issuing');
   const { items } = await poll(async () => {

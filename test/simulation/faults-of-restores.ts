@@ -116,7 +116,9 @@ export function obeyAboutRestores(world: SimWorld): void {
     else if (wordOf(found).includes('spec.hibernated')) world.edit({ hibernated: false });
     else if (
       failures > MOST_FAILURES ||
-      /abort the restore|than it was taken for|there is no s3:/.test(world.decision.message ?? '')
+      /abort the restore|does not contain the expected backup|there is no s3:/.test(
+        world.decision.message ?? '',
+      )
     )
       world.tell(`! restore is taken back ${remove(world, found)}`);
   }

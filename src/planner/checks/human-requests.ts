@@ -67,12 +67,16 @@ function admitFor(kind: 'replaceMember' | 'moveLeader', view: MemberView | undef
     return refused(`${name} is a learner: the operator promotes it, or removes it when you send abort`);
   if (kind === 'replaceMember') return [id];
   if (view.leads) return { outcome: 'done', message: `${name} is already the leader` };
-  return isHealthy(view) ? [id] : refused(`${name} is not known to be healthy, so it cannot become the leader`);
+  return isHealthy(view)
+    ? [id]
+    : refused(`${name} is not known to be healthy, so it cannot become the leader`);
 }
 
 function admitRestart({ cluster, pods }: Situation, view: MemberView | undefined): Said {
   if (cluster.status.storage?.kind === 'EmptyDir')
-    return refused('the members store their data in their pods: a restart would delete the data of the member');
+    return refused(
+      'the members store their data in their pods: a restart would delete the data of the member',
+    );
   const meant = pods.filter(pod => pod.owned && (view === undefined || pod.name === view.name));
   return meant.length === 0 ? refused('there is no pod to restart') : meant.map(({ uid }) => uid);
 }

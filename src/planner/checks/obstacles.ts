@@ -32,7 +32,10 @@ export const specificationIsUsable: Check = ({ cluster }) => {
 /** A cluster that is to sleep is not created first. */
 export const isAwake: Check = ({ cluster }) =>
   cluster.config.hibernated
-    ? { reason: 'Hibernated', message: 'the cluster is not created while spec.hibernated is true; set it to false' }
+    ? {
+        reason: 'Hibernated',
+        message: 'the cluster is not created while spec.hibernated is true; set it to false',
+      }
     : undefined;
 
 /** Nobody else's objects stand under the names that this cluster needs. */

@@ -64,7 +64,9 @@ export function totalLoss(observation: Observation): Obstacle {
   // As long as one waits the operator asks for none of its own.
   const [asked] = (observation.restores ?? []).filter(({ refusal }) => refusal === undefined);
   const itself =
-    asked === undefined ? 'no backup was restored automatically' : `EtcdRestore ${asked.name} will restore it`;
+    asked === undefined
+      ? 'no backup was restored automatically'
+      : `EtcdRestore ${asked.name} will restore it`;
   const untouched = wish === 'Report' ? 'spec.recovery.totalLoss is Report' : itself;
   return {
     reason: 'AllVolumesLost',

@@ -58,7 +58,7 @@ test('Required without an EtcdBackup waits, says what to make, and touches nobod
   await edit({ version: '3.6.16', upgrade: { snapshotBefore: 'Required' } });
   const message = await blocked('BackupMissing');
   expect(message).toMatch(
-    /spec\.upgrade\.snapshotBefore is Required.*make an EtcdBackup with spec\.clusterRef/,
+    /spec\.upgrade\.snapshotBefore is Required.*create an EtcdBackup with spec\.clusterRef/,
   );
   expect(await versions()).toEqual(['3.6.5', '3.6.5', '3.6.5']);
   expect(await cluster.pods()).toEqual(pods);

@@ -107,7 +107,7 @@ test('ways that are not taken from 3.6.16', async () => {
     '3.7.3',
     'SettingsGone',
     /https:\/\//,
-    /write ETCD_WARNING_APPLY_DURATION instead of ETCD_EXP/,
+    /replace ETCD_EXPERIMENTAL_WARNING_APPLY_DURATION with ETCD_WARNING_APPLY_DURATION/,
   );
 });
 

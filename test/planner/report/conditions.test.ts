@@ -162,14 +162,14 @@ describe('Available', () => {
       anObservation(stamped),
       'Unknown',
       'Unreachable',
-      /nor a quorum tell the cluster id/,
+      /nor a quorum shows the cluster id/,
     ],
     [
       'its identity is lost, and members answer without a quorum',
       anObservation({ ...stamped, probes: leaderless }),
       'False',
       'NoQuorum',
-      /nor a quorum tell the cluster id/,
+      /nor a quorum shows the cluster id/,
     ],
   ];
   it.each(cases)('%s', (_, observation, status, reason, message) => {
@@ -282,7 +282,7 @@ describe('Healthy', () => {
       anObservation(stamped),
       'Unknown',
       'MembersUnreachable',
-      /nor a quorum tell the cluster id/,
+      /nor a quorum shows the cluster id/,
     ],
   ];
   it.each(cases)('%s', (_, observation, status, reason, message) => {

@@ -149,7 +149,7 @@ describe('phase', () => {
   it('of one whose identity was lost is Failed, with what to do', () => {
     const status = report(anObservation({ pods: [aPod({ clusterId: undefined })] }));
     expect(status.phase).toBe('Failed');
-    expect(status.reason).toMatch(/bring the members back, or delete the claims/);
+    expect(status.reason).toMatch(/start the members again, or delete the claims/);
   });
 
   it('of one that is only paused before it began is Creating', () => {

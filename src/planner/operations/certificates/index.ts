@@ -87,7 +87,7 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
     faulty.every(({ secret }) => coming.includes(secret))
   ) {
     const each = issued.map(({ secret, why }) => `${secret} (${why})`);
-    return [finding('TLSReady', 'Issuing', `certificates are about to be issued: ${each.join(', ')}`)];
+    return [finding('TLSReady', 'Issuing', `certificates are being issued: ${each.join(', ')}`)];
   }
   const complaints: readonly Complaint[] = [...lost, ...faulty, ...untrusted];
   const [first] = complaints;
@@ -101,7 +101,7 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
   const near = endings(tls);
   if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
   const next = cluster.status.clusterID === undefined ? undefined : nextIsCertified(observation);
-  const nobodyElse = next && `no member can take the place of another: ${next.message}`;
+  const nobodyElse = next && `no member can be replaced: ${next.message}`;
   if (nobodyElse !== undefined) return [finding('TLSReady', 'NextNamesMissing', nobodyElse)];
   const shared = sharedIssuer(observation);
   if (shared !== undefined)
@@ -113,7 +113,7 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
 function sharedIssuer({ cluster }: Situation): string | undefined {
   const issuer = cluster.object.spec.TLS?.certManager?.issuerRef;
   if (issuer?.kind !== 'ClusterIssuer') return undefined;
-  return `ClusterIssuer ${issuer.name} signs for other namespaces, too: any certificate of it opens this etcd, and with authentication one that says root is its superuser; use an Issuer for this cluster alone`;
+  return `ClusterIssuer ${issuer.name} also signs for other namespaces: any certificate that it issues gives access to this etcd, and with authentication a certificate with the common name root is the superuser; use an Issuer that serves only this cluster`;
 }
 
 function endings({ certificates, authoritiesEnding = [] }: TlsFacts): string[] {
@@ -122,7 +122,7 @@ function endings({ certificates, authoritiesEnding = [] }: TlsFacts): string[] {
     ...near.map(({ secret, notAfter }) => `the certificate in Secret ${secret} expires on ${notAfter}`),
     ...authoritiesEnding.map(
       ({ secret, notAfter }) =>
-        `the authority in Secret ${secret} expires on ${notAfter}, and members take up no new one: make a new cluster and restore a backup into it before`,
+        `the authority in Secret ${secret} expires on ${notAfter}, and running members cannot change to a new one: before that date, create a new cluster and restore a backup into it`,
     ),
   ];
 }
@@ -147,7 +147,7 @@ export function tlsStatus({ cluster, tls }: Situation): EtcdClusterStatus['tls']
 function takenNames({ tls, cluster }: Situation): Complaint[] {
   return (tls?.taken ?? []).map(secret => ({
     reason: 'NameTaken',
-    message: `${secret} in namespace ${cluster.namespace} belongs to something else, and the operator needs its name: remove it or give the cluster another name`,
+    message: `${secret} in namespace ${cluster.namespace} is not owned by this EtcdCluster, and the operator needs its name: delete it or give the cluster another name`,
   }));
 }
 
@@ -157,14 +157,14 @@ function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
   if (clockAheadMs === undefined) return [];
   const minutes = Math.round(Math.abs(clockAheadMs) / 60_000);
   const way = clockAheadMs > 0 ? 'ahead of' : 'behind';
-  const message = `certificates are due, and the clock of the machine on which the operator runs is ${minutes} minutes ${way} the API server's: nothing is issued or renewed before they agree; set the clock that is wrong`;
+  const message = `certificates are due, but the clock of the operator's node is ${minutes} minutes ${way} the clock of the API server: nothing is issued or renewed until they agree; correct the wrong clock`;
   return [{ reason: 'ClocksDiffer', message }];
 }
 
 function lostAuthorities({ tls }: Situation): Complaint[] {
   return (tls?.authoritiesLost ?? []).map(secret => ({
     reason: 'AuthorityLost',
-    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used: nothing can be renewed with it; put it back from a backup`,
+    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used, so no certificate can be renewed: restore the Secret from a backup`,
   }));
 }
 
@@ -174,18 +174,18 @@ function otherIssuer(observation: Situation): Complaint[] {
   const changed = requests?.served === true ? requests.toRequest.filter(each => each.otherIssuer) : [];
   if (changed.length === 0 || !membersRun(observation)) return [];
   const names = changed.map(({ certificate }) => certificate).join(', ');
-  const message = `spec.TLS.certManager.issuerRef names another issuer, which is not asked while members run, since they would not trust its authority: set spec.hibernated to true, and to false again when TLSReady is True; or, if its authority is the same, write it into spec.issuerRef of the Certificates ${names} yourself; or name the former issuer again`;
+  const message = `spec.TLS.certManager.issuerRef has changed, and the new issuer is not used while members run, because they would not trust its authority: set spec.hibernated to true, and to false when TLSReady is True; or, if both issuers have the same authority, change spec.issuerRef of the Certificates ${names} yourself; or name the previous issuer again`;
   return [{ reason: 'IssuerChanged', message }];
 }
 
 function lostCertManager({ requests }: TlsFacts): Complaint[] {
   if (requests?.served !== false) return [];
   const message =
-    'spec.TLS.certManager needs cert-manager, and this Kubernetes cluster does not serve cert-manager.io/v1: install it; no certificate is issued or renewed until then';
+    'spec.TLS.certManager needs cert-manager, but this Kubernetes cluster does not serve cert-manager.io/v1: install cert-manager; until then no certificate is issued or renewed';
   return [{ reason: 'CertManagerMissing', message }];
 }
 
 function expiries(certificates: readonly CertificateFacts[]): string {
   const each = certificates.map(({ role, secret, notAfter }) => `${role} (${secret}) until ${notAfter}`);
-  return `certificates are good: ${each.join(', ')}`;
+  return `certificates are valid: ${each.join(', ')}`;
 }

@@ -111,11 +111,11 @@ function nobodyTells({ membership }: Situation, { token }: Incarnation): Obstacl
   const reason = 'IdentityUnknown';
   const exist = `claims or pods of incarnation ${token} exist`;
   if (!membership.known) {
-    const message = `${exist}, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`;
+    const message = `${exist}, but neither the status nor their annotations nor a quorum shows the cluster id; start the members again, or delete the claims if the cluster never contained data`;
     return { reason, message };
   }
   const { clusterId } = membership;
-  const message = `${exist}, neither status nor their stamps tell the cluster id, and the quorum says ${clusterId}, which is not what these members form with that token: either members were replaced since, or the volumes hold the data of another cluster. If its data is that of this cluster, write the annotation ${ANNOTATION_CLUSTER_ID}=${clusterId} on one of the claims; if not, empty the volumes and delete the pods`;
+  const message = `${exist}, neither the status nor their annotations show the cluster id, and the quorum reports ${clusterId}, which these members do not form with that token: either members have been replaced, or the volumes contain the data of another cluster. If the data is that of this cluster, add the annotation ${ANNOTATION_CLUSTER_ID}=${clusterId} to one of the claims; if not, empty the volumes and delete the pods`;
   return { reason, message };
 }
 
@@ -135,7 +135,7 @@ function nothingStamped(
 function nothingTells(pods: readonly string[]): Obstacle {
   return {
     reason: 'IdentityUnknown',
-    message: `pod ${pods.join(', ')} belongs to this EtcdCluster, and nothing tells any more which cluster its members are: put the annotation ${ANNOTATION_INCARNATION} back on it, as its claim or a backup of the objects has it, or delete it when the cluster never held data`,
+    message: `pod ${pods.join(', ')} is owned by this EtcdCluster, but nothing shows which etcd cluster its member belongs to: restore the annotation ${ANNOTATION_INCARNATION} of the pod from its claim or from a backup of the objects, or delete the pod if the cluster never contained data`,
   };
 }
 
@@ -143,7 +143,7 @@ function nothingTells(pods: readonly string[]): Obstacle {
 function everythingLost({ cluster }: Situation, clusterId: string | undefined): Obstacle {
   return {
     reason: 'EverythingLost',
-    message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has neither claims nor pods nor status any more: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
+    message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has lost its claims, pods and status: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
   };
 }
 
@@ -151,7 +151,7 @@ function everythingLost({ cluster }: Situation, clusterId: string | undefined): 
 function awaitsRestore(name: string): Obstacle {
   return {
     reason: 'AwaitingRestore',
-    message: `EtcdRestore ${name} made this cluster and is to fill it; should it be gone, delete this EtcdCluster`,
+    message: `EtcdRestore ${name} created this cluster and will restore its data; if that EtcdRestore no longer exists, delete this EtcdCluster`,
   };
 }
 

@@ -39,7 +39,7 @@ export function planRefusedHibernation({ cluster }: Situation): Decision | undef
   return blocked({
     reason: 'HibernationRefused',
     message:
-      'the members keep their data in their pods, which hibernation would delete: the cluster stays awake; set spec.hibernated to false, or make a cluster with volumes',
+      'the members store their data in their pods, which hibernation would delete, so the cluster keeps running; set spec.hibernated to false, or create a cluster with volumes',
   });
 }
 
@@ -69,12 +69,12 @@ function inTheWay(observation: Situation): { reason: string; message: string } |
     const names = lost.map(pod => pod.name).join(', ');
     return {
       reason: 'ClaimMissing',
-      message: `${names} has no volume that would keep its data; the cluster is not hibernated while that is so`,
+      message: `${names} has no volume to store its data; the cluster is not hibernated until it has one`,
     };
   }
   const ending = pods.filter(pod => pod.deleting).map(pod => pod.name);
   if (ending.length === 0) return undefined;
-  return { reason: 'PodTerminating', message: `waiting for ${ending.join(', ')} to be gone` };
+  return { reason: 'PodTerminating', message: `waiting until ${ending.join(', ')} is gone` };
 }
 
 function planWake(observation: Situation): Decision | undefined {

@@ -19,10 +19,10 @@ export function departing(
   const asked = askedSeat(observation, views);
   if (asked !== undefined) {
     const request = requestUnderWay(observation);
-    return { view: asked, reason: `${attribution(request ?? {})} asked to have it replaced` };
+    return { view: asked, reason: `${attribution(request ?? {})} requested its replacement` };
   }
   const doomed = views.find(view => isDoomed(observation, view));
-  return doomed && { view: doomed, reason: 'its volume is lost as soon as its pod stops' };
+  return doomed && { view: doomed, reason: 'its volume will be lost when its pod stops' };
 }
 
 /**

@@ -69,9 +69,9 @@ function finish(observation: Situation, learner: MemberView, operation: Operatio
     return operate(operation, [create, { kind: 'sealMembers', members }, ...ahead]);
   }
   if (pod.deleting)
-    return blocked({ reason: 'PodTerminating', message: `waiting for ${member} to be gone` }, ahead);
+    return blocked({ reason: 'PodTerminating', message: `waiting until ${member} is gone` }, ahead);
   if (pod.trouble !== undefined) {
-    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is given up after ${patienceWith(learner) / 60_000} minutes`;
+    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is removed after ${patienceWith(learner) / 60_000} minutes`;
     return blocked({ reason: 'MembersNotStarting', message }, ahead);
   }
   // A voter is always sealed: what it acknowledges counts.
@@ -89,17 +89,17 @@ interface Fate {
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
 function fateOf(observation: Situation, views: readonly MemberView[], learner: MemberView): Fate | undefined {
-  if (views.length > sizeForNow(observation, views)) return { reason: 'fewer members are asked for' };
+  if (views.length > sizeForNow(observation, views)) return { reason: 'spec.size is lower' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
   if (pod === undefined && lost !== undefined) return { reason: lost };
   if (pod === undefined && isClaimOfAnother(observation, learner))
-    return { reason: 'the claim under its name is of another cluster' };
+    return { reason: 'the claim with its name belongs to another cluster' };
   if (pod === undefined && !started && isNameTaken(observation, learner))
-    return { reason: 'a pod or claim of its name belongs to something else' };
+    return { reason: 'the pod or claim with its name is not owned by this EtcdCluster' };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
   if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
-    return { reason: 'it lost its data before it caught up' };
+    return { reason: 'its data was lost before it caught up' };
   return pod === undefined ? undefined : delayOf(observation, learner, pod);
 }
 
@@ -109,12 +109,12 @@ function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): Fa
   const { trouble } = pod;
   const other = otherClusterOf(observation, learner);
   if (other !== undefined)
-    return { reason: `its volume holds the data of another cluster, ${other}`, givenUp: true };
+    return { reason: `its volume contains the data of another cluster, ${other}`, givenUp: true };
   if (trouble !== undefined && !learner.started && podChanges(observation, pod).asked.length > 0)
-    return { reason: 'it could not start, and the specification has changed since' };
+    return { reason: 'it did not start, and the specification has changed since' };
   const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
   if (!isHopeless && now - firstPodAt(observation, learner, pod) <= PATIENCE_MS) return undefined;
-  if (trouble === undefined) return { reason: 'it did not catch up within ten minutes', givenUp: true };
+  if (trouble === undefined) return { reason: 'it did not catch up within 10 minutes', givenUp: true };
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
 }
 

@@ -106,7 +106,7 @@ function unexplainedLoss(observation: Situation, waiting: readonly Left[]): Obst
   const names = waiting.map(({ member }) => member).join(', ');
   return {
     reason: 'WaitingForMember',
-    message: `${names} is not listed as a member any more, and this operator has not removed it: the volume of those that are listed may have been put back to an earlier time. Nothing is changed for ${Math.ceil(ms / 1_000)} s (spec.repair.replaceAfterSeconds), in which it may start and be asked; whoever removed it with etcdctl deletes its pod to go on at once`,
+    message: `${names} is no longer in the member list, and the operator did not remove it: the volumes of the listed members may have been restored to an earlier state. The operator changes nothing for ${Math.ceil(ms / 1_000)} s (spec.repair.replaceAfterSeconds), so that it can start and answer; if you removed it with etcdctl, delete its pod to continue immediately`,
     waitMs: ms,
   };
 }

@@ -51,13 +51,13 @@ function planUnproved(observation: Situation, views: readonly MemberView[]): Dec
   if (asked === undefined || isHealthy(asked) || views.length > observation.cluster.config.size)
     return undefined;
   const request = requestUnderWay(observation);
-  const reason = `${attribution(request ?? {})} asked to have it replaced, though nothing proves that its data is lost`;
+  const reason = `${attribution(request ?? {})} requested its replacement without proof that its data is lost`;
   const expected = views.map(({ id }) => id);
   const { name: member, id } = asked;
   const step: Step = { kind: 'removeMember', member, id, expected, reason, dead: true };
   const obstacle = onlyOurs(views) ?? restHasQuorum(views, asked) ?? successorMayCome(observation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
-  const message = `${member} is not seen healthy, and nothing proves that its data is lost: it would be removed before its successor is added, and its volume kept`;
+  const message = `${member} is not known to be healthy, and nothing proves that its data is lost: it would be removed before its replacement is added, and its volume would be kept`;
   return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
 }
 
@@ -107,6 +107,6 @@ function budgetExceeded({ cluster, now }: Situation, view: MemberView): Obstacle
   if (lately.length < maxReplacementsPerHour) return undefined;
   return {
     reason: 'ReplacementBudget',
-    message: `${view.name} is lost, but ${lately.length} members were replaced within the hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find out why, then approve of this one or raise it`,
+    message: `${view.name} is lost, but ${lately.length} members were replaced in the last hour (spec.repair.maxReplacementsPerHour is ${maxReplacementsPerHour}); find the cause, then approve this replacement or raise the limit`,
   };
 }

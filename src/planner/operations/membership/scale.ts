@@ -40,7 +40,7 @@ export function planScale(observation: Situation, views: readonly MemberView[]):
   const departs = departing(observation, views);
   const [leaving, after] = leavingMembers(observation, views);
   if (leaving === undefined) return undefined;
-  const reason = departs?.reason ?? 'fewer members are asked for';
+  const reason = departs?.reason ?? 'spec.size is lower';
   const operation = departs ? 'replaceMember' : 'scaleCluster';
   return planRemove(observation, views, { view: leaving, after, operation, reason });
 }
@@ -84,7 +84,7 @@ function triedLately({ cluster, now }: Situation): Obstacle | undefined {
   if (now >= again) return undefined;
   return {
     reason: 'LearnerGivenUp',
-    message: `${givenUp.member} was given up: ${givenUp.reason}; another member is tried when the specification changes, or at ${timestamp(again)}`,
+    message: `${givenUp.member} was removed: ${givenUp.reason}; the operator adds another member when the specification changes, or at ${timestamp(again)}`,
   };
 }
 

@@ -122,7 +122,7 @@ export function versionsAreKnown(observation: Situation): Obstacle | undefined {
   if (unknown.length === 0) return undefined;
   return {
     reason: 'VersionUnknown',
-    message: `neither status nor the claim tells which version of etcd ${unknown.join(', ')} ran, and spec.version may be another: put it on the claim as the annotation ${ANNOTATION_DATA_VERSION}, such as 3.5.35`,
+    message: `neither the status nor the claim shows which version of etcd ${unknown.join(', ')} ran, and spec.version may differ: add the annotation ${ANNOTATION_DATA_VERSION} with the version, such as 3.5.35, to the claim`,
   };
 }
 
@@ -158,7 +158,7 @@ function podsAreNotEnding(observation: Situation): Obstacle | undefined {
   const stuck = pods.filter(pod => hangs(pod, observation.now)).map(whyStuck);
   return {
     reason: 'PodTerminating',
-    message: [`waiting for ${ending.join(', ')} to be gone before it is started again`, ...stuck].join('; '),
+    message: [`waiting until ${ending.join(', ')} is gone before it is started again`, ...stuck].join('; '),
   };
 }
 
@@ -171,11 +171,11 @@ function podNamesAreFree(observation: Situation): Obstacle | undefined {
   const { name, namespace, uid, status } = observation.cluster;
   const keep =
     status.storage?.kind === 'EmptyDir'
-      ? `if it runs the member, its data is in it: give it back its controlling owner, EtcdCluster ${name} (uid ${uid}); if not, delete it`
-      : 'delete it, or make EtcdCluster its controlling owner again';
+      ? `if it runs the member, it contains the data: restore its controlling owner, EtcdCluster ${name} (uid ${uid}); if not, delete it`
+      : 'delete it, or restore the EtcdCluster as its controlling owner';
   return {
     reason: 'NameTaken',
-    message: `pod ${names} in namespace ${namespace} bears the name of a member and is not owned by this EtcdCluster, so the member is not looked after: ${keep}`,
+    message: `pod ${names} in namespace ${namespace} has the name of a member and is not owned by this EtcdCluster, so the operator does not manage the member: ${keep}`,
   };
 }
 
@@ -212,6 +212,6 @@ function membersHaveTheirData(observation: Situation): Obstacle | undefined {
   if (strangers !== undefined) return strangers;
   return {
     reason: 'MemberLost',
-    message: `${lost.join(', ')} has no pod and no volume to start it on, and no quorum is there to replace it; bring back the nodes and volumes of the others: nobody is ever started on an empty volume`,
+    message: `${lost.join(', ')} has no pod and no volume to start on, and there is no quorum to replace it; recover the nodes and volumes of the other members: a member is never started on an empty volume`,
   };
 }

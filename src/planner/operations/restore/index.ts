@@ -48,7 +48,7 @@ function lostAgain(observation: Situation, { name }: RestoreOfCluster): Decision
   const { reason, message } = totalLoss(observation);
   return blocked({
     reason,
-    message: `${message}. To have back what was before the restore, delete EtcdRestore ${name}, or abort it`,
+    message: `${message}. To return to the state before the restore, delete EtcdRestore ${name}, or abort it`,
   });
 }
 
@@ -74,7 +74,7 @@ export function planOpening(observation: Situation): Decision | undefined {
   if (unusable !== undefined && ready.length === views.length) return blocked(unusable, steps);
   if (isWhole && ready.length === views.length && serving.length < views.length) {
     const silent = views.filter(view => !serving.includes(view)).map(({ name }) => name);
-    const message = `${silent.join(', ')} cannot be read from at revision ${under.revision ?? '?'} yet`;
+    const message = `${silent.join(', ')} does not serve reads at revision ${under.revision ?? '?'} yet`;
     return blocked({ reason: 'NotReadable', message, waitMs: 2_000 }, steps);
   }
   return operate('restoreCluster', steps);

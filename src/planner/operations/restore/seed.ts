@@ -35,18 +35,18 @@ export function lackOfSeed(observation: Observation, seed: string): Obstacle | u
   if (probe?.answered !== true || !probe.read.ok) return undefined;
   const { revision: least = 0 } = restoreUnderWay(cluster) ?? {};
   if (!hasRevision(probe, { revision: least })) {
-    const message = `${seed} has revision ${probe.read.revision}, and the backup has at least ${least}: ${ANOTHER}`;
+    const message = `${seed} has revision ${probe.read.revision}, but the backup has at least ${least}: ${ANOTHER}`;
     return { reason: 'RevisionTooLow', message };
   }
   const expected = keysExpected(observation);
   if (expected === undefined) return undefined;
   const { keys, revision } = expected;
   if (seedKeys?.ok !== true) {
-    const message = `whether ${seed} has the ${keys} keys of the backup is not known: ${seedKeys?.message}. It is asked again; if that does not help, abort the restore`;
+    const message = `the number of keys of ${seed} cannot be compared with the ${keys} keys of the backup: ${seedKeys?.message}. The operator tries again; if the error persists, abort the restore`;
     return { reason: 'KeysUnknown', message, waitMs: 2_000 };
   }
   if (seedKeys.keys === keys) return undefined;
-  const message = `${seed} has ${seedKeys.keys} keys at revision ${revision}, and the backup has ${keys}: ${ANOTHER}`;
+  const message = `${seed} has ${seedKeys.keys} keys at revision ${revision}, but the backup has ${keys}: ${ANOTHER}`;
   return { reason: 'KeysDiffer', message };
 }
 
@@ -61,7 +61,7 @@ export function lackOfVolume(observation: Observation, seed: string): Obstacle |
   const claim = claims.find(({ name }) => name === seed);
   if (claim === undefined || claim.deleting || claim.phase === 'Lost') {
     const fate = claim?.deleting === true ? 'is being deleted' : 'is gone';
-    const message = `the volume of ${seed}, onto which the backup was brought, ${fate}: abort the restore or delete EtcdRestore ${under.name}, and ask for another one`;
+    const message = `the volume of ${seed}, which contains the restored backup, ${fate}: abort the restore or delete EtcdRestore ${under.name}, and create another EtcdRestore`;
     return { reason: 'ClaimMissing', message };
   }
   const { token = '' } = cluster.status.incarnation ?? {};
@@ -81,11 +81,11 @@ export function lackOfListing(observation: Observation, seed: string): Obstacle 
   if (views.length === 0 || views.some(({ name }) => name === seed)) return undefined;
   const { name = '' } = restoreUnderWay(observation.cluster) ?? {};
   const listed = views.map(view => view.name).join(', ');
-  const message = `a quorum lists ${listed} and not ${seed}, onto whose volume the backup was brought: somebody has removed it. Nothing is recorded or opened to clients; abort the restore or delete EtcdRestore ${name}, and ask for another one`;
+  const message = `the quorum lists ${listed} but not ${seed}, whose volume contains the restored backup: it was removed by someone else. The operator records nothing and admits no clients; abort the restore or delete EtcdRestore ${name}, and create another EtcdRestore`;
   return { reason: 'MemberRemoved', message };
 }
 
-const ANOTHER = 'it is another one than it was taken for';
+const ANOTHER = 'it does not contain the expected backup';
 
 /** Whether a member has been read from at this revision or above. */
 export function hasRevision(

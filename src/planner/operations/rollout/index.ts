@@ -61,7 +61,7 @@ export function waitInRollout(observation: Situation): Decision | undefined {
   if (ending.length === 0) return undefined;
   const names = ending.map(pod => pod.name);
   const steps = names.flatMap(name => restart(observation, name));
-  const message = `waiting for ${names.join(', ')} to be gone before it is started again`;
+  const message = `waiting until ${names.join(', ')} is gone before it is started again`;
   return blocked({ reason: 'PodTerminating', message }, steps);
 }
 
@@ -74,12 +74,12 @@ export function planRollout(observation: Situation): Decision | undefined {
   if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') {
     return blocked({
       reason: 'EphemeralMembers',
-      message: `${first?.changes[0]} is not brought to the members: they keep their data in their pods, and a pod that is deleted is a lost member; make a new cluster, or write the old value again`,
+      message: `${first?.changes[0]} is not applied to the members: they store their data in their pods, so deleting a pod would lose the member; create a new cluster, or restore the previous value`,
     });
   }
   const unsafe = members.filter(({ claim }) => claim === undefined).map(({ pod }) => pod.name);
   if (unsafe.length > 0) {
-    const message = `${unsafe.join(', ')} has no volume to start again on`;
+    const message = `${unsafe.join(', ')} has no volume to start on again`;
     return blocked({ reason: 'ClaimMissing', message }, steps);
   }
   // A pod that cannot start is mended by the new specification, and stopping it takes nothing from anybody.
@@ -132,7 +132,7 @@ function outdated(observation: Situation): Outdated[] {
 function asked(observation: Situation, { uid }: PodFacts): string[] {
   const request = requestUnderWay(observation);
   if (request === undefined || !askedIds(observation, 'restart').includes(uid)) return [];
-  return [`${attribution(request)} asked for a restart`];
+  return [`${attribution(request)} requested a restart`];
 }
 
 function rolloutSteps(observation: Situation, members: readonly Outdated[]): Step[] {

@@ -21,7 +21,7 @@ export interface PodChanges {
 
 const NONE: PodChanges = { asked: [], rendered: [] };
 
-/** What is different about the pod of a member. Nothing is said of a pod without a stamp: what it was made of is not known. */
+/** What is different about the pod of a member. Nothing is said of a pod without a stamp: the specification of the pod when it was created is not known. */
 export function podChanges(observation: Observation, pod: PodFacts): PodChanges {
   const { object } = observation.cluster;
   const wanted = rendered(observation, pod, object);
@@ -49,7 +49,8 @@ export function changesBesidesImage(
   version: string,
 ): readonly string[] {
   const wanted = rendered(observation, { ...pod, version }, observation.cluster.object);
-  if (wanted === undefined || pod.stamp === undefined) return ['what it was made of is not known'];
+  if (wanted === undefined || pod.stamp === undefined)
+    return ['the specification of the pod when it was created is not known'];
   return differences(pod.stamp, wanted).filter(change => change !== IMAGE);
 }
 

@@ -26,11 +26,11 @@ function contradiction(observation: Observation): string | undefined {
   const remove = `remove the annotation ${ANNOTATION_DOMAIN} from EtcdCluster ${object.metadata.namespace}/${object.metadata.name}`;
   if (other !== undefined && stampedDomain(object) === undefined) return domainFault(asked, other);
   if (other !== undefined)
-    return `the URLs of the members do not end as the annotation ${ANNOTATION_DOMAIN} says, which somebody has changed: ${remove}`;
+    return `the URLs of the members do not end with the domain in the annotation ${ANNOTATION_DOMAIN}, which has been changed: ${remove}`;
   // Nobody is there to ask which of the two is right.
   return seen.length > 0 || asked === taken
     ? undefined
-    : `${domainFault(asked, taken)}. So says an annotation; if somebody has changed it, ${remove}`;
+    : `${domainFault(asked, taken)}. The domain comes from an annotation; if the annotation has been changed, ${remove}`;
 }
 
 /** As the members that a quorum lists have it, else as the pods were started with. */

@@ -59,7 +59,7 @@ export function noteOnBackup(observation: Situation): readonly string[] {
   if (snapshotBefore === 'Never') return [];
   const newest = latestBackup(observation.backups ?? [])?.newest;
   if (newest !== undefined) return [`newest verified backup: ${newest.location} of ${newest.time}`];
-  return placeOf(observation) === undefined ? ['no backup: no EtcdBackup is about this cluster'] : [];
+  return placeOf(observation) === undefined ? ['no backup: no EtcdBackup refers to this cluster'] : [];
 }
 
 /** Whether a run that began since the question has ended. One that a clock that was ahead has dated has not. */
@@ -106,31 +106,33 @@ function answerOf({ name, asked, lastRun, newest, timeoutSeconds }: BackupOfClus
     return now - askedAt <= patienceMs
       ? { kind: 'waiting' }
       : bad(
-          `EtcdBackup ${name} was asked at ${asked} for a backup before the upgrade and has made none: see its status`,
+          `EtcdBackup ${name} was asked for a backup before the upgrade at ${asked} and has not made one: see its status`,
         );
   }
   if (isSince(newest?.time, askedAt, now)) return { kind: 'good' };
   const { outcome = 'Failed', message = 'no reason was given', completedAt = asked } = lastRun ?? {};
   if (!isRecent(completedAt, now)) return { kind: 'none' };
   const why =
-    outcome === 'Succeeded' ? 'its backup is not a verified one of this cluster' : `${outcome}: ${message}`;
-  return bad(`the backup before the upgrade was not made by EtcdBackup ${name}: ${why}`);
+    outcome === 'Succeeded'
+      ? 'its backup is not a verified backup of this cluster'
+      : `${outcome}: ${message}`;
+  return bad(`EtcdBackup ${name} did not make the backup before the upgrade: ${why}`);
 }
 
 function bad(fault: string): Answer {
-  const message = `${fault}. It is asked again an hour later; send it the message backup to have one earlier, or set spec.upgrade.snapshotBefore to Never`;
+  const message = `${fault}. The operator asks again after an hour; to make a backup earlier, send the signal backup to its workflow, or set spec.upgrade.snapshotBefore to Never`;
   return { kind: 'bad', obstacle: { reason: 'BackupFailed', message } };
 }
 
 function missing({ backups = [] }: Situation): Obstacle {
   const newest = latestBackup(backups)?.newest?.time;
-  const found = newest === undefined ? 'there is none' : `the newest is of ${newest}`;
+  const found = newest === undefined ? 'there is none' : `the newest is from ${newest}`;
   const advice =
     backups.length === 0
-      ? 'make an EtcdBackup with spec.clusterRef'
-      : 'it is asked for when nothing else stands in the way';
+      ? 'create an EtcdBackup with spec.clusterRef'
+      : 'the operator requests one when nothing else prevents the upgrade';
   return {
     reason: 'BackupMissing',
-    message: `spec.upgrade.snapshotBefore is Required: a verified backup that is younger than an hour comes first, and ${found}; ${advice}`,
+    message: `spec.upgrade.snapshotBefore is Required: the upgrade needs a verified backup that is less than an hour old, and ${found}; ${advice}`,
   };
 }

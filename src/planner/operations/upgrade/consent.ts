@@ -22,7 +22,7 @@ export function consented(
   const what = isLast ? 'finish' : 'begin';
   const message = isLast
     ? `${first.name} is the last member that runs ${from}: ${pointOfNoReturn(from, to) ?? 'it completes the upgrade'}`
-    : `an upgrade from ${from} to ${to} is asked for and supervised`;
+    : `the upgrade from ${from} to ${to} is supervised and needs approval to begin`;
   return consentTo(
     observation,
     { operation: 'upgradeCluster', ids: [what, from, to] },

@@ -30,13 +30,14 @@ export function ephemeral(
   const [change] = changesBesidesImage(observation, first, goal.to);
   return {
     reason: 'EphemeralMembers',
-    message: `${names} would need a new pod for ${goal.to} (${change ?? 'each member is to be started once more'}), and has no volume to start again on; make a new cluster with volumes and restore a backup into it, or ${wayOut(observation, goal, first)}`,
+    message: `${names} needs a new pod for ${goal.to} (${change ?? 'each member must be restarted once more'}), and has no volume to start on again; create a new cluster with volumes and restore a backup into it, or ${wayOut(observation, goal, first)}`,
   };
 }
 
 /** Whoever takes the place of a member is made as the specification says now, of the version that is left, and learns the data first. */
 function wayOut(observation: Situation, { from, to }: Goal, first: PodFacts): string {
-  const replaced = `have ${first.name} replaced (the message replaceMember)`;
-  if (podChanges(observation, first).asked.length > 0) return `write that setting as it was, or ${replaced}`;
+  const replaced = `replace ${first.name} (send the signal replaceMember)`;
+  if (podChanges(observation, first).asked.length > 0)
+    return `restore the previous value of that setting, or ${replaced}`;
   return from === to ? replaced : `set spec.version to ${from} again`;
 }

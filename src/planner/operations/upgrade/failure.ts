@@ -50,7 +50,7 @@ export function stoppedBy({ cluster }: Situation, { from, to }: Goal): Obstacle 
     return undefined;
   return {
     reason: 'RolledBack',
-    message: `the upgrade to ${to} was stopped: ${failure.message}. ${failure.member} was taken back to ${from}, the others were left as they are. Correct the cause and change the specification, such as spec.version to another release or back to ${from}`,
+    message: `the upgrade to ${to} was stopped: ${failure.message}. ${failure.member} was rolled back to ${from}, the other members were not changed. Correct the cause and change the specification, for example set spec.version to another release or back to ${from}`,
   };
 }
 
@@ -64,7 +64,7 @@ export function recordedFailure(observation: Situation, decision: Decision): Upg
   if (goal.kind === 'go' && failed?.version === goal.to && isTakenBack) {
     const { name: member, trouble } = failed;
     const how =
-      trouble === undefined ? 'was not ready in five minutes' : `${trouble.reason}: ${trouble.message}`;
+      trouble === undefined ? 'was not ready within 5 minutes' : `${trouble.reason}: ${trouble.message}`;
     const message = `${member} ${how}`;
     return { version: goal.to, member, message, time: timestamp(now), generation: cluster.generation };
   }

@@ -64,7 +64,9 @@ function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; t
     notes,
   });
   if (wanted === to) return go(to);
-  const later = [`spec.version is ${wanted} by now: taken up when every member runs ${to}`];
+  const later = [
+    `spec.version is now ${wanted}: the operator continues with it when every member runs ${to}`,
+  ];
   if (wanted === from)
     return canGoBack(observation, latch) ? go(from, [], [`back from ${to}`]) : go(to, [], later);
   const members = observation.members.map(view => ({ ...saidBy(view), server: from }));

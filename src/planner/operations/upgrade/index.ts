@@ -46,7 +46,7 @@ export function continueUpgrade(observation: Situation): Decision | undefined {
   const coming = comingPods(observation, goal).find(pod => pod.deleting || isYoung(observation, pod));
   if (coming === undefined) return undefined;
   if (coming.deleting) {
-    const message = `waiting for ${coming.name} to be gone before it is started again`;
+    const message = `waiting until ${coming.name} is gone before it is started again`;
     return blocked({ reason: 'PodTerminating', message }, laterSteps(observation, goal));
   }
   const version = comingVersion(observation, goal, coming);
@@ -126,7 +126,7 @@ function agreement(observation: Situation, goal: Goal): Decision | undefined {
   const youngest = Math.max(...views.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? 0));
   if (observation.now - youngest < AGREEMENT_PATIENCE_MS) return operate('upgradeCluster', [step]);
   const names = behind.map(({ name }) => name).join(', ');
-  const message = `every member runs ${goal.to}, and ${names} has not heard that the cluster arrived in ${minor}; the leader raises it when every member answers it`;
+  const message = `every member runs ${goal.to}, but ${names} does not report cluster version ${minor} yet; the leader raises it when every member answers`;
   return blocked({ reason: 'ClusterVersionBehind', message }, [step]);
 }
 

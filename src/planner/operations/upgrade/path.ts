@@ -63,11 +63,11 @@ export function upgradePath(question: UpgradeQuestion): UpgradeAnswer {
   if (odd !== undefined || from === undefined) {
     const what =
       odd === undefined
-        ? 'no member says which version it runs'
-        : `a member runs ${odd}, which is no release of etcd`;
+        ? 'no member reports its version'
+        : `a member runs ${odd}, which is not a release of etcd`;
     return refused(
       'VersionsDiffer',
-      `${what}, so no way to ${target} is known; let spec.version be what they ran until they answer`,
+      `${what}, so no upgrade path to ${target} is known; leave spec.version at the version that they ran until they answer`,
     );
   }
   if (versions.length > 1) return mixedPath(question, versions);
@@ -86,7 +86,7 @@ function unusable(target: string, versions: readonly string[]): UpgradeAnswer | 
   if (floor === undefined) return undefined;
   return refused(
     'ForbiddenVersion',
-    `no cluster is moved to etcd ${target}: before ${floor.version} ${floor.reason}. ${offer(versions)}`,
+    `no cluster is upgraded to etcd ${target}: before ${floor.version} ${floor.reason}. ${offer(versions)}`,
   );
 }
 
@@ -113,7 +113,7 @@ function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
   if (here !== there && compareVersions(target, from) < 0) return downgrade(from, target);
   const hops = hopsBetween(from, target);
   if (hops === undefined) {
-    const message = `etcd ${from} is too old to be brought to ${target}: there is no way from it to a minor that is maintained (${SUPPORT_REFERENCE}). Make a new cluster and restore a backup into it`;
+    const message = `etcd ${from} is too old to be upgraded to ${target}: there is no upgrade path from it to a maintained minor version (${SUPPORT_REFERENCE}). Create a new cluster and restore a backup into it`;
     return refused('SkipsMinor', message);
   }
   if (hops.length > 1 && !allowIntermediate) return needsIntermediate(from, target, hops);
@@ -148,28 +148,28 @@ function newestOf(minor: string | undefined): string | undefined {
 }
 
 function downgrade(from: string, target: string): UpgradeAnswer {
-  const advice = `Set spec.version to a release of ${minorOf(from)}, such as ${from}; to go back, make a new cluster of ${target} and copy the keys into it`;
+  const advice = `Set spec.version to a release of ${minorOf(from)}, such as ${from}; to go back, create a new cluster with ${target} and copy the keys into it`;
   return refused(
     'AcrossMinorDown',
-    `members of ${minorOf(from)} are not taken back to ${target}: a member of an older minor does not start on data of a newer one, and this release does not drive etcd's own downgrade (${DOWNGRADE_REFERENCE}). ${advice}`,
+    `members of ${minorOf(from)} are not downgraded to ${target}: a member of an older minor version does not start on data of a newer one, and this release does not support etcd's downgrade (${DOWNGRADE_REFERENCE}). ${advice}`,
   );
 }
 
 function needsIntermediate(from: string, target: string, hops: readonly string[]): UpgradeAnswer {
   const [first = target] = hops;
   const way = hops.join(', then ');
-  const advice = `Set spec.version to ${first} first, or spec.upgrade.allowIntermediateVersions to true to be taken through ${way}`;
+  const advice = `Set spec.version to ${first} first, or spec.upgrade.allowIntermediateVersions to true to upgrade through ${way}`;
   const departure = departureFrom(from);
   const leaves = minorOf(first) === minorOf(from);
   if (departure !== undefined && leaves) {
     return refused(
       'BelowFloor',
-      `etcd ${from} is not taken to ${target}: ${departure.from} is left from ${departure.floor} on only, because ${departure.reason} (${departure.reference}). ${advice}`,
+      `etcd ${from} is not upgraded to ${target}: only ${departure.floor} and later releases of ${departure.from} can be upgraded, because ${departure.reason} (${departure.reference}). ${advice}`,
     );
   }
   return refused(
     'SkipsMinor',
-    `etcd ${from} is not taken to ${target}: minors are taken one at a time, and etcd does not stop a member that skips one (${ONE_MINOR_REFERENCE}). ${advice}`,
+    `etcd ${from} is not upgraded to ${target}: an upgrade must not skip a minor version, and etcd does not stop a member that does (${ONE_MINOR_REFERENCE}). ${advice}`,
   );
 }
 
@@ -192,10 +192,10 @@ function minorObstacle(
 function authObstacle({ authEnabled }: UpgradeQuestion, departure: Departure): UpgradeAnswer | undefined {
   if (!departure.notWithAuth || authEnabled === false) return undefined;
   const known =
-    authEnabled === true ? 'authentication is enabled' : 'it is not known whether authentication is off';
+    authEnabled === true ? 'authentication is enabled' : 'it is not known whether authentication is disabled';
   return refused(
     'AuthEnabled',
-    `${departure.from} is not left while ${known}: ${departure.to} cannot read what the log says of users (${departure.reference}). Disable authentication, upgrade, and enable it again`,
+    `${departure.from} is not upgraded while ${known}: ${departure.to} cannot read the entries of the log about users (${departure.reference}). Disable authentication, upgrade, and enable it again`,
   );
 }
 
@@ -217,7 +217,7 @@ function agreementObstacle({ members }: UpgradeQuestion, minor: string): Upgrade
   );
   return refused(
     'ClusterVersionBehind',
-    `the cluster has not arrived in ${minor} yet: ${said.join(', ')}. etcd raises both by itself within seconds when every member answers (${ONE_MINOR_REFERENCE}); nothing is to be written, but members that do not answer are to be looked after`,
+    `the cluster has not completed the upgrade to ${minor} yet: ${said.join(', ')}. etcd raises both versions within seconds when every member answers (${ONE_MINOR_REFERENCE}); change nothing, but check members that do not answer`,
   );
 }
 
@@ -241,15 +241,15 @@ function mixedPath(question: UpgradeQuestion, versions: readonly string[]): Upgr
   );
   const newest = sorted.at(-1);
   const choices = open.map(
-    version => `${version} to ${version === newest ? 'finish what was begun' : 'go back'}`,
+    version => `${version} to ${version === newest ? 'complete the upgrade' : 'go back'}`,
   );
   const advice =
     choices.length > 0
       ? `Set spec.version to ${choices.join(', or to ')}`
-      : `No release is one step from all of them: set spec.version to ${sorted[0]} and bring the others back to it by hand, or make a new cluster and restore a backup into it`;
+      : `No release is compatible with all of them: set spec.version to ${sorted[0]} and return the other members to it manually, or create a new cluster and restore a backup into it`;
   return refused(
     'VersionsDiffer',
-    `the members run different versions (${found}), and they are not brought to ${target}: etcd supports two neighbouring minors side by side, and no others (${ONE_MINOR_REFERENCE}). ${advice}`,
+    `the members run different versions (${found}), and they are not upgraded to ${target}: etcd supports members of two consecutive minor versions at most (${ONE_MINOR_REFERENCE}). ${advice}`,
   );
 }
 

@@ -19,23 +19,23 @@ export function afterFailure(observation: Situation, goal: Goal, failed: PodFact
   ];
   const { trouble } = failed;
   const fault =
-    trouble === undefined ? 'it is not ready after five minutes' : `${trouble.reason}: ${trouble.message}`;
-  const why = `${failed.name} does not come up with etcd ${to}: ${fault}`;
+    trouble === undefined ? 'it is not ready after 5 minutes' : `${trouble.reason}: ${trouble.message}`;
+  const why = `${failed.name} does not start with etcd ${to}: ${fault}`;
   if (allHaveRun(goal)) {
-    const message = `${failed.name} came up with etcd ${to} as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which is given to it first; what was before the upgrade is only in a backup`;
+    const message = `${failed.name} started with etcd ${to}, as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which this member receives first; the data before the upgrade exists only in a backup`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!canGoBack(observation, goal) || failed.version === from) {
-    const message = `${why}. It cannot be taken back to ${from}${failed.version === from ? ' either' : ': the cluster has agreed on the newer minor'}; correct the cause, or restore the backup that was made before`;
+    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause, or restore the backup that was made before the upgrade`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!observation.cluster.config.upgrade.rollbackOnFailure) {
-    const message = `${why}. It is left as it is, because spec.upgrade.rollbackOnFailure is false; correct the cause, or set spec.version to ${from}`;
+    const message = `${why}. It is not rolled back, because spec.upgrade.rollbackOnFailure is false; correct the cause, or set spec.version to ${from}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (wouldLoseData(observation, failed, { from: to, to: from })) {
     const [change] = changesBesidesImage(observation, failed, from);
-    const message = `${why}. It is left as it is: to be taken back to ${from} it needs a new pod (${change}), and it has no volume to start again on; correct the cause, or write that setting as it was`;
+    const message = `${why}. It is not rolled back: for ${from} it needs a new pod (${change}), and it has no volume to start on again; correct the cause, or restore the previous value of that setting`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   return operate('upgradeCluster', move(observation, failed, { from: to, to: from, isLast: false }));

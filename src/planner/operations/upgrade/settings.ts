@@ -18,7 +18,7 @@ export function settingsGone(
     name => name.startsWith('ETCD_') && FLAGS_GONE[to].some(pattern => pattern.test(flagOf(name))),
   );
   if (gone.length === 0) return undefined;
-  return `etcd ${to} ignores ${gone.join(', ')}, which spec.pod.etcdEnv sets: the flag is gone in ${to} (${flagsReference}). In spec.pod.etcdEnv ${gone.map(insteadOf).join('; ')}`;
+  return `etcd ${to} ignores ${gone.join(', ')}, which spec.pod.etcdEnv sets: ${to} has removed the flag (${flagsReference}). In spec.pod.etcdEnv ${gone.map(insteadOf).join('; ')}`;
 }
 
 function flagOf(variable: string): string {
@@ -29,8 +29,8 @@ function flagOf(variable: string): string {
 function insteadOf(variable: string): string {
   const plain = flagOf(variable).replace(/^experimental-/, '');
   const gate = FLAGS_THAT_BECAME_GATES[plain];
-  if (gate !== undefined) return `let ETCD_FEATURE_GATES contain ${gate}=true instead of ${variable}`;
+  if (gate !== undefined) return `add ${gate}=true to ETCD_FEATURE_GATES instead of ${variable}`;
   return FLAGS_RENAMED.includes(plain)
-    ? `write ${variable.replace('EXPERIMENTAL_', '')} instead of ${variable}`
+    ? `replace ${variable} with ${variable.replace('EXPERIMENTAL_', '')}`
     : `remove ${variable}`;
 }

@@ -43,7 +43,7 @@ export function move(
   }
   const claimUid = usableClaim(observation, member)?.uid ?? '';
   const why = settle
-    ? `one more start with ${from}, which leaves behind what ${minorOf(to)} cannot read`
+    ? `one more restart with ${from}, which removes the data that ${minorOf(to)} cannot read`
     : because;
   const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because: why };
   if (!settle) return [stop, ...startAgain(observation, member, { version: to })];
@@ -72,5 +72,5 @@ export function pointOfNoReturn(from: string, to: string): string | undefined {
   const minor = minorOf(to);
   return minorOf(from) === minor
     ? undefined
-    : `the point of no return: after it no member can go back to ${minorOf(from)}`;
+    : `the point of no return: after this step no member can return to ${minorOf(from)}`;
 }

@@ -337,7 +337,7 @@ describe('a creation whose status was lost', () => {
     expect(planCreation(situationOf(anObservation(seen)))).toMatchObject({
       kind: 'blocked',
       reason: 'IdentityUnknown',
-      message: expect.stringContaining(`the quorum says ${CLUSTER_ID}`),
+      message: expect.stringContaining(`the quorum reports ${CLUSTER_ID}`),
     });
   });
 
@@ -345,7 +345,7 @@ describe('a creation whose status was lost', () => {
     expect(planCreation(situationOf(anObservation(stamped(undefined))))).toEqual({
       kind: 'blocked',
       reason: 'IdentityUnknown',
-      message: `claims or pods of incarnation ${TOKEN} exist, but neither status nor their stamps nor a quorum tell the cluster id; bring the members back, or delete the claims of a cluster that never held data`,
+      message: `claims or pods of incarnation ${TOKEN} exist, but neither the status nor their annotations nor a quorum shows the cluster id; start the members again, or delete the claims if the cluster never contained data`,
       nextLookSeconds: 10,
       plan: [],
     });

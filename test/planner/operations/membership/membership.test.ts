@@ -52,7 +52,7 @@ describe('a learner', () => {
       step: {
         kind: 'removeMember',
         member: 'example-3',
-        reason: 'the claim under its name is of another cluster',
+        reason: 'the claim with its name belongs to another cluster',
       },
     });
   });

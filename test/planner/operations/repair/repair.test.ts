@@ -101,7 +101,7 @@ describe('repair', () => {
     expect(plan({ ...running, probes, cluster }, {})).toMatchObject({
       kind: 'blocked',
       reason: 'ClaimsUnstamped',
-      message: expect.stringMatching(/not seen healthy: claim example-1 \(cluster beef\)/),
+      message: expect.stringMatching(/known to be healthy: claim example-1 \(cluster beef\)/),
       plan: [{ kind: 'addLearner' }, {}, {}, {}],
     });
   });
@@ -129,7 +129,7 @@ describe('repair', () => {
     expect(planWaiting(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'PodTerminating',
-      message: 'waiting for example-1 to be gone before it is started again',
+      message: 'waiting until example-1 is gone before it is started again',
     });
   });
 

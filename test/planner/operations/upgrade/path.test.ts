@@ -94,13 +94,13 @@ describe('refused', () => {
       '3.6.16',
       { target: '3.7.3', environment: ['GOGC', 'ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT'] },
       'SettingsGone',
-      'write ETCD_COMPACTION_BATCH_LIMIT instead of ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT',
+      'replace ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT with ETCD_COMPACTION_BATCH_LIMIT',
     ],
     [
       '3.6.16',
       { target: '3.7.3', environment: ['ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK'] },
       'SettingsGone',
-      'let ETCD_FEATURE_GATES contain InitialCorruptCheck=true',
+      'add InitialCorruptCheck=true to ETCD_FEATURE_GATES',
     ],
     [
       '3.5.35',
@@ -165,7 +165,7 @@ describe('members that were found on different versions', () => {
     const message = answer.kind === 'refused' ? answer.message : '';
     const [, advice = ''] = message.split(/Set spec\.version to /);
     expect(advice.match(/3\.\d\.\d+/g) ?? []).toEqual(advised);
-    expect(message.includes('by hand, or make a new cluster')).toBe(advised.length === 0);
+    expect(message.includes('manually, or create a new cluster')).toBe(advised.length === 0);
     for (const version of advised)
       expect(upgradePath(asked(members, { target: version }))).toMatchObject({ kind: 'path' });
   });
@@ -217,7 +217,7 @@ describe('for all versions', () => {
         const answer = upgradePath(asked(from, given));
         if (answer.kind !== 'refused') return;
         expect(answer.message).toMatch(
-          /spec\.version|write one of|Disable authentication|Make a new cluster/,
+          /spec\.version|write one of|Disable authentication|Create a new cluster/,
         );
         expect(answer.message).toMatch(/https:\/\/etcd\.io\/|etcd issue|docs\/reference/);
       }),
