@@ -89,24 +89,24 @@ function stopOf(
   if (actor.paused !== undefined) {
     return {
       reason: 'Paused',
-      message: `paused by ${attribution(actor.paused)}; send the signal resume to go on`,
+      message: `paused by ${attribution(actor.paused)}; send the signal resume to continue`,
     };
   }
   // Deleting a resource says more clearly than spec.paused what its owner wants.
   if (cluster.config.paused && operation !== 'deleteCluster') {
-    return { reason: 'Paused', message: 'spec.paused is true; set it to false to go on' };
+    return { reason: 'Paused', message: 'spec.paused is true; set it to false to continue' };
   }
   const { aborted } = actor;
   const isAborted = aborted?.operation === operation && aborted.subject === subject;
   if (undo === undefined && isAborted && aborted.generation === cluster.generation) {
     return {
       reason: 'Aborted',
-      message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or the signal resync arrives`,
+      message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or you send the signal resync`,
     };
   }
   const { failed } = actor;
   if (failed !== undefined && hasFailed(actor, { operation, step })) {
-    return { reason: 'StepFailed', message: `${failed.message}; it is tried again by itself` };
+    return { reason: 'StepFailed', message: `${failed.message}; the operator tries again` };
   }
   return undefined;
 }

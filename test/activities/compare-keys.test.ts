@@ -82,7 +82,7 @@ describe('members whose hashes take 30 seconds each', LONG, () => {
     expect(step).toMatchObject({ kind: 'compareKeys', members: [{}, {}, {}] });
     expect(world.cluster.status.operation).toMatchObject({
       type: 'upgradeCluster',
-      step: expect.stringMatching(/^compare the keys of example-0, example-1, example-2/),
+      step: expect.stringMatching(/^compare the data of example-0, example-1, example-2/),
     });
     const comparing = world.perform(step);
     await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);

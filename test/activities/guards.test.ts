@@ -331,7 +331,7 @@ describe('the steps of a deletion', () => {
     await expectRefused(world, step, 'spec.storage.retain says Retain: claims stay');
   });
 
-  it('let the resource go only without pods, and only our hold on it', async () => {
+  it('remove the finalizer only without pods, and only our hold on it', async () => {
     const world = await living();
     world.kube.mutate(world.resource, object => object.metadata.finalizers?.push('example.com/other'));
     await world.deleteCluster();

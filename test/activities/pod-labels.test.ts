@@ -67,7 +67,7 @@ describe.each(STORAGES)('a member that keeps its data %s', (_, storage) => {
     expect(uidOf(world)).toBe(before);
     const { conditions, members } = world.cluster.status;
     expect(conditions?.find(({ type }) => type === 'Progressing')?.message).toContain(
-      `pod ${VICTIM} in namespace shop bears the name of a member and is not owned by this EtcdCluster`,
+      `pod ${VICTIM} in namespace shop has the name of a member and is not owned by this EtcdCluster`,
     );
     expect(members?.details?.find(({ name }) => name === VICTIM)).toMatchObject({ health: 'Unknown' });
   });

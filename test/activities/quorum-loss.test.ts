@@ -54,7 +54,7 @@ describe('QuorumAtRisk', () => {
     expect(risk).toMatchObject({ status: 'True', reason: 'QuorumLost' });
     expect(risk?.message).toContain('2 of 3 voters are needed');
     expect(risk?.message).toContain('example-1: its claim is gone');
-    expect(risk?.message).toContain('example-2: its claim is Bound, its pod is being brought back');
+    expect(risk?.message).toContain('example-2: its claim is Bound, its pod is being created again');
     expect(world.events.map(event => event.reason)).toContain('QuorumLost');
     await world.run();
     expect(world.names('PersistentVolumeClaim')).toEqual(claims);

@@ -33,7 +33,7 @@ describe('the backup of a restore that has begun', () => {
     const world = await fromHistory();
     await world.settleUntil('fillVolume');
     await world.kube.as('kubectl').delete(NIGHTLY);
-    await expect(world.step()).rejects.toThrow('there is no EtcdBackup shop/nightly: create it');
+    await expect(world.step()).rejects.toThrow('EtcdBackup shop/nightly does not exist: create it');
     world.seedEtcdBackup();
     world.kube.mutate(NIGHTLY, object => void delete object['status']);
     await world.settle();
@@ -45,7 +45,7 @@ describe('the backup of a restore that has begun', () => {
     await world.settleUntil('unpackBackup');
     world.editRestore({ s3: { path: 'backups/etcd/other', awsSecret: '' } });
     await world.stepRestore();
-    expect(world.restore.step).toContain('was changed after the restore had begun');
+    expect(world.restore.step).toContain('the change of spec after the restore began has no effect');
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Succeeded', observedGeneration: 1 });
     expect(world.restore.conditions?.find(({ type }) => type === 'Succeeded')).toMatchObject({
@@ -58,7 +58,7 @@ describe('the backup of a restore that has begun', () => {
     await world.settleUntil('fillVolume');
     world.editRestore({ s3: { path: 'backups/etcd/other', awsSecret: '' } });
     await expect(world.step()).rejects.toThrow(
-      'names s3://backups/etcd/other by now, and the restore began with s3://backups/etcd/example',
+      'now names s3://backups/etcd/other, but the restore began with s3://backups/etcd/example',
     );
     world.editRestore({ s3: { path: 'backups/etcd/example', awsSecret: '' } });
     await world.settle();

@@ -36,7 +36,7 @@ describe('a restore in place', () => {
     await world.stepRestore();
     expect(world.restore).toMatchObject({
       phase: 'Fencing',
-      step: 'wait for EtcdCluster example to take it up',
+      step: 'wait until EtcdCluster example begins the restore',
     });
   });
 
@@ -353,7 +353,7 @@ describe('a restore into a new cluster', () => {
     const world = await RestoreWorld.withCluster();
     world.request({ clusterTemplate: { size: 3, version: '3.6.16' } });
     await world.settle();
-    expect(world.restore.step).toContain('exists already');
+    expect(world.restore.step).toContain('already exists');
     expect(world.names('Pod')).toEqual(OLD);
   });
 });
@@ -404,7 +404,7 @@ describe('every volume is lost', () => {
     world.adopt(world.names('EtcdRestore')[0] ?? '');
     await world.bringBack('example-1');
     await world.settle();
-    expect(world.restore.step).toContain('nothing is restored by itself');
+    expect(world.restore.step).toContain('nothing is restored automatically');
     expect(world.cluster.status.previousIncarnation).toBeUndefined();
   });
 });

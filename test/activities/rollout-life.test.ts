@@ -88,14 +88,14 @@ describe('a changed specification', LONG, () => {
     const [first = '', second = ''] = MEMBERS.filter(name => name !== leader);
     const change = 'spec.containers[0].resources added';
     expect(decision.plan.map(step => step.summary)).toEqual([
-      expect.stringMatching(/^compare the keys of example-0, example-1, example-2: /),
+      expect.stringMatching(/^compare the data of example-0, example-1, example-2 /),
       `stop ${first}: ${change}`,
       `start ${first} again on its volume`,
       `wait until ${first} are ready`,
       `stop ${second}: ${change}`,
       `start ${second} again on its volume`,
       `wait until ${second} are ready`,
-      expect.stringMatching(`hand leadership from ${leader} to `),
+      expect.stringMatching(`move the leadership from ${leader} to `),
       `stop ${leader}: ${change}`,
       `start ${leader} again on its volume`,
       `wait until ${leader} are ready`,

@@ -47,7 +47,7 @@ it('ends a backup that a person aborts, in the middle of its snapshot', async ()
   );
   await entity.came('Aborted');
   release();
-  expect(entity.world.status).toMatchObject({ succeeded: false, Reason: 'stopped by ana (too slow)' });
+  expect(entity.world.status).toMatchObject({ succeeded: false, Reason: 'aborted by ana (too slow)' });
   expect(entity.world.status.progress).toBeUndefined();
   expect(entity.world.objects).toEqual([]);
 });

@@ -31,7 +31,7 @@ describe('an operation', () => {
     expect(await entity.summaries('operation')).toEqual([
       'record incarnation example-5d1c7f20-1 with example-0, example-1, example-2',
       ...Array(1).fill(`look at shop/${entity.name} and plan`),
-      'create services, claims and pods of example-0, example-1, example-2',
+      'create Services, claims and pods of example-0, example-1, example-2',
       `look at shop/${entity.name} and plan`,
       'wait until example-0, example-1, example-2 elect a leader',
       `look at shop/${entity.name} and plan`,

@@ -72,7 +72,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   }),
   ...exempt('a cluster that is made of a template: test/activities/restore-life.test.ts', {
     'restore/steps/RESTORE_STEPS': [
-      '({ cluster }) => `create EtcdCluster ${cluster} of spec.clusterTemplate`',
+      '({ cluster }) => `create EtcdCluster ${cluster} from spec.clusterTemplate`',
     ],
   }),
   ...exempt('no EtcdBackup runs in the simulation: test/activities/backup/backup-life.test.ts', {
@@ -171,7 +171,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       'source.snapshotSize >= quota',
     ],
     nobodyGoesOn: [
-      'after const message = `pod ${names} was made for a member of ${cluster.name} and has lost its owner refere',
+      'after const message = `pod ${names} was created for a member of ${cluster.name} and has lost its owner ref',
     ],
   }),
   ...exempt('names that are taken right when a restore begins: test/activities/restore-in-motion.test.ts', {

@@ -77,7 +77,7 @@ export const membershipScenes = {
     const isTold = () =>
       stage
         .conditions()
-        .some(({ type, message }) => type === 'QuorumAtRisk' && message.includes('was added by hand'));
+        .some(({ type, message }) => type === 'QuorumAtRisk' && message.includes('was added manually'));
     stage.skip(60);
     await stage.until('it is told that no margin is left', isTold);
     await stage.pass(A_WHILE);

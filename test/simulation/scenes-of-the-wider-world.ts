@@ -91,7 +91,9 @@ export const widerScenes = {
     const { labels, annotations } = metadata;
     const foreign = { ...annotations, [ANNOTATION_INCARNATION]: 'another' };
     kube.change(stage.claim(name), { metadata: { ...metadata, annotations: foreign } });
-    await stage.until('it says whose it is', () => /stamped as/.test(stage.world.decision.message ?? ''));
+    await stage.until('it says whose it is', () =>
+      /annotations of another cluster/.test(stage.world.decision.message ?? ''),
+    );
     stage.takeClaim(name);
     await stage.blockedBy('ClaimMissing');
     kube.create({ ...claim, metadata: { name, labels, annotations } } as WritableObject);

@@ -111,7 +111,7 @@ describe('what workflows and passes say', () => {
       operation: 'createCluster',
       step: { kind: 'removeFinalizer' },
       timing: { ...ACTS, ...timing },
-      plan: [{ kind: 'removeFinalizer', summary: 'let the resource go' }],
+      plan: [{ kind: 'removeFinalizer', summary: 'remove the finalizer' }],
     },
   });
 

@@ -33,7 +33,7 @@ export function planBackup(observation: BackupObservation | undefined, actor: Ba
     return backup.hasFinalizer ? operate('releaseBackup', { kind: 'releaseBackup' }) : { kind: 'gone' };
   }
   if (actor.paused !== undefined) {
-    const message = `paused by ${attribution(actor.paused)}; send the signal resume to go on`;
+    const message = `paused by ${attribution(actor.paused)}; send the signal resume to continue`;
     return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_LOOK_SECONDS };
   }
   if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));
@@ -79,7 +79,7 @@ function heldBack(
   return {
     kind: 'blocked',
     reason: 'StepFailed',
-    message: `${message}; it is tried again by itself`,
+    message: `${message}; the operator tries again`,
     nextLookSeconds,
   };
 }

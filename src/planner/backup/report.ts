@@ -114,9 +114,9 @@ function unfinished(observation: BackupObservation, actor: BackupActor, startedA
     aborted === undefined
       ? (failureOfRun(actor, startedAt) ??
         (isOverdue(observation, startedAt)
-          ? `it was not done within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`
+          ? `it did not complete within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`
           : 'it ended without a result'))
-      : `stopped by ${attribution(aborted)}`;
+      : `aborted by ${attribution(aborted)}`;
   return {
     startedAt,
     ...(scheduledFor !== undefined && { scheduledFor }),
@@ -195,7 +195,7 @@ function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupS
   if (lastRun === undefined && succeeded !== true) return finding('Succeeded', 'Pending');
   if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
     const isTriedAgain = schedule?.retryAt !== undefined && nextRun !== undefined;
-    const again = isTriedAgain ? `; it is tried again at ${nextRun}` : '';
+    const again = isTriedAgain ? `; the operator tries again at ${nextRun}` : '';
     const reason = isDistrusted(lastRun, history?.[0]) ? 'BackupNotVerified' : 'Failed';
     return finding('Succeeded', reason, `${lastRun.message ?? 'no reason was given'}${again}`);
   }
@@ -261,5 +261,5 @@ function endOf(run: BackupRun, newest?: BackupEntry): ResourceEvent {
 }
 
 function beginningOf({ scheduledFor, startedAt }: BackupProgress): ResourceEvent {
-  return eventOf('EtcdBackup', 'BackupStarted', `backup of ${scheduledFor ?? startedAt} begun`);
+  return eventOf('EtcdBackup', 'BackupStarted', `backup of ${scheduledFor ?? startedAt} started`);
 }

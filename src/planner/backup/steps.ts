@@ -21,8 +21,8 @@ const BACKUP_STEPS = {
     timing: short,
     summary: ({ startedAt, scheduledFor, requestedBy }) =>
       requestedBy === undefined
-        ? `begin backup of ${scheduledFor ?? startedAt}`
-        : `begin backup asked for by ${requestedBy}`,
+        ? `start the backup of ${scheduledFor ?? startedAt}`
+        : `start the backup requested by ${requestedBy}`,
   }),
   takeSnapshot: row<Transfer>({
     timing: transfer,
@@ -34,9 +34,12 @@ const BACKUP_STEPS = {
     summary: ({ startedAt }) => `verify the backup in the store (run of ${startedAt})`,
   }),
   /** Deletes what retention does not keep, and reads anew what there is. */
-  pruneBackups: row<object>({ timing: tidying, summary: () => 'delete what retention does not keep' }),
+  pruneBackups: row<object>({
+    timing: tidying,
+    summary: () => 'delete backups that retention does not keep',
+  }),
   /** Lets the resource go, and takes the finalizer off one that stays. */
-  releaseBackup: row<object>({ timing: short, summary: () => 'take the finalizer off' }),
+  releaseBackup: row<object>({ timing: short, summary: () => 'remove the finalizer' }),
 };
 
 type Rows = typeof BACKUP_STEPS;

@@ -66,7 +66,7 @@ export function judge(
 ): Verdict {
   const { structure, restored } = report;
   if (before !== undefined && !isSame(before, structure)) {
-    return bad(`etcdutl reads ${said(structure)}, and read ${said(before)} before`);
+    return bad(`etcdutl reports ${said(structure)}, but reported ${said(before)} before`);
   }
   const shallow = behind(entry.revision, report, live);
   if (shallow?.fault !== undefined) return shallow;
@@ -83,12 +83,12 @@ function compared(restored: RestoredFacts, live: LiveHashes | undefined): Verdic
   const [other] = comparable;
   if (other !== undefined) {
     return bad(
-      `restored, its data has the hash ${hash} at revision ${revision}, and the cluster had ${other.hash}`,
+      `the restored data has the hash ${hash} at revision ${revision}, but the cluster had ${other.hash}`,
     );
   }
   return {
     verified: 'Structure',
-    doubt: `it was restored and started, but there is no hash of the cluster to compare it with at revision ${revision}, compacted at ${compactRevision}`,
+    doubt: `it was restored and started, but no hash of the cluster at revision ${revision}, compacted at ${compactRevision}, is available for comparison`,
   };
 }
 
@@ -107,7 +107,7 @@ function behind(
     return undefined;
   }
   if (compacted.some(at => at >= revision)) return undefined;
-  const said = `it ends at revision ${structure.revision}, and ${revision} was read before it was taken`;
+  const said = `it ends at revision ${structure.revision}, but the cluster was at ${revision} before it was taken`;
   return compacted.length === 0 ? { verified: 'Checksum', doubt: said } : bad(said);
 }
 

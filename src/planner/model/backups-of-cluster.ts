@@ -77,10 +77,10 @@ export function backedUp(backups: readonly BackupOfCluster[], now: number): read
   if (newest === undefined) return [finding('BackedUp', 'NoBackup')];
   const overdue = backups.find(backup => isOverdue(backup, now));
   if (overdue !== undefined) {
-    const message = `EtcdBackup ${overdue.name} was due at ${overdue.nextRun ?? ''}; the newest backup is of ${newest.time}`;
+    const message = `EtcdBackup ${overdue.name} was due at ${overdue.nextRun ?? ''}; the newest backup is from ${newest.time}`;
     return [finding('BackedUp', 'BackupTooOld', message)];
   }
-  return [finding('BackedUp', 'VerifiedBackup', `${newest.location} of ${newest.time}`)];
+  return [finding('BackedUp', 'VerifiedBackup', `${newest.location} from ${newest.time}`)];
 }
 
 /** The one that has the newest verified backup of all; undefined when none has any. */

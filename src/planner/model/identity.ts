@@ -126,13 +126,13 @@ export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFa
     token === incarnation?.token ? `${name} (cluster ${clusterId})` : `${name} (incarnation ${token})`,
   );
   const formed = clusterID === undefined ? '' : ` and ${ANNOTATION_CLUSTER_ID}=${clusterID}`;
-  return `claim ${which.join(', ')} bears the name of a member and is stamped as that of another cluster: if it holds the member's data, annotate it with ${ANNOTATION_INCARNATION}=${incarnation?.token}${formed}; if not, delete it`;
+  return `claim ${which.join(', ')} has the name of a member and the annotations of another cluster: if it contains the data of the member, annotate it with ${ANNOTATION_INCARNATION}=${incarnation?.token}${formed}; if not, delete it`;
 }
 
 /** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */
 export function stampThem({ name }: ClusterFacts, claims: readonly ClaimFacts[], token: string): string {
   const which = claims.map(claim => claim.name).join(', ');
-  return `claim ${which} bears the name of a member and no stamp of this cluster: if it holds a member's data, put the label ${LABEL_CLUSTER}=${name} and the annotation ${ANNOTATION_INCARNATION}=${token} back on it; if not, delete it`;
+  return `claim ${which} has the name of a member but not the labels and annotations of this cluster: if it contains the data of a member, restore the label ${LABEL_CLUSTER}=${name} and the annotation ${ANNOTATION_INCARNATION}=${token}; if not, delete it`;
 }
 
 /** A member of an incarnation, as it is recorded. */

@@ -185,7 +185,7 @@ function membersMissing(observation: Situation): string | undefined {
   const lost = open.filter(({ member }) => !isVoter(member));
   if (views.length === 0 || lost.length === 0 || voters >= config.size) return undefined;
   const names = lost.map(({ member }) => member).join(', ');
-  return `${voters} of ${config.size} members: ${names} was lost, and its successor is still to come`;
+  return `${voters} of ${config.size} members: ${names} was lost, and its replacement has not been added yet`;
 }
 
 const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
@@ -278,7 +278,7 @@ function durable({ cluster }: Situation): ConditionFinding {
     'Durable',
     'NoDefaultStorageClass',
     isAsked
-      ? 'members were made without volumes, since there was no default StorageClass; volumes were asked for after that, and members cannot move: make a new cluster and restore a backup into it'
+      ? 'the members were created without volumes because there was no default StorageClass; spec.storage now requests volumes, but existing members cannot move: create a new cluster and restore a backup into it'
       : undefined,
   );
 }

@@ -23,7 +23,7 @@ export function growing(observation: Observation): ConditionFinding[] {
   if (failed.length > 0) return [finding(TYPE, 'ResizeFailed', failed.map(progress).join('; '))];
   if (waiting.length > 0) return [finding(TYPE, 'Resizing', waiting.map(progress).join('; '))];
   const told = observation.cluster.status.conditions?.some(condition => condition.type === TYPE);
-  return told === true ? [finding(TYPE, 'SizeReached', `every volume has ${asked} or more`)] : [];
+  return told === true ? [finding(TYPE, 'SizeReached', `every volume has at least ${asked}`)] : [];
 
   function progress({ name, capacity = 'no volume', resizing }: ClaimFacts): string {
     return `${name}: ${capacity} of ${asked}${resizing === undefined ? '' : ` (${resizing})`}`;

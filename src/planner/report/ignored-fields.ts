@@ -14,6 +14,6 @@ export function ignoredFields(judged: readonly ConditionFinding[]): ConditionFin
 /** Fields that are left out and keep what they were, in one condition; empty when there are none. */
 export function fieldsKept(cluster: EtcdCluster): ConditionFinding[] {
   const fields = keptFields(cluster);
-  const advice = 'write a field to change it';
+  const advice = 'set a field to change it';
   return fields.length === 0 ? [] : [finding('FieldsKept', 'SomeKept', `${fields.join('; ')}; ${advice}`)];
 }

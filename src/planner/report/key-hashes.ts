@@ -39,6 +39,6 @@ function isSame({ name, uid, container, owned }: PodFacts, member: KeyHashes['me
 }
 
 function factOf({ hash, compactRevision, message }: KeyHashes['members'][number]): HashFact {
-  if (hash === undefined) return { ok: false, message: message ?? 'it did not say why' };
+  if (hash === undefined) return { ok: false, message: message ?? 'no reason was given' };
   return { ok: true, hash, compactRevision: compactRevision ?? '' };
 }

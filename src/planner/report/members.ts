@@ -136,7 +136,7 @@ function judge(
 ): { health: MemberHealth; complaint?: string } {
   if (pod === undefined) return { health: 'Unhealthy', complaint: 'has no pod' };
   if (!pod.owned)
-    return { health: 'Unknown', complaint: 'a pod of its name is not owned by this EtcdCluster' };
+    return { health: 'Unknown', complaint: 'the pod with its name is not owned by this EtcdCluster' };
   if (pod.deleting) return { health: 'Unhealthy', complaint: 'its pod is being deleted' };
   if (pod.trouble !== undefined) {
     return { health: 'Unhealthy', complaint: `${pod.trouble.reason}: ${pod.trouble.message}` };

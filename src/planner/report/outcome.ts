@@ -33,9 +33,7 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Outco
   }
   if (!observation.membership.known) return undefined;
   const message =
-    decision.kind === 'blocked'
-      ? decision.message
-      : 'what it was for is not there, and is not planned any more';
+    decision.kind === 'blocked' ? decision.message : 'its goal was not reached, and it is no longer planned';
   return { outcome: 'Interrupted', message };
 }
 
@@ -64,7 +62,7 @@ function abortOf(findings: Findings, { type, goal }: OperationStatus): string | 
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;
   const isUnasked =
     ASKED[type] !== undefined && goal !== undefined && requestFor(findings, type) === undefined;
-  return isUnasked ? `${goal} is not asked for any more` : undefined;
+  return isUnasked ? `${goal} is no longer requested` : undefined;
 }
 
 /** Why the operation waits, for people. */
@@ -85,15 +83,15 @@ function takenBack(observation: Situation, { type, goal }: OperationStatus): str
   if (goal === undefined) return undefined;
   if (type === 'restoreCluster') {
     const isThere = cluster.status.incarnation?.restore?.name === goal;
-    return isThere ? undefined : `${goal} was given up, and what was before it is brought back`;
+    return isThere ? undefined : `${goal} was abandoned, and the previous state is restored`;
   }
   if (type !== 'upgradeCluster' || !membership.known) return undefined;
   const { upgradeFailure } = cluster.status;
   if (upgradeFailure !== undefined && hasStopped(observation, goal))
-    return `${upgradeFailure.message}; ${upgradeFailure.member} was taken back`;
+    return `${upgradeFailure.message}; ${upgradeFailure.member} was rolled back`;
   const { version } = cluster.config;
   return version !== goal && allRun(observation, version)
-    ? `every member runs ${version} again, and not ${goal}`
+    ? `every member runs ${version} again instead of ${goal}`
     : undefined;
 }
 

@@ -26,7 +26,9 @@ export function quorumAtRisk(observation: Situation, members: readonly ObservedM
   if (membership.known) {
     const all = voters.length + strangers.length;
     if (healthy > quorum(all)) return [];
-    const unknown = strangers.map(({ name }) => `${name}: it was added by hand, nobody knows how it is`);
+    const unknown = strangers.map(
+      ({ name }) => `${name}: it was added manually, and its health is not known`,
+    );
     const said = [`${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`];
     const each = [...said, ...(disks === '' ? [] : [disks]), ...unknown];
     return [finding('QuorumAtRisk', 'NoMarginLeft', each.join('; '))];
@@ -79,23 +81,23 @@ function diskOf(observation: Situation, name: string): string {
   if (loss !== undefined) return `${name}: ${loss}`;
   const { claim, pod } = view;
   const onPod = observation.cluster.status.storage?.kind === 'EmptyDir';
-  const disk = onPod ? 'its data is in its pod' : claimOf(claim);
+  const disk = onPod ? 'its data is stored in its pod' : claimOf(claim);
   if (pod === undefined) {
     const fate =
-      usableClaim(observation, name) === undefined ? 'it has no pod' : 'its pod is being brought back';
+      usableClaim(observation, name) === undefined ? 'it has no pod' : 'its pod is being created again';
     return `${name}: ${disk}, ${fate}`;
   }
-  if (pod.deleting) return `${name}: ${disk}, its pod is ending`;
+  if (pod.deleting) return `${name}: ${disk}, its pod is terminating`;
   if (pod.trouble !== undefined) return `${name}: ${disk}, its pod does not start (${pod.trouble.reason})`;
   return `${name}: ${disk}, its pod is ${pod.phase}`;
 }
 
 function claimOf(claim: ReturnType<typeof lastKnownView>['claim']): string {
-  if (claim === undefined) return 'its claim is not found';
+  if (claim === undefined) return 'its claim does not exist';
   if (claim.deleting) return 'its claim is being deleted';
   const { home } = claim;
   if (home === undefined) return `its claim is ${claim.phase}`;
   const where = `its claim is ${claim.phase} to a volume on node ${home.node}`;
-  if (home.exists === undefined) return `${where}: ${home.why ?? 'whether that is there is not known'}`;
-  return `${where}, which is ${home.exists ? 'there' : 'gone'}`;
+  if (home.exists === undefined) return `${where}: ${home.why ?? 'it is not known whether that node exists'}`;
+  return `${where}, which ${home.exists ? 'exists' : 'is gone'}`;
 }

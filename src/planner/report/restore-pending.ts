@@ -23,7 +23,7 @@ function wordOf(
   observation: Situation,
   restore: RestoreOfCluster,
 ): { readonly text: string; readonly refused: boolean } {
-  const { name, step = 'it is looked at first' } = restore;
+  const { name, step = 'the operator has not checked it yet' } = restore;
   const judged = admission(observation, restore);
   if (judged?.kind === 'refused')
     return { text: `EtcdRestore ${name} is refused (${judged.reason}): ${judged.message}`, refused: true };

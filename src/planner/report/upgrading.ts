@@ -50,7 +50,7 @@ function progressOf(observation: Situation, goal: Goal, decision: Decision): str
       ? decision.message
       : decision.kind === 'operate' && decision.operation === 'upgradeCluster'
         ? decision.plan[0]?.summary
-        : 'something else comes first';
+        : 'another operation comes first';
   return [
     `${allHaveRun(goal) ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${views.length} members`,
     `next: ${next ?? 'nothing'}`,
@@ -67,6 +67,6 @@ function noteOnSize(observation: Situation): string[] {
   const waits = (status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster';
   if (!waits || views.length === 0 || views.length === config.size) return [];
   return [
-    `spec.size is ${config.size}, and there are ${views.length} members: taken up when the upgrade has ended`,
+    `spec.size is ${config.size}, but there are ${views.length} members: the size is changed when the upgrade has ended`,
   ];
 }

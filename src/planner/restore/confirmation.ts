@@ -44,13 +44,13 @@ export function judgeConfirmation(
   if (confirmed !== '') {
     return refused(
       'WrongClusterID',
-      `spec.confirmClusterID names the cluster ${confirmed}, and that of ${name} is ${id}: nothing is overwritten; write ${id} if it is this one that is to go`,
+      `spec.confirmClusterID is ${confirmed}, but the id of the cluster ${name} is ${id}: nothing is overwritten; to overwrite this cluster, set it to ${id}`,
     );
   }
   if (isTotalLoss(observation)) return undefined;
   return refused(
     'NotConfirmed',
-    `the cluster ${name} ${stateOf(observation)}, and would be overwritten: write its id, ${id}, into spec.confirmClusterID to confirm that. Until then nothing is restored, whatever happens to ${name}`,
+    `the cluster ${name} ${stateOf(observation)}, and would be overwritten: to confirm, set spec.confirmClusterID to its id, ${id}. Until then nothing is restored, whatever happens to ${name}`,
   );
 }
 
@@ -58,10 +58,10 @@ export function judgeConfirmation(
 function judgeRescue(observation: Situation): Judgement | undefined {
   const { name, config } = observation.cluster;
   if (config.recovery.totalLoss !== 'RestoreLatestBackup') {
-    const message = `spec.recovery.totalLoss of ${name} is ${config.recovery.totalLoss} by now, so nothing is restored by itself; delete this EtcdRestore`;
+    const message = `spec.recovery.totalLoss of ${name} is now ${config.recovery.totalLoss}, so nothing is restored automatically; delete this EtcdRestore`;
     return refused('NotLost', message);
   }
-  const message = `not every volume of ${name} is lost any more, so nothing is restored by itself; delete this EtcdRestore`;
+  const message = `some volumes of ${name} are no longer lost, so nothing is restored automatically; delete this EtcdRestore`;
   return isTotalLoss(observation) ? undefined : refused('NotLost', message);
 }
 
@@ -76,13 +76,13 @@ function judgeUnidentified(observation: Situation): Judgement | undefined {
   if (!hasLived) return undefined;
   return waits(
     'IdentityUnknown',
-    `the cluster ${cluster.name} has lived, and neither its status nor its claims and pods nor a quorum tell its id, without which nobody can confirm that it is to be overwritten: bring its members back, or delete what is left of it`,
+    `the cluster ${cluster.name} has existed, but neither its status nor its claims and pods nor a quorum shows its id, which is needed to confirm that it may be overwritten: start its members again, or delete what is left of it`,
   );
 }
 
 function stateOf(observation: Situation): string {
-  if (observation.membership.known) return 'has quorum';
-  if (isAsleep(observation)) return 'sleeps, with its data on its volumes';
+  if (observation.membership.known) return 'has a quorum';
+  if (isAsleep(observation)) return 'is hibernated, with its data on its volumes';
   const left = memberNames(observation).filter(name => !isProvedLost(observation, name));
   const whose = left.length === 0 ? 'its data' : `the data of ${left.join(', ')}`;
   return `does not answer, which does not prove that ${whose} is lost`;

@@ -29,17 +29,19 @@ export function objectOf(
   const { name, at = 'Latest' } = spec.backupRef;
   const { namespace } = metadata;
   if (backup === undefined) {
-    return missing(`there is no EtcdBackup ${namespace}/${name}: create it, or correct spec.backupRef.name`);
+    return missing(
+      `EtcdBackup ${namespace}/${name} does not exist: create it, or correct spec.backupRef.name`,
+    );
   }
   const location = begun ?? entryAt(backup.status?.history ?? [], at)?.location;
   if (location === undefined) {
-    return missing(`EtcdBackup ${name} has no verified backup that fits spec.backupRef.at ${at}`);
+    return missing(`EtcdBackup ${name} has no verified backup that matches spec.backupRef.at ${at}`);
   }
   const place = placeOf(backup.spec);
   const prefix = place && locationOf(backup.spec, { ...place, key: '' });
   if (prefix === undefined || !location.startsWith(prefix)) {
     return missing(
-      `${location} is not in the store that EtcdBackup ${name} names by now: give its storage type and path instead of spec.backupRef`,
+      `${location} is not in the store that EtcdBackup ${name} now uses: specify the storage type and path instead of spec.backupRef`,
     );
   }
   return { spec: backup.spec, key: location.slice(prefix.length), location };
@@ -53,7 +55,7 @@ function unchanged(
 ): RestoreObject | Obstacle {
   if (begun === undefined || 'reason' in object || object.location === begun) return object;
   return missing(
-    `EtcdRestore ${name} names ${object.location} by now, and the restore began with ${begun}: write that back, or delete the EtcdRestore, which brings the members before back, and make another one`,
+    `EtcdRestore ${name} now names ${object.location}, but the restore began with ${begun}: restore the previous value, or delete the EtcdRestore, which returns the cluster to its previous members, and create another one`,
   );
 }
 
@@ -62,7 +64,7 @@ function namedObject(restore: EtcdRestore['spec']): RestoreObject | Obstacle {
   if (type === undefined) return missing('neither spec.backupRef nor spec.backupStorageType names a backup');
   const spec = { storageType: type, ...blocksOf(restore) };
   const place = placeOf(spec);
-  if (place === undefined) return missing(`spec names no path of the form bucket/key for ${type}`);
+  if (place === undefined) return missing(`spec contains no path of the form bucket/key for ${type}`);
   return { spec, key: place.key, location: locationOf(spec, place) };
 }
 

@@ -25,7 +25,7 @@ const nobodyGoesOn: Check = ({ cluster, pods }) => {
   );
   if (strays.length === 0) return undefined;
   const names = strays.map(({ name }) => name).join(', ');
-  const message = `pod ${names} was made for a member of ${cluster.name} and has lost its owner reference: it is not stopped, and would go on beside what is restored; delete it`;
+  const message = `pod ${names} was created for a member of ${cluster.name} and has lost its owner reference: the operator does not stop it, and it would keep running beside the restored cluster; delete it`;
   return { reason: 'NameTaken', message };
 };
 
@@ -83,7 +83,7 @@ function otherFirst(observation: Situation, restore: RestoreOfCluster): Wait | u
 }
 
 function waitsFor(other: string, cluster: string): Wait {
-  const message = `EtcdRestore ${other} restores the cluster ${cluster} first; delete one of the two`;
+  const message = `EtcdRestore ${other} restores the cluster ${cluster} first; delete one of them`;
   return waits('AnotherRestore', message);
 }
 
@@ -98,7 +98,7 @@ function identityIsRecorded(observation: Situation): Wait | undefined {
   const found = status.incarnation === undefined ? rebuiltIdentity(observation) : undefined;
   // Nothing records an identity that nobody knows.
   if (found?.clusterId === undefined || found.incarnation.members.length === 0) return undefined;
-  return waits('StatusLost', `the status of ${name} was lost and is recorded again first`);
+  return waits('StatusLost', `the status of ${name} was lost and must be recorded again first`);
 }
 
 /** What the cluster itself says stands in the way of everything. */
@@ -115,7 +115,7 @@ function canBeAsked({ cluster, probes }: Situation): Refusal | undefined {
   if (denial === undefined) return undefined;
   return refused(
     'UsersWithoutTLS',
-    `the members of ${cluster.name} ask for a user that the operator is not (${denial}), so it could neither see what it restores nor take it back: write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+    `the members of ${cluster.name} reject the user of the operator (${denial}), so it could neither check the restore nor undo it: to restore into a new cluster, set spec.clusterTemplate with TLS.auto, and another name in spec.etcdCluster.name`,
   );
 }
 
@@ -128,27 +128,27 @@ function sourceFits(observation: Situation, source: RestoreSource): Refusal | un
     if (from === undefined || to === undefined || compareVersions(`${from}.0`, `${to}.0`) <= 0) continue;
     return refused(
       'VersionTooOld',
-      `the backup comes from etcd ${newer}, and ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
+      `the backup is from etcd ${newer}, but ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
     );
   }
   if (source.authEnabled === true && cluster.config.TLS === undefined) {
     return refused(
       'UsersWithoutTLS',
-      `the backup has authentication switched on, and ${cluster.name} has no TLS: without a certificate of a user with the role root the operator could not ask its members any more; write spec.clusterTemplate with TLS.auto, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+      `the backup has authentication enabled, but ${cluster.name} has no TLS: without a certificate of a user with the role root the operator would lose access to its members; to restore into a new cluster, set spec.clusterTemplate with TLS.auto, and another name in spec.etcdCluster.name`,
     );
   }
   const { quotaBackendBytes: quota } = cluster.config.etcd;
   if (source.snapshotSize >= quota) {
     return refused(
       'QuotaTooSmall',
-      `the database of the backup has ${source.snapshotSize} bytes, and the members of ${cluster.name} take ${quota} (spec.etcd.quotaBackendBytes): they would refuse the first write; raise the quota, and then have this EtcdRestore looked at again`,
+      `the database of the backup has ${source.snapshotSize} bytes, but the quota of ${cluster.name} is ${quota} (spec.etcd.quotaBackendBytes), so the members would refuse all writes; raise the quota, then send this EtcdRestore the signal resync`,
     );
   }
   const storage = cluster.status.storage ?? storageFor(observation);
   if (storage.kind === 'EmptyDir') {
     return refused(
       'NoVolumes',
-      `${cluster.name} keeps its data in its pods; a backup is restored onto volumes only: write spec.clusterTemplate with storage.volumeClaimTemplate, and another name into spec.etcdCluster.name, to restore into a new cluster`,
+      `${cluster.name} stores its data in its pods, but a backup can only be restored onto volumes: to restore into a new cluster, set spec.clusterTemplate with storage.volumeClaimTemplate, and another name in spec.etcdCluster.name`,
     );
   }
   const size = parseQuantity(storage.size ?? '');
@@ -157,6 +157,6 @@ function sourceFits(observation: Situation, source: RestoreSource): Refusal | un
   if (size === undefined || size >= needed) return undefined;
   return refused(
     'VolumeTooSmall',
-    `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, and those of ${cluster.name} have ${storage.size}: raise the size in spec.storage.volumeClaimTemplate of the EtcdCluster, and then have this EtcdRestore looked at again`,
+    `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, but those of ${cluster.name} have ${storage.size}: raise the size in spec.storage.volumeClaimTemplate of the EtcdCluster, then send this EtcdRestore the signal resync`,
   );
 }

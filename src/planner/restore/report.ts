@@ -101,7 +101,7 @@ function wordOf(
   if (decision.kind !== 'waiting') return undefined;
   const word = wordOfCluster(observation.target);
   if (generationOf(observation) === (observation.restore.metadata.generation ?? 0)) return word;
-  return `${word ?? ''}; spec was changed after the restore had begun, which has no effect: delete this EtcdRestore and make another one if something else is to be restored`;
+  return `${word ?? ''}; the change of spec after the restore began has no effect: to restore something else, delete this EtcdRestore and create another one`;
 }
 
 /** What the workflow of the cluster does of it, or what keeps it from that. */
@@ -113,8 +113,8 @@ function wordOfCluster(target: Situation | undefined): string | undefined {
     return message === undefined ? step : `${step}: ${message}`;
   }
   if (isAsleep(target))
-    return `EtcdCluster ${target.cluster.name} sleeps, and the restore with it: set its spec.hibernated to false to go on`;
-  const wait = `wait for EtcdCluster ${target.cluster.name} to take it up`;
+    return `EtcdCluster ${target.cluster.name} is hibernated, so the restore waits: set its spec.hibernated to false to continue`;
+  const wait = `wait until EtcdCluster ${target.cluster.name} begins the restore`;
   const progress = conditions.find(({ type }) => type === 'Progressing');
   const isIdle = progress === undefined || progress.reason === 'AsSpecified';
   return isIdle ? wait : `${wait}; until then: ${progress.message}`;

@@ -122,11 +122,11 @@ function targetIsUsable({ restore, target }: RestoreObservation): Judgement | un
   if (target === undefined) {
     if (clusterTemplate?.storage?.emptyDir !== undefined) {
       const message =
-        'a backup is restored onto volumes only: write storage.volumeClaimTemplate instead of storage.emptyDir into spec.clusterTemplate';
+        'a backup can only be restored onto volumes: in spec.clusterTemplate, use storage.volumeClaimTemplate instead of storage.emptyDir';
       return refused('NoVolumes', message);
     }
     if (clusterTemplate !== undefined) return undefined;
-    const message = `there is no EtcdCluster ${namespace}/${etcdCluster.name}: create it, correct spec.etcdCluster.name, or say in spec.clusterTemplate what to make`;
+    const message = `EtcdCluster ${namespace}/${etcdCluster.name} does not exist: create it, correct spec.etcdCluster.name, or describe a new cluster in spec.clusterTemplate`;
     return waits('ClusterMissing', message);
   }
   if (target.cluster.deleting) {
@@ -134,7 +134,7 @@ function targetIsUsable({ restore, target }: RestoreObservation): Judgement | un
   }
   const madeBy = target.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
   if (clusterTemplate === undefined || madeBy === name) return undefined;
-  const message = `EtcdCluster ${etcdCluster.name} exists already, and spec.clusterTemplate asks for a new one: name another, or remove spec.clusterTemplate to restore in place`;
+  const message = `EtcdCluster ${etcdCluster.name} already exists, but spec.clusterTemplate requests a new one: use another name, or remove spec.clusterTemplate to restore in place`;
   return refused('ClusterExists', message);
 }
 

@@ -16,7 +16,7 @@ const RESTORE_STEPS = {
   /** Makes the cluster that the template describes, to be restored into. */
   createRestored: row<{ readonly cluster: string }>({
     timing: MOVES_DATA,
-    summary: ({ cluster }) => `create EtcdCluster ${cluster} of spec.clusterTemplate`,
+    summary: ({ cluster }) => `create EtcdCluster ${cluster} from spec.clusterTemplate`,
   }),
 };
 

@@ -446,7 +446,7 @@ describe('trouble', () => {
         Reason: 'the key is not accepted',
       });
       expect(conditions?.find(({ type }) => type === 'Succeeded')?.message).toBe(
-        `the key is not accepted; it is tried again at ${nextRun}`,
+        `the key is not accepted; the operator tries again at ${nextRun}`,
       );
       pauses.push((Date.parse(nextRun) - Date.parse(lastRun?.completedAt ?? '')) / 60_000);
       world.now = Date.parse(nextRun);

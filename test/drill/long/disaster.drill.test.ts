@@ -165,7 +165,7 @@ test('users, and no certificates: backed up with a Secret, not restored in place
     ...inPlace(open, status?.clusterID),
     backupRef: { name: 'of-users', at: 'Latest' },
   });
-  await restores.until('plain', ({ step }) => step?.includes('authentication switched on') === true);
+  await restores.until('plain', ({ step }) => step?.includes('authentication enabled') === true);
   await forget('plain');
   // What is compressed is not looked into: the restored member itself says it, and the old one comes back.
   await restores.begin('zipped', inPlace(open, status?.clusterID));

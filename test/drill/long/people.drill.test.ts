@@ -33,7 +33,7 @@ test.each([
         // Nothing that Kubernetes knows of has changed: a cluster at rest is looked at every minute.
         { timeoutMs: 120_000, otherwise: async () => JSON.stringify(await condition('Progressing')) },
       );
-      expect(said.message).toMatch(/^http:\/\/192\.0\.2\.1:2380 \([0-9a-f]+\) was added by hand/);
+      expect(said.message).toMatch(/^http:\/\/192\.0\.2\.1:2380 \([0-9a-f]+\) was added manually/);
       // More members are asked for: with a stranger there nothing is added or removed.
       await cluster.apply({ size: 4 });
       await poll(async () => {

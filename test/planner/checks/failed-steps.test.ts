@@ -42,7 +42,7 @@ describe('a pod whose labels may not be changed', () => {
     expect(plan(observation, failedWith('labelPods'))).toMatchObject({
       kind: 'blocked',
       reason: 'StepFailed',
-      message: 'an admission webhook refuses it; it is tried again by itself',
+      message: 'an admission webhook refuses it; the operator tries again',
     });
   });
 });

@@ -213,7 +213,7 @@ describe('the claim of one that is no member any more', () => {
     expect(plan(aRunningCluster({ claims }), {})).toMatchObject({
       operation: 'repairCluster',
       step: { kind: 'labelClaim', claim: name, annotations: { [ANNOTATION_REMOVAL]: null } },
-      plan: [{ summary: `take ${ANNOTATION_REMOVAL} off claim ${name}` }],
+      plan: [{ summary: `remove ${ANNOTATION_REMOVAL} from claim ${name}` }],
     });
   });
 });

@@ -232,7 +232,7 @@ describe('claims that lost their stamps together with the status', () => {
     expect(plan(observation, {})).toMatchObject({
       kind: 'blocked',
       reason: 'ClaimsUnstamped',
-      message: expect.stringContaining(`the annotation ${ANNOTATION_INCARNATION}=${TOKEN} back on it`),
+      message: expect.stringContaining(`the annotation ${ANNOTATION_INCARNATION}=${TOKEN};`),
     });
     expect(isTotalLoss(observation)).toBe(false);
     expect(isTotalLoss({ ...observation, claims: left.slice(0, 1), namesSeen: [] })).toBe(true);
@@ -246,7 +246,7 @@ describe('claims that lost their stamps together with the status', () => {
     expect(plan(observation, {})).toMatchObject({
       kind: 'blocked',
       reason: 'IdentityUnknown',
-      message: expect.stringContaining('claim example-0 bears the name of a member'),
+      message: expect.stringContaining('claim example-0 has the name of a member'),
     });
   });
 });

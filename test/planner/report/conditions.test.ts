@@ -353,7 +353,7 @@ describe('the other conditions', () => {
     const storage = { kind: 'EmptyDir', decidedBy: 'NoDefaultStorageClass' } as const;
     const spec = { storage: { volumeClaimTemplate: { spec: {} } } };
     const observation = anObservation({ cluster: aCluster({ spec, status: { storage } }) });
-    expect(report(observation)['Durable']?.[2]).toContain('volumes were asked for after that');
+    expect(report(observation)['Durable']?.[2]).toContain('spec.storage now requests volumes');
   });
 
   it('QuorumAtRisk counts a voter that was added by hand, of which nobody knows how it is', () => {
@@ -362,7 +362,7 @@ describe('the other conditions', () => {
     expect(report(withStranger(3))['QuorumAtRisk']).toEqual([
       'True',
       'NoMarginLeft',
-      '3 of 4 voters are known to be healthy, and 3 are needed; stranger: it was added by hand, nobody knows how it is',
+      '3 of 4 voters are known to be healthy, and 3 are needed; stranger: it was added manually, and its health is not known',
     ]);
     expect(report(withStranger(5))['QuorumAtRisk']).toBeUndefined();
   });

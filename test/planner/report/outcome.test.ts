@@ -35,7 +35,7 @@ const other: Decision = {
   operation: 'deleteCluster',
   step: { kind: 'removeFinalizer' },
   timing: ACTS,
-  plan: [{ kind: 'removeFinalizer', summary: 'let the resource go' }],
+  plan: [{ kind: 'removeFinalizer', summary: 'remove the finalizer' }],
 };
 
 interface Case {
@@ -133,7 +133,7 @@ describe('an operation that is not planned any more has not succeeded', () => {
       'Interrupted',
       /it is ModeSwitched/,
     ],
-    ['scaling that stopped short', { type: 'scaleCluster', spec: { size: 5 } }, 'Interrupted', /not there/],
+    ['scaling that stopped short', { type: 'scaleCluster', spec: { size: 5 } }, 'Interrupted', /goal was not reached/],
     [
       'scaling that something is in the way of',
       { type: 'scaleCluster', spec: { size: 5 }, decision: blocked('SpecInvalid') },
@@ -144,13 +144,13 @@ describe('an operation that is not planned any more has not succeeded', () => {
       'scaling that another one goes before',
       { type: 'scaleCluster', spec: { size: 5 }, decision: other },
       'Superseded',
-      /^deleteCluster goes first: let the resource go/,
+      /^deleteCluster goes first: remove the finalizer/,
     ],
     [
       'a replacement with a member too few',
       { type: 'replaceMember', world: fewer(2) },
       'Interrupted',
-      /not there/,
+      /goal was not reached/,
     ],
     [
       'scaling whose step failed',
@@ -177,13 +177,13 @@ describe('an operation that is not planned any more has not succeeded', () => {
       'a hand-over that was taken back',
       { type: 'moveLeader', goal: 'moveLeader example-1' },
       'Aborted',
-      /^moveLeader example-1 is not asked for any more$/,
+      /^moveLeader example-1 is no longer requested$/,
     ],
     [
       'restarts that were taken back',
       { type: 'rolloutCluster', goal: 'restart of all members' },
       'Aborted',
-      /^restart of all members is not asked for/,
+      /^restart of all members is no longer requested/,
     ],
     [
       'a rollout after which a member is not ready',
@@ -192,13 +192,13 @@ describe('an operation that is not planned any more has not succeeded', () => {
         world: { pods: [...podsOf('3.6.16').slice(0, 2), aPod({ name: 'example-2', ready: false })] },
       },
       'Interrupted',
-      /not there/,
+      /goal was not reached/,
     ],
     [
       'an upgrade that was taken back by its owner',
       { type: 'upgradeCluster', goal: '3.6.17', spec: { size: 3, version: '3.6.16' } },
       'RolledBack',
-      /^every member runs 3\.6\.16 again, and not 3\.6\.17$/,
+      /^every member runs 3\.6\.16 again instead of 3\.6\.17$/,
     ],
     [
       'an upgrade whose member did not come up',
@@ -219,13 +219,13 @@ describe('an operation that is not planned any more has not succeeded', () => {
         },
       },
       'RolledBack',
-      /^example-2 CrashLoopBackOff; example-2 was taken back$/,
+      /^example-2 CrashLoopBackOff; example-2 was rolled back$/,
     ],
     [
       'a restore that was given up',
       { type: 'restoreCluster', goal: 'monday', status: { incarnation: anIncarnation() } },
       'RolledBack',
-      /^monday was given up/,
+      /^monday was abandoned/,
     ],
   ])('%s', (_, given, outcome, message) => {
     const { before, written, last, operation } = after(given);

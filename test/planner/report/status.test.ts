@@ -260,7 +260,7 @@ describe('operations', () => {
       step: 'record incarnation example-0b7e6e34-1 with example-0, example-1, example-2',
       workflowID: `${CONTEXT.workflowId}/operation`,
       remaining: [
-        'create services, claims and pods of example-0, example-1, example-2',
+        'create Services, claims and pods of example-0, example-1, example-2',
         'wait until example-0, example-1, example-2 elect a leader',
         'record cluster id as elected',
         'create the client Service',
@@ -273,12 +273,15 @@ describe('operations', () => {
   it('go on with the time at which they began', () => {
     const { operation } = report(begun());
     expect(operation).toMatchObject({ type: 'createCluster', startedAt: LONG_AGO });
-    expect(operation?.step).toMatch(/^create services/);
+    expect(operation?.step).toMatch(/^create Services/);
   });
 
   it('that are held up stay, with what holds them up; the message goes when they go on', () => {
     const held = report(begun(), { paused: { by: 'me' } });
-    expect(held.operation).toEqual({ ...running, message: 'paused by me; send the signal resume to go on' });
+    expect(held.operation).toEqual({
+      ...running,
+      message: 'paused by me; send the signal resume to continue',
+    });
     expect(held.lastOperation).toBeUndefined();
     expect(report(begun({ operation: held.operation ?? running })).operation).not.toHaveProperty('message');
   });
@@ -310,7 +313,7 @@ describe('operations', () => {
   it('that failed go on with what failed', () => {
     const failed = { operation: 'createCluster', message: 'services is forbidden', retryAt: 0 };
     expect(report(begun(), { failed }).operation?.message).toBe(
-      'services is forbidden; it is tried again by itself',
+      'services is forbidden; the operator tries again',
     );
   });
 

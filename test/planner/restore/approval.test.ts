@@ -28,10 +28,10 @@ function stepOf(target: Observation): string | undefined {
 }
 
 it('is taken up by a cluster that has something else to do first', () => {
-  expect(stepOf(aRunningCluster())).toBe(`wait for EtcdCluster ${NAME} to take it up`);
+  expect(stepOf(aRunningCluster())).toBe(`wait until EtcdCluster ${NAME} begins the restore`);
 });
 
 it('waits for a cluster that was put to sleep, and says what wakes it', () => {
   const cluster = aCluster({ spec: { size: 3, hibernated: true }, status: aRunningStatus() });
-  expect(stepOf(anObservation({ cluster }))).toMatch(/sleeps.*spec\.hibernated to false/);
+  expect(stepOf(anObservation({ cluster }))).toMatch(/is hibernated.*spec\.hibernated to false/);
 });

@@ -47,14 +47,14 @@ it.each([
   ['no way at all', {}, undefined, 'neither spec.backupRef nor spec.backupStorageType'],
   ['an empty type', { backupStorageType: '' }, undefined, 'neither spec.backupRef nor'],
   ['no bucket', { backupStorageType: 'S3', s3: { path: 'k' } }, undefined, 'no path of the form bucket/key'],
-  ['nobody', { backupRef: { name: 'nobody' } }, undefined, 'there is no EtcdBackup shop/nobody'],
-  ['before the first', { backupRef: { name: 'nightly', at: 7 } }, NIGHTLY, 'no verified backup that fits'],
-  ['no time', { backupRef: { name: 'nightly', at: 'noon' } }, NIGHTLY, 'no verified backup that fits'],
+  ['nobody', { backupRef: { name: 'nobody' } }, undefined, 'EtcdBackup shop/nobody does not exist'],
+  ['before the first', { backupRef: { name: 'nightly', at: 7 } }, NIGHTLY, 'no verified backup that matches'],
+  ['no time', { backupRef: { name: 'nightly', at: 'noon' } }, NIGHTLY, 'no verified backup that matches'],
   [
     'a store that is another by now',
     { backupRef: { name: 'nightly' } },
     { ...NIGHTLY, spec: { storageType: 'S3', s3: { path: 'others/etcd', awsSecret: '' } } } as EtcdBackup,
-    'is not in the store that EtcdBackup nightly names by now',
+    'is not in the store that EtcdBackup nightly now uses',
   ],
   ['no history', { backupRef: { name: 'nightly' } }, { ...NIGHTLY, status: {} } as EtcdBackup, 'no verified'],
 ])('nothing for %s', (_, spec, backup, message) => {

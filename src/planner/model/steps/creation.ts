@@ -32,7 +32,7 @@ export const CREATION_STEPS = {
   }>({
     timing: ACTS,
     plannedAgain: false,
-    summary: ({ members }) => `create services, claims and pods of ${list(members)}`,
+    summary: ({ members }) => `create Services, claims and pods of ${list(members)}`,
   }),
   awaitQuorum: row<{ readonly token: string; readonly members: readonly string[] }>({
     timing: WAITS,
@@ -52,6 +52,6 @@ export const CREATION_STEPS = {
   sealMembers: row<{ readonly members: readonly SealedMember[] }>({
     timing: WAITS,
     plannedAgain: false,
-    summary: ({ members }) => `seal ${namesOf(members)}: never to start on an empty volume`,
+    summary: ({ members }) => `seal ${namesOf(members)}, so that they never start on an empty volume`,
   }),
 };

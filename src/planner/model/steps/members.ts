@@ -61,12 +61,12 @@ export const MEMBER_STEPS = {
   }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ member }) => `clear away what is left of ${member}`,
+    summary: ({ member }) => `delete the remaining pods and claims of ${member}`,
   }),
   moveLeader: row<{ readonly from: string; readonly to: string; readonly toId: string }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ from, to }) => `hand leadership from ${from} to ${to}`,
+    summary: ({ from, to }) => `move the leadership from ${from} to ${to}`,
   }),
   /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
   awaitQuiet: row<{
@@ -79,14 +79,13 @@ export const MEMBER_STEPS = {
     timing: WAITS,
     plannedAgain: false,
     summary: ({ before, because }) =>
-      `wait before ${before === undefined ? 'the upgrade ends' : `${before} is touched`}: ${because}`,
+      `wait before ${before === undefined ? 'the upgrade ends' : `${before} is restarted`}: ${because}`,
   }),
   /** Every member reads all its keys up to one revision; what comes of it is recorded (report/key-hashes.ts). */
   compareKeys: row<{ readonly members: readonly NamedObject[] }>({
     timing: MOVES_DATA,
     plannedAgain: true,
-    summary: ({ members }) =>
-      `compare the keys of ${namesOf(members)}: each reads all it has up to one revision (HashKV)`,
+    summary: ({ members }) => `compare the data of ${namesOf(members)} (HashKV)`,
   }),
   stopMember: row<{
     readonly member: string;

@@ -21,7 +21,7 @@ export const OBJECT_STEPS = {
   requestCertificates: row<{ readonly certificates: readonly string[] }>({
     timing: ACTS,
     plannedAgain: false,
-    summary: ({ certificates }) => `ask cert-manager for ${list(certificates)}`,
+    summary: ({ certificates }) => `request certificates ${list(certificates)} from cert-manager`,
   }),
   ensureObjects: row<{ readonly objects: readonly SharedObject[] }>({
     timing: ACTS,
@@ -38,18 +38,18 @@ export const OBJECT_STEPS = {
     timing: ACTS,
     plannedAgain: false,
     summary: ({ objects }) =>
-      `put back ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
+      `restore ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
   }),
   /** The finalizer and the annotations of the operator that the EtcdCluster lacks, by their names. */
   stampResource: row<{ readonly token: string; readonly lacking: readonly string[] }>({
     timing: ACTS,
     plannedAgain: false,
-    summary: ({ lacking }) => `put ${list(lacking)} back on the EtcdCluster`,
+    summary: ({ lacking }) => `restore ${list(lacking)} on the EtcdCluster`,
   }),
   removeFinalizer: row<object>({
     timing: ACTS,
     plannedAgain: false,
-    summary: () => 'let the resource go',
+    summary: () => 'remove the finalizer',
   }),
   expandClaim: row<{
     readonly claim: string;
@@ -60,7 +60,7 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTS,
     plannedAgain: false,
-    summary: ({ claim, from, size }) => `enlarge claim ${claim} from ${from} to ${size}`,
+    summary: ({ claim, from, size }) => `expand claim ${claim} from ${from} to ${size}`,
   }),
   /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
   labelClaim: row<ClaimLabels>({ timing: ACTS, plannedAgain: true, summary: labelSummary }),
@@ -75,13 +75,13 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ pods }) => `put labels back on ${namesOf(pods)}`,
+    summary: ({ pods }) => `restore the labels of ${namesOf(pods)}`,
   }),
   /** Clients are led to these pods again. */
   admitMembers: row<{ readonly pods: readonly NamedObject[] }>({
     timing: ACTS,
     plannedAgain: false,
-    summary: ({ pods }) => `lead clients to ${namesOf(pods)}`,
+    summary: ({ pods }) => `admit clients to ${namesOf(pods)}`,
   }),
   deletePods: row<{ readonly pods: readonly NamedObject[] }>({
     timing: WAITS,
@@ -92,7 +92,7 @@ export const OBJECT_STEPS = {
   forceDeletePods: row<{ readonly pods: readonly NamedObject[]; readonly because: string }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ pods, because }) => `take away ${namesOf(pods)} without their nodes: ${because}`,
+    summary: ({ pods, because }) => `force the deletion of ${namesOf(pods)}: ${because}`,
   }),
 };
 
@@ -110,8 +110,8 @@ function labelSummary({ claim, labels, annotations }: ClaimLabels): string {
     ),
   );
   const said = [
-    ...(put.length === 0 ? [] : [`put ${list(put)} on`]),
-    ...(taken.length === 0 ? [] : [`take ${list(taken)} off`]),
+    ...(put.length === 0 ? [] : [`add ${list(put)} to`]),
+    ...(taken.length === 0 ? [] : [`remove ${list(taken)} from`]),
   ];
   return `${said.join(' and ')} claim ${claim}`;
 }

@@ -21,7 +21,7 @@ export const RESTORE_STEPS = {
   fenceMembers: row<{ readonly pods: readonly NamedObject[] }>({
     timing: WAITS,
     plannedAgain: true,
-    summary: ({ pods }) => `close the client Service and stop ${namesOf(pods) || 'nobody'}`,
+    summary: ({ pods }) => `withdraw all clients and stop ${namesOf(pods) || 'no pods'}`,
   }),
   /** From then on the cluster is another one. What it was is kept. */
   switchIncarnation: row<{
@@ -43,25 +43,24 @@ export const RESTORE_STEPS = {
   fillVolume: row<Seeding>({
     timing: MOVES_DATA,
     plannedAgain: true,
-    summary: ({ member }) => `bring the backup onto the volume of ${member}`,
+    summary: ({ member }) => `copy the backup to the volume of ${member}`,
   }),
   /** Makes a database of it. */
   unpackBackup: row<Seeding>({
     timing: WAITS,
     plannedAgain: true,
-    summary: ({ member }) => `make the database of ${member} of it`,
+    summary: ({ member }) => `restore the database of ${member} from the backup`,
   }),
   /** Of members that are none any more: the snapshot has brought them. Ids in hexadecimal. */
   disarmAlarms: row<{ readonly alarms: readonly StaleAlarm[] }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ alarms }) =>
-      `take back ${list(alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`,
+    summary: ({ alarms }) => `disarm ${list(alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`,
   }),
   startSeed: row<Seeding & { readonly claimUid: string }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ member }) => `start ${member} alone on the restored data`,
+    summary: ({ member }) => `start ${member} alone with the restored data`,
   }),
   /** Every volume is proved lost: makes an EtcdRestore of the newest verified backup, which is of this time and revision. */
   requestRestore: row<{
@@ -73,18 +72,18 @@ export const RESTORE_STEPS = {
     timing: ACTS,
     plannedAgain: true,
     summary: ({ name, backup, time }) =>
-      `restore the backup of ${time} that EtcdBackup ${backup} made, by EtcdRestore ${name}`,
+      `create EtcdRestore ${name} to restore the backup of ${time} that EtcdBackup ${backup} made`,
   }),
   concludeRestore: row<{ readonly restore: RestoreIdentity }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ restore }) => `record that EtcdRestore ${restore.name} is done`,
+    summary: ({ restore }) => `record that EtcdRestore ${restore.name} has succeeded`,
   }),
   /** It has failed, and is not begun again. */
   abandonRestore: row<{ readonly restore: RestoreIdentity; readonly because: string }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ restore, because }) => `record that EtcdRestore ${restore.name} is given up: ${because}`,
+    summary: ({ restore, because }) => `record that EtcdRestore ${restore.name} is abandoned: ${because}`,
   }),
   /** What was before is recorded again. The claims are those of the member that it was restored onto. */
   revertRestore: row<{
@@ -96,6 +95,6 @@ export const RESTORE_STEPS = {
   }>({
     timing: ACTS,
     plannedAgain: true,
-    summary: ({ restore }) => `bring back what was before EtcdRestore ${restore.name}`,
+    summary: ({ restore }) => `return to the state before EtcdRestore ${restore.name}`,
   }),
 };

@@ -24,7 +24,7 @@ export const UPGRADE_STEPS = {
   }>({
     timing: ACTS,
     plannedAgain: false,
-    summary: ({ backup, because }) => `ask EtcdBackup ${backup} for a backup before ${because}`,
+    summary: ({ backup, because }) => `request a backup from EtcdBackup ${backup} before ${because}`,
   }),
   /** Until a run of the EtcdBackup that began since then has ended, well or not. */
   awaitBackup: row<{ readonly backup: string; readonly uid: string; readonly asked: string }>({
@@ -42,6 +42,6 @@ export const UPGRADE_STEPS = {
   awaitAgreement: row<{ readonly members: readonly string[]; readonly minor: string }>({
     timing: WAITS,
     plannedAgain: false,
-    summary: ({ minor }) => `wait until cluster and data have arrived in ${minor}`,
+    summary: ({ minor }) => `wait until the cluster version and the storage version are ${minor}`,
   }),
 };

@@ -58,7 +58,7 @@ export function noteOnBackup(observation: Situation): readonly string[] {
   const { snapshotBefore } = observation.cluster.config.upgrade;
   if (snapshotBefore === 'Never') return [];
   const newest = latestBackup(observation.backups ?? [])?.newest;
-  if (newest !== undefined) return [`newest verified backup: ${newest.location} of ${newest.time}`];
+  if (newest !== undefined) return [`newest verified backup: ${newest.location} from ${newest.time}`];
   return placeOf(observation) === undefined ? ['no backup: no EtcdBackup refers to this cluster'] : [];
 }
 

@@ -33,7 +33,7 @@ describe('deletion', () => {
           summary: 'delete pods example-0, example-1, example-2 and wait until they are gone',
         },
         { kind: 'releaseClaims', summary: 'delete claims example-0, example-1, example-2' },
-        { kind: 'removeFinalizer', summary: 'let the resource go' },
+        { kind: 'removeFinalizer', summary: 'remove the finalizer' },
       ],
     });
   });

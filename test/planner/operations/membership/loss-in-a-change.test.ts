@@ -90,7 +90,9 @@ describe('a size that is asked for in the middle of an upgrade', () => {
   };
 
   it('waits for its end, which is said', () => {
-    expect(told(3)).toMatch(/spec\.size is 3, and there are 5 members: taken up when the upgrade has ended/);
+    expect(told(3)).toMatch(
+      /spec\.size is 3, but there are 5 members: the size is changed when the upgrade has ended/,
+    );
     expect(told(SIZE)).not.toMatch(/spec\.size/);
   });
 });

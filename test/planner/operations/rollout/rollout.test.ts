@@ -336,7 +336,7 @@ describe('a larger volume', () => {
   };
 
   it('is asked for, claim by claim', () => {
-    expect(steps(grown({}))).toEqual(NAMES.map(name => `enlarge claim ${name} from 1Gi to 2Gi`));
+    expect(steps(grown({}))).toEqual(NAMES.map(name => `expand claim ${name} from 1Gi to 2Gi`));
   });
   it.each([
     { what: 'its class does not grow', given: { expandable: false } },
