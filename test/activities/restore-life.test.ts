@@ -234,7 +234,7 @@ describe('a restore that may not begin', () => {
     world.seedBare(snapshotBytes(boltFile('3.7.0')));
     await world.settle();
     expect(world.restore.source).toMatchObject({ storageVersion: '3.7.0' });
-    expect(world.restore.step).toContain('comes from etcd 3.7.0');
+    expect(world.restore.step).toContain('is from etcd 3.7.0');
     expect(world.names('Pod')).toEqual(OLD);
   });
 

@@ -290,7 +290,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
         'stuck.some(({ finalizers = [] }) => finalizers.length > 0)',
         "not ('obstacle' in answer)",
       ],
-      OBJECT_STEPS: ['({ pods, because }) => `take away ${namesOf(pods)} without their nodes: ${because}`'],
+      OBJECT_STEPS: ['({ pods, because }) => `force the deletion of ${namesOf(pods)}: ${because}`'],
     },
   ),
   ...exempt('Secrets whose names are taken: test/planner/checks/failed-steps.test.ts', {

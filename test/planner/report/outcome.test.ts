@@ -133,7 +133,12 @@ describe('an operation that is not planned any more has not succeeded', () => {
       'Interrupted',
       /it is ModeSwitched/,
     ],
-    ['scaling that stopped short', { type: 'scaleCluster', spec: { size: 5 } }, 'Interrupted', /goal was not reached/],
+    [
+      'scaling that stopped short',
+      { type: 'scaleCluster', spec: { size: 5 } },
+      'Interrupted',
+      /goal was not reached/,
+    ],
     [
       'scaling that something is in the way of',
       { type: 'scaleCluster', spec: { size: 5 }, decision: blocked('SpecInvalid') },
