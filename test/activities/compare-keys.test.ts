@@ -112,7 +112,7 @@ describe('members whose hashes take 30 seconds each', LONG, () => {
     });
     await expect(comparing).rejects.toMatchObject({
       type: 'PreconditionChanged',
-      message: expect.stringContaining('example-1 was restarted or stopped while it hashed its keys'),
+      message: expect.stringContaining('example-1 was restarted or stopped while it computed its hash'),
     });
     while (slow.waiting.size > 0) {
       slow.answer();

@@ -82,7 +82,7 @@ describe('why a pod does not start', () => {
       { phase: 'Failed', reason: 'Evicted', message: 'the node was low on memory' },
       { reason: 'Evicted', message: 'the node was low on memory' },
     ],
-    ['it failed without a word', { phase: 'Failed' }, { reason: 'Failed', message: '' }],
+    ['it failed without a message', { phase: 'Failed' }, { reason: 'Failed', message: '' }],
     [
       'its image cannot be pulled: one text, whatever turn the kubelet is at',
       waiting('ErrImagePull', 'rpc error: code = NotFound desc = ...'),

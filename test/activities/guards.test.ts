@@ -109,7 +109,7 @@ describe('the identity of a cluster', () => {
     const token = world.cluster.status.incarnation?.token ?? '';
     const [record] = CREATION;
     if (record === undefined) throw new Error('no step');
-    await expectRefused(world, record, `incarnation ${token} is recorded already`);
+    await expectRefused(world, record, `incarnation ${token} is already recorded`);
     expect(world.cluster.status.incarnation?.token).toBe(token);
   });
 
@@ -117,20 +117,20 @@ describe('the identity of a cluster', () => {
     const world = await recorded();
     const token = world.cluster.status.incarnation?.token ?? '';
     const step = { ...BOOTSTRAP, token };
-    await expectRefused(world, BOOTSTRAP, `incarnation ${OTHER} is not the recorded one`);
+    await expectRefused(world, BOOTSTRAP, `incarnation ${OTHER} is not the recorded incarnation`);
     await expectRefused(
       world,
       { ...step, members: ['example-7'] },
-      `example-7 is no member of incarnation ${token}`,
+      `example-7 is not a member of incarnation ${token}`,
     );
     setStatus(world, { clusterID: 'c0ffee' });
-    await expectRefused(world, step, 'cluster id c0ffee is recorded: nothing bootstraps any more');
+    await expectRefused(world, step, 'cluster id c0ffee is already recorded: no member is bootstrapped');
     expect(world.names('Pod')).toEqual([]);
   });
 
   it('decides whether the client Service opens', async () => {
     const world = await recorded();
-    await expectRefused(world, OPEN, 'no cluster id is recorded: the client Service stays closed');
+    await expectRefused(world, OPEN, 'no cluster id is recorded: the client Service is not created');
   });
 
   it('is only recorded as a quorum tells it now', async () => {
@@ -146,21 +146,21 @@ describe('the identity of a cluster', () => {
     await expectRefused(
       world,
       { ...step, clusterId: 'beef' },
-      'the recorded identity is not the one that beef was planned for',
+      'the recorded identity has changed since beef was planned',
     );
     world.kube.mutate(world.resource, object => {
       delete (object['status'] as { clusterID?: string }).clusterID;
     });
-    await expectRefused(world, { ...step, clusterId: 'beef' }, 'no quorum of cluster beef answers any more');
+    await expectRefused(world, { ...step, clusterId: 'beef' }, 'no quorum of cluster beef answers');
     await expectRefused(
       world,
       { ...step, token: OTHER },
-      `the recorded identity is not the one that ${clusterID} was planned for`,
+      `the recorded identity has changed since ${clusterID} was planned`,
     );
     world.etcd.set('10.0.0.1', 'isolated');
     world.etcd.set('10.0.0.2', 'isolated');
     world.kubelet.settle();
-    await expectRefused(world, step, `no quorum of cluster ${clusterID} answers any more`);
+    await expectRefused(world, step, `no quorum of cluster ${clusterID} answers`);
     expect(world.cluster.status.clusterID).toBeUndefined();
   });
 });
@@ -174,7 +174,7 @@ describe('a member is only started again', () => {
     world.kubelet.settle();
     return { world, step: { kind: 'restartMember', token, member: 'example-1', claimUid } };
   }
-  const refusal = 'claim example-1 is not the one that the member had';
+  const refusal = 'claim example-1 is not the claim that the member used';
 
   it('on the very claim that it had', async () => {
     const { world, step } = await scene();
@@ -190,11 +190,15 @@ describe('a member is only started again', () => {
 
   it('in its own incarnation, with the cluster id recorded', async () => {
     const { world, step } = await scene();
-    await expectRefused(world, { ...step, token: OTHER }, `incarnation ${OTHER} is not the recorded one`);
+    await expectRefused(
+      world,
+      { ...step, token: OTHER },
+      `incarnation ${OTHER} is not the recorded incarnation`,
+    );
     world.kube.mutate(world.resource, object => {
       delete (object['status'] as { clusterID?: string }).clusterID;
     });
-    await expectRefused(world, step, `incarnation ${step.token} is not the recorded one`);
+    await expectRefused(world, step, `incarnation ${step.token} is not the recorded incarnation`);
   });
 
   it('in the version that the cluster runs, whatever the specification asks for', async () => {
@@ -226,7 +230,7 @@ describe('an object that stands under the name of ours', () => {
     const token = world.cluster.status.incarnation?.token ?? '';
     await expect(world.perform({ ...BOOTSTRAP, token })).rejects.toMatchObject({
       type: 'PreconditionChanged',
-      message: `${kind} shop/${metadata.name} exists and belongs to something else; remove or rename it`,
+      message: `${kind} shop/${metadata.name} exists and is not owned by this EtcdCluster; delete or rename it`,
     });
     expect(world.kube.peek({ ...object, ...metadata })).toEqual(stored);
   });
@@ -244,7 +248,7 @@ describe('an object that stands under the name of ours', () => {
     await expectRefused(
       world,
       { kind: 'restartMember', token, member: 'example-1', claimUid },
-      'Pod shop/example-1 exists and belongs to something else; remove or rename it',
+      'Pod shop/example-1 exists and is not owned by this EtcdCluster; delete or rename it',
     );
   });
 
@@ -328,7 +332,7 @@ describe('the steps of a deletion', () => {
     await world.kube
       .as('kubectl')
       .patch(world.resource, { spec: { storage: { retain: 'Retain' } } }, { type: 'merge' });
-    await expectRefused(world, step, 'spec.storage.retain says Retain: claims stay');
+    await expectRefused(world, step, 'spec.storage.retain is Retain: claims are kept');
   });
 
   it('remove the finalizer only without pods, and only our hold on it', async () => {

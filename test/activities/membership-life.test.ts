@@ -116,7 +116,7 @@ describe('scaling', LONG, () => {
         await lose(world, lost);
     });
     const begun = world.now;
-    await expect(world.perform(decision.step)).rejects.toThrow(/no member is to be added now/);
+    await expect(world.perform(decision.step)).rejects.toThrow(/adding a member is no longer planned/);
     // The clock goes on by a second with every look.
     expect(world.now - begun).toBeLessThan(5_000);
     expect(world.etcd.clusters[0]?.rows).toHaveLength(3);

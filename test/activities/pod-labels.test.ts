@@ -43,7 +43,7 @@ describe.each(STORAGES)('a member that keeps its data %s', (_, storage) => {
     });
     expect(world.cluster.status.ready).toBe('3/3');
     expect(world.events.map(({ message }) => message)).toContain(
-      `put back app, etcd_cluster on pod ${VICTIM}`,
+      `restored app, etcd_cluster on pod ${VICTIM}`,
     );
   });
 

@@ -278,6 +278,8 @@ describe('a rescue from a total loss', () => {
     world.adopt(name);
     await world.deleteRestore();
     world.request({ etcdCluster: { name: 'other' } }, name);
-    await expect(world.step()).rejects.toThrow(`EtcdRestore shop/${name} exists and is about something else`);
+    await expect(world.step()).rejects.toThrow(
+      `EtcdRestore shop/${name} exists and has a different specification`,
+    );
   });
 });

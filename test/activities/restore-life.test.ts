@@ -286,7 +286,7 @@ describe('a restore that may not begin', () => {
     world.seedBackup({ verified: '' });
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
-    expect(world.restore.reason).toContain('was not found good');
+    expect(world.restore.reason).toContain('records that its verification failed');
     expect(world.names('Pod')).toEqual(OLD);
   });
 
@@ -377,7 +377,7 @@ describe('every volume is lost', () => {
     expect(world.cluster.status.members?.ready).toEqual(NEW);
     const told = world.events.find(({ reason }) => reason === 'RestoringAfterTotalLoss');
     expect(told?.message).toContain(
-      'the backup of 2026-11-21T09:00:00Z; what was written after that and above revision 42 is lost',
+      'the backup of 2026-11-21T09:00:00Z; data written after that and above revision 42 is lost',
     );
   });
 
@@ -452,7 +452,7 @@ describe('a restore that is aborted', () => {
     expect(world.names('PersistentVolumeClaim')).toEqual(OLD);
     const told = world.events.find(({ reason }) => reason === 'RestoreAbandoned');
     expect(told?.message).toBe(
-      'back was given up, its EtcdRestore was deleted; what was before is brought back',
+      'back was abandoned, its EtcdRestore was deleted; the previous state is restored',
     );
   });
 

@@ -173,7 +173,7 @@ describe('a restore that nobody has to confirm, for all is lost,', () => {
     if (decision.kind !== 'operate') throw new Error(decision.kind);
     await world.bringBack('example-1');
     const before = world.snapshot();
-    await expect(world.perform(decision.step)).rejects.toThrow(`${kind} is not done`);
+    await expect(world.perform(decision.step)).rejects.toThrow(`${kind} is not performed`);
     expect(world.snapshot()).toBe(before);
     await expectUntouched(world, clusterID);
     expect(world.names('Pod')).toEqual(['example-1']);

@@ -275,7 +275,7 @@ describe('objects that somebody edited', LONG, () => {
       selector: { matchLabels: { app: 'etcd', etcd_cluster: 'example' } },
     });
     expect(world.events.map(event => event.message)).toContain(
-      'put back Service example-client: spec.type changed',
+      'restored Service example-client: spec.type changed',
     );
   });
 
@@ -365,7 +365,7 @@ describe('volumes', LONG, () => {
     expect(world.cluster.status.storage?.size).toBe('2Gi');
     expect(condition(world, 'StorageResized')).toMatchObject({ status: 'True', reason: 'SizeReached' });
     expect(uids(world)).toEqual(before);
-    expect(world.events.map(event => event.message)).toContain('claim example-1 is enlarged from 1Gi to 2Gi');
+    expect(world.events.map(event => event.message)).toContain('claim example-1 is expanded from 1Gi to 2Gi');
   });
 
   it('of a class that does not grow stay as they are, and it is said', async () => {

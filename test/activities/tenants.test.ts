@@ -117,6 +117,6 @@ it('a claim of a member is not lent to a backup: it would keep the member from i
   const deps = { kube, now: () => 0, image: async () => 'operator:test', memory: new StoreMemory() };
   const owner = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'u-1' } as const;
   const opened = new ActivityEnvironment().run(() => openClaim(deps, owner, { claim: 'example-0' }));
-  await expect(opened).rejects.toThrow('PersistentVolumeClaim shop/example-0 is the volume of a member');
+  await expect(opened).rejects.toThrow('PersistentVolumeClaim shop/example-0 belongs to a member');
   expect([...kube.all('Pod'), ...kube.all('Secret')]).toEqual([]);
 });

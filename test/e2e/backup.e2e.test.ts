@@ -116,7 +116,7 @@ describe('into object stores', () => {
       });
       const { status } = await ended('damaged', 'Failed');
       expect(status).toMatchObject({ succeeded: false, history: [{ verified: '' }] });
-      expect(status?.Reason).toContain('s3://bucket/etcd/damaged is kept and not verified');
+      expect(status?.Reason).toContain('s3://bucket/etcd/damaged is kept without verification');
       expect(status).not.toHaveProperty('lastVerifiedRestore');
     } finally {
       await store.stop();
@@ -252,6 +252,6 @@ describe('into a claim', () => {
     });
     const { status } = await ended('lost', 'Failed');
     expect(status).toMatchObject({ succeeded: false, phase: 'Failed' });
-    expect(status?.Reason).toContain('there is no PersistentVolumeClaim backup/nowhere');
+    expect(status?.Reason).toContain('PersistentVolumeClaim backup/nowhere does not exist');
   }, 120_000);
 });

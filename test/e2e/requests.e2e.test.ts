@@ -63,7 +63,7 @@ describe('the query plan', () => {
     'answers with %s what comes next, also when nothing does',
     async flag => {
       // Members that were late to start are still to be sealed when the cluster is healthy.
-      await poll(async () => (await query(flag, 'plan')).includes('nothing is to be done'), WAIT);
+      await poll(async () => (await query(flag, 'plan')).includes('nothing to do'), WAIT);
     },
   );
 });

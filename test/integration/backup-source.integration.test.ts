@@ -67,11 +67,11 @@ test('of several endpoints it is the one with the highest revision; silent ones 
 test('of an address outside nothing is told but that it is not reachable, and without an administrator’s word not even that', async () => {
   const etcdEndpoints = ['http://127.0.0.1:1'];
   expect(await chosen({ etcdEndpoints })).toBe(
-    'no member can be asked for a snapshot: 127.0.0.1:1 is not reachable',
+    'no member can provide a snapshot: 127.0.0.1:1 is not reachable',
   );
   const { endpointsAllowed: _, ...strict } = real;
   const refused = openSource(strict, backup({ etcdEndpoints })).catch((error: Error) => error.message);
-  expect(await refused).toContain('is neither a Service with pods of namespace shop nor such a pod');
+  expect(await refused).toContain('is neither a Service with pods in namespace shop nor a pod in it');
 });
 
 describe('an etcd with certificates and users', () => {
@@ -132,8 +132,12 @@ describe('an etcd with certificates and users', () => {
 
   test.each([
     ['clientTLSSecret', { authSecret: 'root' }, /spec\.clientTLSSecret/],
-    ['authSecret', { clientTLSSecret: 'client' }, /no member can be asked for a snapshot/],
-    ['the right password', { clientTLSSecret: 'client', authSecret: 'mistyped' }, /no member can be asked/],
+    ['authSecret', { clientTLSSecret: 'client' }, /no member can provide a snapshot/],
+    [
+      'the right password',
+      { clientTLSSecret: 'client', authSecret: 'mistyped' },
+      /no member can provide a snapshot/,
+    ],
     ['a Secret that exists', { clientTLSSecret: 'client', authSecret: 'nowhere' }, /nowhere does not exist/],
   ])('is not without %s, and no secret is told', async (_what, spec, message) => {
     const said = await chosen({ etcdEndpoints: [url], ...spec });

@@ -46,18 +46,18 @@ describe('approve', () => {
     const script = approvedRepair();
     const entity = await bench.follow(script);
     await expect(entity.update('approve', { ...APPROVAL, ids: ['another'] })).rejects.toThrow(
-      `nothing waits for this approval: the plan asks for ${JSON.stringify(CONSENT)}`,
+      `nothing waits for this approval: the plan needs ${JSON.stringify(CONSENT)}`,
     );
     await expect(entity.update('approve', { ...APPROVAL, operation: 'upgradeCluster' })).rejects.toThrow(
       'nothing waits for this approval',
     );
     await expect(entity.update('approve', { ...APPROVAL, by: '' })).rejects.toThrow(
-      '"by" must say who approves',
+      '"by" must name the person who approves',
     );
     script.remaining = [];
     await entity.changed();
-    await until(async () => (await entity.plan()).next.startsWith('nothing is to be done'));
-    await expect(entity.update('approve', APPROVAL)).rejects.toThrow('the plan asks for none');
+    await until(async () => (await entity.plan()).next.startsWith('nothing to do'));
+    await expect(entity.update('approve', APPROVAL)).rejects.toThrow('the plan needs no approval');
     expect(script.performed).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ it('makes a backup when a person asks for one, once for each time', async () => 
   const entity = await BackupEntity.on(bench, { backupPolicy: { backupIntervalInSecond: 3600 } });
   await entity.changed();
   await entity.came('Succeeded');
-  expect(await entity.handle.executeUpdate('backup', { args: [{ by: 'ana' }] })).toBe('a backup begins');
+  expect(await entity.handle.executeUpdate('backup', { args: [{ by: 'ana' }] })).toBe('a backup is starting');
   await until(() => entity.world.objects.length === 2);
   await entity.quiet();
   expect(entity.world.status.lastRun).toMatchObject({ requestedBy: 'ana', outcome: 'Succeeded' });
@@ -43,7 +43,7 @@ it('makes a backup when a person asks for one, once for each time', async () => 
 it('ends a backup that a person aborts, in the middle of its snapshot', async () => {
   const { entity, release } = await held();
   expect(await entity.handle.executeUpdate('abort', { args: [{ by: 'ana', reason: 'too slow' }] })).toBe(
-    'takeBackup is ended',
+    'takeBackup is aborted',
   );
   await entity.came('Aborted');
   release();

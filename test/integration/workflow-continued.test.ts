@@ -36,7 +36,7 @@ describe('a run that continues as new', () => {
       ]);
       expect([answer, pause]).toEqual([
         `done for round ${round}`,
-        round % 2 === 0 ? 'paused: no further step is taken' : 'resumed',
+        round % 2 === 0 ? 'paused: no further step is performed' : 'resumed',
       ]);
       runs.add((await entity.handle.describe()).runId);
     }

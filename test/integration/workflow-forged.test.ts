@@ -55,7 +55,7 @@ describe('the workflow of a cluster goes on', () => {
     ];
     for (const sent of forged) await entity.handle.signal('progress', sent);
     await entity.quiet();
-    expect((await entity.plan()).next).toMatch(/^nothing is to be done/);
+    expect((await entity.plan()).next).toMatch(/^nothing to do/);
     script.plan('createCluster', CREATION);
     await entity.changed();
     await until(() => script.remaining.length === 0);
@@ -87,7 +87,7 @@ describe('the workflow of a cluster goes on', () => {
     await bench.client.activity.complete({ workflowId: entity.id, activityId: await pending() }, 'done');
     script.beforeLook = async () => {};
     release();
-    await until(async () => (await entity.plan()).next.startsWith('nothing is to be done'));
+    await until(async () => (await entity.plan()).next.startsWith('nothing to do'));
   });
 
   it('and answers queries to which somebody gives what cannot be read', async () => {

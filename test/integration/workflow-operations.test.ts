@@ -102,7 +102,7 @@ describe('a step that takes no effect', () => {
     const entity = await bench.follow(script);
     await until(() => script.actors.at(-1)?.failed !== undefined);
     expect(script.actors.at(-1)?.failed?.message).toBe(
-      '"create the client Service" was done 5 times and is still to be done',
+      '"create the client Service" was performed 5 times without reaching its goal',
     );
     expect(script.started.filter(kind => kind === 'ensureObjects')).toHaveLength(5);
     script.stubborn.clear();
@@ -200,7 +200,7 @@ describe('pause', () => {
     const entity = await bench.follow(script);
     await entity.quiet();
     expect(await entity.handle.executeUpdate('pause', { args: [{ by: 'me' }] })).toBe(
-      'paused: no further step is taken',
+      'paused: no further step is performed',
     );
     script.plan('createCluster', CREATION);
     await entity.changed();

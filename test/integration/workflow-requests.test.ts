@@ -32,7 +32,9 @@ describe('a request', () => {
     await entity.changed();
     await entity.quiet();
     expect((await entity.status()).requests).toEqual([{ ...REQUEST, ids: ['8e9e05c5'] }]);
-    await expect(entity.update('replaceMember', ASKED)).rejects.toThrow('ana asked for the same already');
+    await expect(entity.update('replaceMember', ASKED)).rejects.toThrow(
+      'ana has already sent the same request',
+    );
     script.judge = ({ id }) => ({ id, outcome: 'done', message: 'replaced' });
     await entity.changed();
     await until(async () => (await entity.status()).requests === undefined);
@@ -43,7 +45,9 @@ describe('a request', () => {
     const entity = await bench.follow(script);
     script.judge = ({ id }) => ({ id, outcome: 'refused', message: 'example-1 is no member' });
     await expect(entity.update('replaceMember', ASKED)).rejects.toThrow('example-1 is no member');
-    await expect(entity.update('moveLeader', { to: 'example-1' })).rejects.toThrow('"by" must say who asks');
+    await expect(entity.update('moveLeader', { to: 'example-1' })).rejects.toThrow(
+      '"by" must name the person who asks',
+    );
     await expect(entity.update('moveLeader', { by: 'ana' })).rejects.toThrow('"to" is missing');
     await expect(entity.update('restart', { by: 'ana', member: 7 })).rejects.toThrow('must be the name');
     for (const nonsense of [null, 'now', 7, { member: {} }]) await entity.handle.signal('restart', nonsense);
@@ -77,7 +81,7 @@ describe('a request', () => {
     await entity.quiet();
     script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['uid'], message: 'accepted' });
     await entity.update('restart', { by: 'ana' });
-    expect(await entity.update('abort', { by: 'ana' })).toBe('taken back: restart');
+    expect(await entity.update('abort', { by: 'ana' })).toBe('revoked: restart');
     expect(await entity.update('abort', { by: 'ana' })).toBe('nothing to abort: no operation is running');
     expect((await entity.status()).requests).toBeUndefined();
   });
@@ -88,7 +92,7 @@ describe('a request', () => {
     script.consent = { operation: 'repairCluster', ids: ['8e9e05c5'] };
     const entity = await bench.follow(script);
     await until(async () => (await entity.plan()).approve !== undefined);
-    expect(await entity.update('abort', { by: 'ana' })).toMatch(/^repairCluster is not done until/);
+    expect(await entity.update('abort', { by: 'ana' })).toMatch(/^repairCluster does not run until/);
     await until(() => script.actors.at(-1)?.aborted !== undefined);
     expect(script.actors.at(-1)?.aborted).toEqual({ operation: 'repairCluster', generation: 1, by: 'ana' });
   });

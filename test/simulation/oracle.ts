@@ -33,7 +33,7 @@ export function forbidden(
     case 'bootstrapMembers':
       return faultOfBootstrap(look, step);
     case 'recordIncarnation':
-      // What is recorded already is no beginning.
+      // What is already recorded is no beginning.
       return step.clusterId === undefined && cluster.status.incarnation?.token !== step.incarnation.token
         ? faultOfBeginning(look)
         : undefined;

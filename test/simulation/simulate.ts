@@ -175,7 +175,7 @@ function obey(world: SimWorld): void {
   const [ran] = [...world.etcd.disks.values()].map(disk => disk.ran).filter(version => version !== '');
   if (invariants.recordedAt === undefined && ran !== undefined) world.edit({ version: ran });
   if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
-  const isInTheWay = /PersistentVolumeClaim \S+ exists and belongs to something else/.test(
+  const isInTheWay = /PersistentVolumeClaim \S+ exists and is not owned by this EtcdCluster/.test(
     decision.message ?? '',
   );
   if (isInTheWay || ['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))

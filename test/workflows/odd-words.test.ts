@@ -12,7 +12,7 @@ describe('words of a message', () => {
     ['lists within lists', nested],
     ['nothing', null],
   ])('%s are no text, and throw nothing', (_, said) => {
-    expect(words(said)).toBe('something that is no text');
+    expect(words(said)).toBe('a value that is not text');
     expect(JSON.stringify(requestFrom({ by: said, reason: said })).length).toBeLessThan(200);
   });
 

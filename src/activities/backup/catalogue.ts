@@ -32,7 +32,7 @@ export interface BackupFolder {
 /** Throws `invalid` when the specification names no place. */
 export function folderOf(store: Store, backup: EtcdBackup, isPeriodic: boolean): BackupFolder {
   const place = placeOf(backup.spec);
-  if (place === undefined) throw new StoreError('invalid', 'the specification names no place in a store');
+  if (place === undefined) throw new StoreError('invalid', 'the specification contains no path in a store');
   return { store, place, backup, isPeriodic };
 }
 
@@ -120,7 +120,7 @@ export async function findWritten(
   if (other === undefined || folder.isPeriodic) return { kind: 'nothing' };
   throw new StoreError(
     'exists',
-    `${locationOn(folder, other.key)} is there already, of ${other.modifiedAt}, and is not overwritten: choose another path, or move it away`,
+    `${locationOn(folder, other.key)} already exists (modified at ${other.modifiedAt}) and is not overwritten: choose another path, or move the object`,
   );
 }
 

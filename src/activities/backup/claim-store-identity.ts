@@ -34,7 +34,7 @@ export async function readIdentity(
   const found = await kube.get({ ...SECRET, namespace, name });
   if (found === undefined) return undefined;
   if (!isControlledBy(found, owner.uid)) {
-    throw new BackupFailure('later', `Secret ${namespace}/${name} belongs to something else: remove it`);
+    throw new BackupFailure('later', `Secret ${namespace}/${name} is not owned by the operator: delete it`);
   }
   return isGood(found, now()) ? found : undefined;
 }

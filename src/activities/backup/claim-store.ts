@@ -42,14 +42,14 @@ export async function openClaim(
   if (found === undefined) {
     throw new BackupFailure(
       'later',
-      `there is no PersistentVolumeClaim ${namespace}/${claim}: create it, or correct spec.file.claim`,
+      `PersistentVolumeClaim ${namespace}/${claim} does not exist: create it, or correct spec.file.claim`,
     );
   }
   // Two pods on two nodes cannot have it, and what the pod may read and write would be changed for the member as well.
   if (owner.role === undefined && found.metadata.annotations?.[ANNOTATION_INCARNATION] !== undefined) {
     throw new BackupFailure(
       'later',
-      `PersistentVolumeClaim ${namespace}/${claim} is the volume of a member of an EtcdCluster: name another one in spec.file.claim`,
+      `PersistentVolumeClaim ${namespace}/${claim} belongs to a member of an EtcdCluster: use another claim in spec.file.claim`,
     );
   }
   const known = await readIdentity(deps, owner);

@@ -39,7 +39,7 @@ async function* atMost(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGen
   let size = 0;
   for await (const chunk of bytes) {
     size += chunk.length;
-    if (size > most) throw new TooLarge(`it becomes more than ${most} bytes`);
+    if (size > most) throw new TooLarge(`it would exceed ${most} bytes`);
     yield chunk;
   }
 }

@@ -44,7 +44,7 @@ export async function addressesOf(
   const own = ownName(host, namespace);
   if (own === undefined) return { kind: 'foreign' };
   const service = await kube.get({ ...SERVICE, namespace, name: own.service });
-  if (service === undefined) return { kind: 'nothing', why: `there is no Service ${own.service}` };
+  if (service === undefined) return { kind: 'nothing', why: `Service ${own.service} does not exist` };
   return ofService(kube, service, { port, hostname: own.hostname });
 }
 
@@ -95,7 +95,7 @@ async function ofService(
     .toSorted((one, other) => Number(other.isReady) - Number(one.isReady) || (one.name < other.name ? -1 : 1))
     .slice(0, MOST_ADDRESSES)
     .map(pod => ({ ip: pod.ip, port: isHeadless ? port : targetOf(served, pod) }));
-  const why = `no pod of its own network runs behind Service ${name}${hostname === undefined ? '' : ` as ${hostname}`}`;
+  const why = `Service ${name} has no running pod without hostNetwork${hostname === undefined ? '' : ` as ${hostname}`}`;
   return addresses.length > 0 ? { kind: 'addresses', isOwn: true, addresses } : { kind: 'nothing', why };
 }
 

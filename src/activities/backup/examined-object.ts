@@ -97,11 +97,11 @@ function refuseUnlike(
   object: { readonly sha256: string; readonly location: string; readonly manifest: string },
 ): void {
   if (verified === '') {
-    const message = `${object.manifest} says that it was not found good when it was verified: restore another backup`;
+    const message = `${object.manifest} records that its verification failed: restore another backup`;
     throw new EtcdError('corrupt', message);
   }
   if (sha256 !== undefined && sha256 !== object.sha256) {
-    const message = `${object.location} has the SHA-256 ${object.sha256}, and ${object.manifest} says ${sha256}`;
+    const message = `${object.location} has the SHA-256 ${object.sha256}, but ${object.manifest} records ${sha256}`;
     throw new EtcdError('corrupt', message);
   }
 }
@@ -139,7 +139,7 @@ export function snapshotIn(
     if (hash.digest('hex') !== source.sha256) {
       throw new EtcdError(
         'corrupt',
-        `${source.location} is not what it was: its SHA-256 is another than ${source.sha256}`,
+        `${source.location} has changed: its SHA-256 is no longer ${source.sha256}`,
       );
     }
   }

@@ -57,7 +57,7 @@ function checkIdentity(
   if (identityNamespaces.some(name => name === '*' || name === namespace)) return;
   throw new StoreError(
     'invalid',
-    `${block}.${secret.field} names no Secret: name one, or have namespace ${namespace} added to IDENTITY_NAMESPACES of the operator, whose own identity is used then`,
+    `${block}.${secret.field} names no Secret: name one, or add namespace ${namespace} to IDENTITY_NAMESPACES of the operator to use the operator's identity`,
   );
 }
 
@@ -65,7 +65,7 @@ function storeSpec(spec: StoreOwner['spec']): StoreSpec {
   const type = spec.storageType;
   const block = storeBlock(spec, type);
   if (type === 'File' || block === undefined) {
-    throw new StoreError('invalid', `storageType ${type} lacks its block`);
+    throw new StoreError('invalid', `storageType ${type} has no configuration block`);
   }
   return { type, ...block };
 }
@@ -76,7 +76,7 @@ async function readSecret(kube: KubeClient, namespace: string, name: string): Pr
   if (object === undefined) {
     throw new BackupFailure(
       'later',
-      `Secret ${namespace}/${name}, which holds the credentials of the store, does not exist: create it`,
+      `Secret ${namespace}/${name} with the credentials of the store does not exist: create it`,
     );
   }
   return object;

@@ -38,7 +38,7 @@ export async function removeUnfit(
     if (!isControlledBy(found, owner.uid)) {
       throw new BackupFailure(
         'later',
-        `pod ${ref.namespace}/${ref.name} belongs to something else: remove it`,
+        `pod ${ref.namespace}/${ref.name} is not owned by the operator: delete it`,
       );
     }
     const { phase, deleting } = podFacts(found, owner.uid);
@@ -47,7 +47,7 @@ export async function removeUnfit(
     return 'notYet';
   });
   if (outcome !== 'done')
-    throw new BackupFailure('later', `pod ${ref.namespace}/${ref.name} does not go away`);
+    throw new BackupFailure('later', `pod ${ref.namespace}/${ref.name} does not terminate`);
 }
 
 /** Makes the pod, or finds it made by an earlier try. */
@@ -77,7 +77,7 @@ export async function addressOf(kube: KubeClient, owner: ClaimStoreOwner): Promi
     await waitUntil(async () => {
       const found = await kube.get(ref);
       if (found === undefined) {
-        trouble = 'it was taken away';
+        trouble = 'it was deleted';
         return 'trouble';
       }
       const facts = podFacts(found, owner.uid);

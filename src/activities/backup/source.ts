@@ -70,7 +70,7 @@ export async function openSource(deps: Dependencies, backup: EtcdBackup): Promis
       } catch (error) {
         const message = messageOf(error);
         silent.push(each.isForeign === true ? `${each.name} is not reachable` : message);
-        if (each.isForeign === true) deps.logger.info('an etcd outside is not reachable', { message });
+        if (each.isForeign === true) deps.logger.info('an etcd endpoint is not reachable', { message });
       }
     }),
   );
@@ -94,7 +94,7 @@ function noSource(count: number, silent: readonly string[]): Error {
   if (count === 0) return new BackupFailure('later', 'no member of the cluster has a pod with an address');
   const reasons =
     silent.length === 0 ? 'only learners and members with corrupt data answer' : silent.join('; ');
-  return new EtcdError('unreachable', `no member can be asked for a snapshot: ${reasons}`);
+  return new EtcdError('unreachable', `no member can provide a snapshot: ${reasons}`);
 }
 
 /** The cluster of the specification, or the one whose client Service its endpoints name. */
@@ -115,7 +115,7 @@ export async function managedCluster(
   if (named === undefined) return undefined;
   throw new BackupFailure(
     'later',
-    `there is no EtcdCluster ${namespace}/${name}: create it, or correct spec.clusterRef.name`,
+    `EtcdCluster ${namespace}/${name} does not exist: create it, or correct spec.clusterRef.name`,
   );
 }
 
@@ -192,7 +192,7 @@ async function dialEndpoints(deps: Dependencies, backup: EtcdBackup): Promise<Di
 function noAddress(text: string): BackupFailure {
   return new BackupFailure(
     'never',
-    `spec.etcdEndpoints ${text} is no address: write one such as https://example-client:2379`,
+    `spec.etcdEndpoints ${text} is not an address: use an address such as https://example-client:2379`,
   );
 }
 
@@ -200,7 +200,7 @@ function noAddress(text: string): BackupFailure {
 function foreignAddress(text: string, namespace: string): BackupFailure {
   return new BackupFailure(
     'never',
-    `spec.etcdEndpoints ${text} is neither a Service with pods of namespace ${namespace} nor such a pod: name one, or have its host added to BACKUP_ENDPOINTS_ALLOWED of the operator`,
+    `spec.etcdEndpoints ${text} is neither a Service with pods in namespace ${namespace} nor a pod in it: use one of these, or add the host to BACKUP_ENDPOINTS_ALLOWED of the operator`,
   );
 }
 
@@ -210,7 +210,7 @@ async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promis
   if (name === '') {
     throw new BackupFailure(
       'never',
-      'spec.etcdEndpoints are https: name the Secret with the certificates in spec.clientTLSSecret',
+      'spec.etcdEndpoints use https: set spec.clientTLSSecret to the Secret with the certificates',
     );
   }
   const object = await kube.get({ ...SECRET, namespace, name });
@@ -245,7 +245,7 @@ async function readCredentials(
   if (unnamed !== undefined) {
     throw new BackupFailure(
       'never',
-      `spec.etcdEndpoints ${unnamed} is not of namespace ${namespace}, and what Secret ${namespace}/${name} holds would be sent there: have the host named by the Secret, in its annotation ${ANNOTATION_HOSTS}, or in CREDENTIAL_HOSTS_ALLOWED of the operator`,
+      `spec.etcdEndpoints ${unnamed} is not in namespace ${namespace}, and the contents of Secret ${namespace}/${name} would be sent there: add the host to the annotation ${ANNOTATION_HOSTS} of the Secret, or to CREDENTIAL_HOSTS_ALLOWED of the operator`,
     );
   }
   const [username, password] = ['username', 'password'].map(key => secretText(object, key));

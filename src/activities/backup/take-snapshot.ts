@@ -137,7 +137,7 @@ async function attempt(run: Run): Promise<BackupManifest> {
 async function isStillOf({ member, clusterId }: SnapshotSource): Promise<void> {
   const now = await member.status();
   if (now.clusterId === clusterId) return;
-  const message = `the member that was asked is of cluster ${now.clusterId} by now, and was of ${clusterId}`;
+  const message = `the member now belongs to cluster ${now.clusterId} instead of ${clusterId}`;
   throw new EtcdError('unreachable', message);
 }
 

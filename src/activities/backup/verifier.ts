@@ -91,11 +91,11 @@ async function heard(kube: KubeClient, pod: KubeObject, deadlineMs: number): Pro
   for (let spent = 0; report === undefined && spent <= deadlineMs; spent += LOOK_MS) {
     await waitUntil(async () => {
       const found = await kube.get({ ...POD, namespace, name });
-      report = found?.metadata.uid === uid ? reportOf(found) : gone('it was taken away');
+      report = found?.metadata.uid === uid ? reportOf(found) : gone('it was deleted');
       return report === undefined ? 'notYet' : 'done';
     });
   }
-  return report ?? gone('it did not end in time');
+  return report ?? gone('it did not complete in time');
 }
 
 interface PodStatus {
@@ -115,10 +115,10 @@ function reportOf(pod: KubeObject | undefined): VerificationReport | undefined {
   if (ended !== undefined) {
     return (
       parseReport(ended.message) ??
-      gone(lastWords(ended.message) || (ended.reason ?? 'it ended without a word'))
+      gone(lastWords(ended.message) || (ended.reason ?? 'it ended without a message'))
     );
   }
-  return phase === 'Failed' ? gone(message ?? reason ?? 'it failed without a word') : undefined;
+  return phase === 'Failed' ? gone(message ?? reason ?? 'it failed without a message') : undefined;
 }
 
 function gone(why: string): VerificationReport {

@@ -53,7 +53,7 @@ async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
   try {
     const report = await askVerifier(run, { manifest, key, level });
     if (report.kind === 'trouble') {
-      throw new BackupFailure('later', `the backup is written, and cannot be verified: ${report.message}`);
+      throw new BackupFailure('later', `the backup was written but cannot be verified: ${report.message}`);
     }
     if (report.kind === 'fault') return { verdict: distrusted(manifest.entry, report.message) };
     const { restored, structure } = report;
@@ -72,13 +72,13 @@ async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
 }
 
 function distrusted({ location }: BackupEntry, fault: string): Verdict {
-  const message = `${location} is kept and not verified: ${fault}`;
+  const message = `${location} is kept without verification: ${fault}`;
   return { verified: '', fault: message.slice(0, 4096) };
 }
 
 function keyOf({ folder }: Run, { location }: BackupEntry): string {
   const key = keyOn(folder, location);
-  if (key === undefined) throw new BackupFailure('later', `${location} does not lie in this store`);
+  if (key === undefined) throw new BackupFailure('later', `${location} is not in this store`);
   return key;
 }
 

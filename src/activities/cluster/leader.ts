@@ -14,7 +14,7 @@ export async function onLeader<T>(
 ): Promise<T> {
   const { cluster, pods, leader } = situation;
   const leading = pods.find(({ name }) => name === leader?.name);
-  if (leading?.ip === undefined) throw preconditionChanged('no leader is seen');
+  if (leading?.ip === undefined) throw preconditionChanged('no leader is known');
   const { name, namespace, config } = cluster;
   const access = clientAccess(await readTlsSecrets(deps.kube, cluster.object));
   if ('unusable' in access) throw preconditionChanged(access.unusable);

@@ -125,5 +125,5 @@ function notReady(object: KubeObject): string | undefined {
   const { conditions = [] } = (object['status'] ?? {}) as CertificateStatus;
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return undefined;
-  return ready?.message ?? 'cert-manager has not looked at it yet';
+  return ready?.message ?? 'cert-manager has not processed it yet';
 }

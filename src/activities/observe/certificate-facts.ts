@@ -145,6 +145,6 @@ function distrusted(
   return {
     part: 'cert',
     kind: 'NotTrusted',
-    detail: `it is not signed by an authority in ${where} that is valid now`,
+    detail: `no currently valid authority in ${where} has signed it`,
   };
 }

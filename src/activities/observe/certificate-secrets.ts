@@ -49,7 +49,7 @@ export function clientAccess(secrets: readonly TlsSecret[]): ClientAccess {
   if (own === undefined) return { tls: undefined };
   const { secret, role, keys } = own.source;
   if (own.material === undefined) {
-    const why = own.exists ? `lacks ${own.missing.join(', ')}` : 'does not exist';
+    const why = own.exists ? `has no ${own.missing.join(', ')}` : 'does not exist';
     return { unusable: `the operator has no client certificate: Secret ${secret} ${why}` };
   }
   const fault = whyUnusable(own.material);

@@ -107,7 +107,7 @@ function whyDue(
   const object = objects.get(leaf.secret);
   if (object === undefined) return 'it does not exist yet';
   const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map(part => secretText(object, part));
-  if (cert === undefined || key === undefined || ca === undefined) return 'it is not whole';
+  if (cert === undefined || key === undefined || ca === undefined) return 'it is incomplete';
   const inspected = inspect({ cert, key, ca }, { now, usages: leaf.request.usages, hosts: [] });
   // Who is not trusted by another Secret is not mended by another certificate, if it is the other one that is wrong.
   const others = known.find(({ secret }) => secret === leaf.secret)?.faults ?? [];
@@ -115,7 +115,7 @@ function whyDue(
   if (fault !== undefined) return fault.detail;
   const signer = objects.get(authoritySecret(cluster.metadata.name, leaf.authority));
   const authority = secretText(signer, 'tls.crt');
-  if (authority === undefined || !trusts(authority, cert)) return 'its authority is another one now';
+  if (authority === undefined || !trusts(authority, cert)) return 'its authority has changed';
   if (ca !== authority) return 'its ca.crt is not its authority';
   // A new one would end with the authority as well.
   const endsWithAuthority = inspected.notAfter === inspectAuthority(signer, now).notAfter;

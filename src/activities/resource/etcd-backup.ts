@@ -31,7 +31,7 @@ export async function readRunning(kube: KubeClient, ref: BackupRef, startedAt: s
   if (backup === undefined) throw preconditionChanged(`${where} is gone`);
   if (backup.metadata.deletionTimestamp !== undefined) throw preconditionChanged(`${where} is being deleted`);
   if (backup.status?.progress?.startedAt !== startedAt) {
-    throw preconditionChanged(`the run of ${startedAt} is not the one that ${where} records`);
+    throw preconditionChanged(`${where} records a run other than that of ${startedAt}`);
   }
   return backup;
 }

@@ -17,7 +17,7 @@ export async function examineBackup(
 ): Promise<void> {
   const restore = await readRestore(deps.kube, ref);
   if (restore === undefined || restore.metadata.generation !== generation)
-    throw preconditionChanged('the specification is another one by now');
+    throw preconditionChanged('the specification has changed');
   const opened = await openObject(deps, restore);
   try {
     const source = await examine(opened, { signal: Context.current().cancellationSignal });

@@ -72,8 +72,7 @@ function keep(slot: Slot, takenAt: number): { readonly lost: AbortSignal; readon
   };
   const ticks = setInterval(() => {
     const age = performance.now() - heldSince;
-    if (age >= KEEP_MS)
-      lost.abort(trouble ?? new Error('the slot of the member could not be renewed in time'));
+    if (age >= KEEP_MS) lost.abort(trouble ?? new Error('the lock of the member was not renewed in time'));
     else if (age >= RENEW_MS && !isRenewing) void renew();
   }, TICK_MS);
   return { lost: lost.signal, end: () => clearInterval(ticks) };
@@ -116,7 +115,7 @@ class Slot {
   async renew(): Promise<void> {
     const found = await this.#read();
     if (found === undefined || recordOf(textOf(found)).holder !== this.#holder) {
-      throw new SlotTaken(`the slot of ${this.#pod.name} was taken by somebody else`);
+      throw new SlotTaken(`the lock of ${this.#pod.name} was taken by another holder`);
     }
     await this.#write(found, this.#mine());
   }

@@ -39,7 +39,7 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
   if (taken !== undefined) {
     await recordStatus(deps.kube, stamped, { lastSerial });
     throw preconditionChanged(
-      `${taken.kind} ${step.member} is there and belongs to something else: the next member has another name`,
+      `${taken.kind} ${step.member} exists and is not owned by this EtcdCluster: the next member gets another name`,
     );
   }
   const replacements = [...(cluster.status?.replacements ?? [])];
@@ -91,6 +91,6 @@ async function addWhenConnected(
     return (await stillWanted()) ? 'notYet' : 'trouble';
   });
   if (outcome === 'trouble')
-    throw preconditionChanged(`${refusal.message}, and no member is to be added now`);
+    throw preconditionChanged(`${refusal.message}, and adding a member is no longer planned`);
   if (outcome !== 'done') throw refusal;
 }

@@ -24,7 +24,7 @@ export async function applyObjects(
     const wanted = SHARED_OBJECTS[object](cluster);
     const difference = await putBack(deps, ref, wanted);
     if (difference === undefined) continue;
-    const message = `put back ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
+    const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
     recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
   }
 }
@@ -43,7 +43,9 @@ async function putBack(
     found.metadata.deletionTimestamp !== undefined ||
     !isControlledBy(found, ref.uid)
   ) {
-    throw preconditionChanged(`${kind} ${metadata.namespace}/${metadata.name} is not ours any more`);
+    throw preconditionChanged(
+      `${kind} ${metadata.namespace}/${metadata.name} is no longer owned by this EtcdCluster`,
+    );
   }
   const stored = asStored(found);
   const difference = firstEdit(stored, wanted);

@@ -34,7 +34,7 @@ export async function awaitQuorum(
 function refuseDenied(probe: MemberProbe): void {
   const denial = denialOf(probe);
   if (denial === undefined) return;
-  const message = `${denial}: authentication is switched on in the data, and the operator is no user of the role root there. Restore into a cluster with TLS.auto, whose certificate is root's, or with an operatorSecret of such a user; an abort brings back what was there before`;
+  const message = `${denial}: the data has authentication enabled, and the operator is not a user with the role root. Restore into a cluster with TLS.auto, whose operator certificate is that of root, or with an operatorSecret for such a user; abort the restore to return to the previous state`;
   throw ApplicationFailure.nonRetryable(message, 'AuthenticationAsked');
 }
 

@@ -28,14 +28,14 @@ export async function bootstrapMembers(
   const cluster = await readLivingCluster(deps.kube, ref);
   const { incarnation, clusterID, storage } = cluster.status ?? {};
   if (incarnation?.token !== step.token || storage === undefined) {
-    throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
+    throw preconditionChanged(`incarnation ${step.token} is not the recorded incarnation`);
   }
   if (clusterID !== undefined)
-    throw preconditionChanged(`cluster id ${clusterID} is recorded: nothing bootstraps any more`);
+    throw preconditionChanged(`cluster id ${clusterID} is already recorded: no member is bootstrapped`);
   const initial = incarnation.members.map(member => member.name);
   const stranger = step.members.find(name => !initial.includes(name));
   if (stranger !== undefined)
-    throw preconditionChanged(`${stranger} is no member of incarnation ${step.token}`);
+    throw preconditionChanged(`${stranger} is not a member of incarnation ${step.token}`);
   const { kind, storageClassName } = storage;
   const claims = kind === 'PersistentVolumeClaim' ? step.members : [];
   await createAll(deps, cluster, [

@@ -97,5 +97,5 @@ async function checkSame(deps: Dependencies, ref: ClusterRef, pods: readonly Pod
     ({ uid, container }) => !now.some(pod => pod.uid === uid && pod.container === container && !pod.deleting),
   );
   if (changed !== undefined)
-    throw preconditionChanged(`${changed.name} was restarted or stopped while it hashed its keys`);
+    throw preconditionChanged(`${changed.name} was restarted or stopped while it computed its hash`);
 }

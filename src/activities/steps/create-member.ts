@@ -21,12 +21,12 @@ export async function createMember(deps: Dependencies, ref: ClusterRef, step: Cr
   const views = seen === undefined ? [] : memberViews(seen.observation);
   const view = views.find(candidate => candidate.name === step.member);
   if (seen === undefined || view?.id !== step.id || !view.isLearner || view.started) {
-    throw preconditionChanged(`${step.member} (${step.id}) is no learner that is still to start`);
+    throw preconditionChanged(`${step.member} (${step.id}) is not a learner that has not started`);
   }
   const { cluster, observation } = seen;
   const storage = cluster.status?.storage;
   if (storage === undefined || cluster.status?.incarnation?.token !== step.token) {
-    throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
+    throw preconditionChanged(`incarnation ${step.token} is not the recorded incarnation`);
   }
   const { clusterID = '', currentVersion: version } = cluster.status;
   const identity = { [ANNOTATION_MEMBER_ID]: step.id, [ANNOTATION_CLUSTER_ID]: clusterID };

@@ -27,7 +27,7 @@ export async function createOwned(
   const { apiVersion, kind, metadata } = object;
   const found = await kube.get({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
   if (found === undefined)
-    throw preconditionChanged(`${kind} ${metadata.name} went away while it was looked at`);
+    throw preconditionChanged(`${kind} ${metadata.name} was deleted while it was read`);
   if (found.metadata.deletionTimestamp !== undefined)
     throw preconditionChanged(`${kind} ${metadata.name} is being deleted`);
   if (isControlledBy(found, ownerUid) && isEndedPod(found)) return recreate(kube, object, found);
@@ -37,7 +37,7 @@ export async function createOwned(
     return 'found';
   }
   throw preconditionChanged(
-    `${kind} ${metadata.namespace}/${metadata.name} exists and belongs to something else; remove or rename it`,
+    `${kind} ${metadata.namespace}/${metadata.name} exists and is not owned by this EtcdCluster; delete or rename it`,
   );
 }
 

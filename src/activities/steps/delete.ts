@@ -34,7 +34,7 @@ export async function releaseClaims(
 ): Promise<void> {
   const cluster = await readDyingCluster(deps, ref);
   if (cluster.spec.storage?.retain === 'Retain')
-    throw preconditionChanged('spec.storage.retain says Retain: claims stay');
+    throw preconditionChanged('spec.storage.retain is Retain: claims are kept');
   const { namespace } = ref;
   await Promise.all(
     step.claims.map(({ name, uid }) => deps.kube.delete({ ...CLAIM, namespace, name }, { uid })),

@@ -25,7 +25,7 @@ export async function ensureObjects(
 ): Promise<void> {
   const cluster = await readLivingCluster(deps.kube, ref);
   if (step.objects.includes('clientService') && cluster.status?.clusterID === undefined) {
-    throw preconditionChanged('no cluster id is recorded: the client Service stays closed');
+    throw preconditionChanged('no cluster id is recorded: the client Service is not created');
   }
   for (const object of step.objects.map(name => SHARED_OBJECTS[name](cluster))) {
     if ((await createOwned(deps.kube, object, ref.uid)) === 'created') {

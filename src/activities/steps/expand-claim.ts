@@ -20,13 +20,13 @@ export async function expandClaim(
   const at = { ...CLAIM, namespace: ref.namespace, name: step.claim };
   const claim = await deps.kube.get(at);
   if (claim?.metadata.uid !== step.uid || claim.metadata.deletionTimestamp !== undefined) {
-    throw preconditionChanged(`claim ${step.claim} is not the one that was looked at`);
+    throw preconditionChanged(`claim ${step.claim} has been replaced`);
   }
   const requests = (claim['spec'] as { resources?: { requests?: { storage?: string } } }).resources?.requests;
   if (!isSmaller(requests?.storage, step.size)) return;
   const { uid, resourceVersion } = claim.metadata;
   const spec = { resources: { requests: { storage: step.size } } };
   await deps.kube.patch(at, { metadata: { uid, resourceVersion }, spec }, { type: 'merge' });
-  const message = `claim ${step.claim} is enlarged from ${step.from} to ${step.size}`;
+  const message = `claim ${step.claim} is expanded from ${step.from} to ${step.size}`;
   recordClusterEvent(deps, ref, { reason: 'ClaimEnlarged', message });
 }

@@ -18,6 +18,6 @@ export async function forceDeletePods(
   const { namespace } = ref;
   for (const { name, uid } of step.pods)
     await deps.kube.delete({ ...POD, namespace, name }, { uid, gracePeriodSeconds: 0 });
-  const message = `took away pods without their nodes: ${step.because}`;
+  const message = `forced the deletion of pods: ${step.because}`;
   recordClusterEvent(deps, ref, { reason: 'PodsForceDeleted', message });
 }

@@ -76,7 +76,8 @@ async function readPair(kube: KubeClient, at: { namespace: string; name: string 
   const object = await kube.get({ ...SECRET, ...at });
   const cert = secretText(object, 'tls.crt');
   const key = secretText(object, 'tls.key');
-  if (cert === undefined || key === undefined) throw preconditionChanged(`authority ${at.name} is not there`);
+  if (cert === undefined || key === undefined)
+    throw preconditionChanged(`authority ${at.name} does not exist`);
   return { cert, key };
 }
 
@@ -103,7 +104,7 @@ async function put(
     return;
   }
   if (!isControlledBy(found, uid)) {
-    throw preconditionChanged(`Secret ${secret} belongs to something else; remove or rename it`);
+    throw preconditionChanged(`Secret ${secret} is not owned by this EtcdCluster; delete or rename it`);
   }
   const { uid: secretUid, resourceVersion } = found.metadata;
   await kube.patch(ref, { metadata: { uid: secretUid, resourceVersion }, data: encoded }, { type: 'merge' });

@@ -24,7 +24,7 @@ export async function labelClaim(
     ...notKept('annotation', annotations, metadata.annotations),
   ];
   if (kept.length === 0) return;
-  const message = `PersistentVolumeClaim ${step.claim}: ${kept.join(', ')} after it was written: something changes it back, such as an admission webhook`;
+  const message = `PersistentVolumeClaim ${step.claim}: ${kept.join(', ')} after the write: something reverts the change, such as an admission webhook`;
   throw ApplicationFailure.nonRetryable(message, 'ChangedBack');
 }
 
@@ -36,5 +36,7 @@ function notKept(
 ): readonly string[] {
   return Object.entries(written)
     .filter(([key, text]) => (found[key] ?? null) !== text)
-    .map(([key, text]) => `${what} ${key} is ${text === null ? 'still there' : `not ${text.slice(0, 64)}`}`);
+    .map(
+      ([key, text]) => `${what} ${key} is ${text === null ? 'still present' : `not ${text.slice(0, 64)}`}`,
+    );
 }

@@ -15,7 +15,7 @@ export async function labelPods(
   const { namespace } = ref;
   for (const { name, uid, labels } of step.pods) {
     await deps.kube.patch({ ...POD, namespace, name }, { metadata: { uid, labels } }, { type: 'merge' });
-    const message = `put back ${Object.keys(labels).join(', ')} on pod ${name}`;
+    const message = `restored ${Object.keys(labels).join(', ')} on pod ${name}`;
     recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
   }
 }

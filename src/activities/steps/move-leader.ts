@@ -13,6 +13,6 @@ export async function moveLeader(
 ): Promise<void> {
   const { observation } = await stillPlanned(deps, ref, step);
   await onLeader(deps, observation, leader => leader.moveLeader(step.toId));
-  const message = `${step.from} handed over to ${step.to}`;
+  const message = `moved the leadership from ${step.from} to ${step.to}`;
   recordClusterEvent(deps, ref, { reason: 'LeaderMoved', message });
 }

@@ -45,7 +45,7 @@ export async function promoteLearner(
     const { members: views } = observation;
     const view = views.find(candidate => candidate.id === step.id);
     if (observation.membership.known && view === undefined)
-      throw preconditionChanged(`${step.member} is no member`);
+      throw preconditionChanged(`${step.member} is not a member`);
     if (view !== undefined && !view.isLearner) return 'done';
     if (!mayBePromoted(view?.pod)) return 'trouble';
     if (isSilent(observation, view)) await writeEntry(deps, observation, step);

@@ -26,11 +26,11 @@ export async function recordClusterId(
   const recorded = cluster.status?.clusterID;
   if (recorded === step.clusterId) return;
   if (recorded !== undefined || cluster.status?.incarnation?.token !== step.token) {
-    throw preconditionChanged(`the recorded identity is not the one that ${step.clusterId} was planned for`);
+    throw preconditionChanged(`the recorded identity has changed since ${step.clusterId} was planned`);
   }
   const { membership, pods, claims } = observation;
   if (!membership.known || membership.clusterId !== step.clusterId) {
-    throw preconditionChanged(`no quorum of cluster ${step.clusterId} answers any more`);
+    throw preconditionChanged(`no quorum of cluster ${step.clusterId} answers`);
   }
   const { expectedClusterId } = observation;
   if (membership.clusterId !== expectedClusterId)

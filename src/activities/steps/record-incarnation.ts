@@ -26,7 +26,7 @@ export async function recordIncarnation(
   let cluster = await readLivingCluster(deps.kube, ref);
   const recorded = cluster.status?.incarnation;
   if (recorded !== undefined && recorded.token !== step.incarnation.token) {
-    throw preconditionChanged(`incarnation ${recorded.token} is recorded already`);
+    throw preconditionChanged(`incarnation ${recorded.token} is already recorded`);
   }
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {

@@ -144,8 +144,8 @@ function keptMessage({ member, retention }: Extract<Step, { kind: 'retireMember'
   const { until, why } =
     typeof retention === 'object'
       ? { until: `until ${keptUntil(retention)}`, why: 'spec.storage.retainDeadMemberFor' }
-      : { until: 'for good', why: 'spec.storage.retain is Retain' };
-  return `${member} is no member any more; its claim ${claim} is kept ${until} (${why})`;
+      : { until: 'permanently', why: 'spec.storage.retain is Retain' };
+  return `${member} is no longer a member; its claim ${claim} is kept ${until} (${why})`;
 }
 
 function keptUntil(retention: 'Retain' | { readonly keepUntil: number }): string {

@@ -31,7 +31,7 @@ export async function replaceImage(
   const read = async () => {
     const found = await deps.kube.get(at);
     if (found?.metadata.uid === step.uid) return found;
-    throw preconditionChanged(`pod ${step.member} is not the one that was seen`);
+    throw preconditionChanged(`pod ${step.member} has been replaced`);
   };
   const before = await read();
   const note = () =>

@@ -27,7 +27,7 @@ export async function requestBackup(
   const { uid } = step;
   const annotations = { [ANNOTATION_BACKUP_ASKED]: step.asked };
   await deps.kube.patch(backup, { metadata: { uid, annotations } }, { type: 'merge' });
-  const message = `EtcdBackup ${step.backup} is asked for a backup before ${step.because}`;
+  const message = `requested a backup from EtcdBackup ${step.backup} before ${step.because}`;
   recordClusterEvent(deps, ref, { reason: 'BackupRequested', message });
 }
 
@@ -50,8 +50,7 @@ async function readBackup(
 ) {
   const at = { ...BACKUP, namespace, name };
   const found = await deps.kube.get(at);
-  if (found?.metadata.uid !== uid)
-    throw preconditionChanged(`EtcdBackup ${name} is not the one that was seen`);
+  if (found?.metadata.uid !== uid) throw preconditionChanged(`EtcdBackup ${name} has been replaced`);
   // The API server validated it against our own schema, so its shape is known.
   const { status } = found as unknown as EtcdBackup;
   return { backup: at, metadata: found.metadata, status };

@@ -34,13 +34,13 @@ async function put(kube: KubeClient, object: ManifestObject, owner: string): Pro
       await kube.create(object as unknown as WritableObject);
     } catch (error) {
       if (isAlreadyExists(error))
-        throw preconditionChanged(`Certificate ${name} has just been made by somebody else`);
+        throw preconditionChanged(`Certificate ${name} has just been created by someone else`);
       throw error;
     }
     return;
   }
   if (!isControlledBy(found, owner)) {
-    throw preconditionChanged(`Certificate ${name} belongs to something else; remove or rename it`);
+    throw preconditionChanged(`Certificate ${name} is not owned by this EtcdCluster; delete or rename it`);
   }
   const { uid, resourceVersion } = found.metadata;
   await kube.patch(at, { metadata: { uid, resourceVersion, labels }, spec: object.spec }, { type: 'merge' });

@@ -33,10 +33,10 @@ export async function requestRestore(
     });
     if (there === undefined || there.metadata.annotations?.[ANNOTATION_TOTAL_LOSS] === token) return;
     throw preconditionChanged(
-      `EtcdRestore ${namespace}/${step.name} exists and is about something else: delete it, or restore a backup yourself`,
+      `EtcdRestore ${namespace}/${step.name} exists and has a different specification: delete it, or restore a backup yourself`,
     );
   }
   const after = step.revision === undefined ? '' : ` and above revision ${step.revision}`;
-  const message = `every volume is lost: EtcdRestore ${step.name} brings back the backup of ${step.time}; what was written after that${after} is lost`;
+  const message = `all volumes are lost: EtcdRestore ${step.name} restores the backup of ${step.time}; data written after that${after} is lost`;
   recordClusterEvent(deps, ref, { reason: 'RestoringAfterTotalLoss', message });
 }

@@ -23,13 +23,13 @@ export async function restartMember(
 ): Promise<void> {
   const cluster = await readLivingCluster(deps.kube, ref);
   if (cluster.status?.incarnation?.token !== step.token || cluster.status.clusterID === undefined) {
-    throw preconditionChanged(`incarnation ${step.token} is not the recorded one`);
+    throw preconditionChanged(`incarnation ${step.token} is not the recorded incarnation`);
   }
   if (cluster.spec.hibernated === true)
-    throw preconditionChanged('spec.hibernated is true: nothing is started');
+    throw preconditionChanged('spec.hibernated is true: no member is started');
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
   if (claim?.metadata.uid !== step.claimUid || claim.metadata.deletionTimestamp !== undefined) {
-    throw preconditionChanged(`claim ${step.member} is not the one that the member had`);
+    throw preconditionChanged(`claim ${step.member} is not the claim that the member used`);
   }
   const { currentVersion } = cluster.status;
   const pod = memberPod(cluster, {

@@ -43,7 +43,7 @@ export async function fillVolume(
   const { source } = restore.status ?? {};
   const { location = source?.location } = cluster.status?.incarnation?.restore ?? {};
   if (source === undefined || source.location !== location)
-    throw preconditionChanged('the backup is still to be examined');
+    throw preconditionChanged('the backup has not been examined yet');
   await createVolume(deps, cluster, step);
   const { namespace, name, uid } = restore.metadata;
   const owner = { kind: 'EtcdRestore', namespace, name, uid, role: 'volume' } as const;
@@ -60,7 +60,7 @@ export async function fillVolume(
     }
   } catch (error) {
     if (error instanceof EtcdError && error.code === 'corrupt') {
-      throw seedFailed(`${error.message}; abort the restore, and give it another backup`);
+      throw seedFailed(`${error.message}; abort the restore, and restore another backup`);
     }
     throw error;
   } finally {
@@ -125,7 +125,7 @@ async function record(
   const cluster = await readLivingCluster(deps.kube, ref);
   const { incarnation } = cluster.status ?? {};
   if (incarnation?.token !== token || incarnation.restore === undefined)
-    throw preconditionChanged(`incarnation ${token} is not the recorded one`);
+    throw preconditionChanged(`incarnation ${token} is not the recorded incarnation`);
   const restore = { ...incarnation.restore, ...done };
   await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
 }
@@ -142,7 +142,7 @@ async function podOf(
   const { namespace, name, uid } = restore.metadata;
   const member = cluster.status?.incarnation?.members.find(candidate => candidate.name === step.member);
   if (member === undefined)
-    throw preconditionChanged(`${step.member} is no member of incarnation ${step.token}`);
+    throw preconditionChanged(`${step.member} is not a member of incarnation ${step.token}`);
   return seedPod({
     restore: { namespace, name, uid },
     member: { name: step.member, peerUrl: member.peerURL, token: step.token },
@@ -168,7 +168,7 @@ async function createPod({ kube }: Dependencies, pod: ReturnType<typeof seedPod>
     const owner = metadata.ownerReferences[0]?.uid ?? '';
     if (isControlledBy(found, owner)) return;
     throw preconditionChanged(
-      `pod ${metadata.namespace}/${metadata.name} belongs to something else: remove it`,
+      `pod ${metadata.namespace}/${metadata.name} is not owned by this EtcdCluster: delete it`,
     );
   }
   try {
@@ -203,7 +203,7 @@ function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
   const bad = ends.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
   const said = bad?.state?.terminated?.message?.trim();
   if (said === DONE_BEFORE) return {};
-  return { failure: lastWords(said) ?? status.message ?? 'its pod failed without a word' };
+  return { failure: lastWords(said) ?? status.message ?? 'its pod failed without a message' };
 }
 
 /** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */
@@ -215,7 +215,7 @@ export async function startSeed(
   const { cluster } = await readBoth(deps, ref, step);
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
   if (claim === undefined || claim.metadata.uid !== step.claimUid) {
-    throw preconditionChanged(`claim ${step.member} is not the one that was restored onto`);
+    throw preconditionChanged(`claim ${step.member} is not the claim that contains the restored data`);
   }
   // Attempts that were cut short may have left some.
   await endRestorePods(deps, { ...step.restore, namespace: ref.namespace }, cluster);

@@ -17,7 +17,8 @@ export async function stampResource(
   let cluster = await readLivingCluster(deps.kube, ref);
   const { incarnation, clusterID: clusterId } = cluster.status ?? {};
   const { token, lacking } = step;
-  if (incarnation?.token !== token) throw preconditionChanged(`incarnation ${token} is not the recorded one`);
+  if (incarnation?.token !== token)
+    throw preconditionChanged(`incarnation ${token} is not the recorded incarnation`);
   const { finalizers = [] } = cluster.metadata;
   if (!finalizers.includes(FINALIZER))
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
@@ -25,6 +26,6 @@ export async function stampResource(
     const lastSerial = lastSerialOf(clusterFacts(cluster));
     await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
   }
-  const message = `put back ${lacking.join(', ')} on EtcdCluster ${ref.name}`;
+  const message = `restored ${lacking.join(', ')} on EtcdCluster ${ref.name}`;
   recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
 }

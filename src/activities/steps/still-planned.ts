@@ -25,8 +25,8 @@ export async function stillPlanned(
   const observation = situationOf(seen.observation);
   const decision = decide(observation, step.plannedUpon ?? {});
   if (decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
-    const instead = decision.kind === 'blocked' ? decision.message : 'something else is planned now';
-    throw preconditionChanged(`${step.kind} is not done: ${instead}`);
+    const instead = decision.kind === 'blocked' ? decision.message : 'another step is planned now';
+    throw preconditionChanged(`${step.kind} is not performed: ${instead}`);
   }
   return { cluster: seen.cluster, observation };
 }

@@ -125,7 +125,7 @@ export async function abandonRestore(
 ): Promise<void> {
   const { cluster } = await stillPlanned(deps, ref, step);
   const isUnder = cluster.status?.incarnation?.restore?.uid === step.restore.uid;
-  const what = isUnder ? 'what was before is brought back' : 'nothing was changed';
+  const what = isUnder ? 'the previous state is restored' : 'nothing was changed';
   const message = `${step.because}; ${what}`;
   await recordFailure(deps, { ...step.restore, namespace: ref.namespace }, { message });
   if (!isUnder) recordAbandoned(deps, ref, step);
@@ -152,8 +152,8 @@ function recordAbandoned(
   ref: ClusterRef,
   { kind, restore, because }: StepOf<'abandonRestore' | 'revertRestore'>,
 ): void {
-  const what = kind === 'revertRestore' ? 'what was before is brought back' : 'nothing was changed';
-  const message = `${restore.name} was given up, ${because}; ${what}`;
+  const what = kind === 'revertRestore' ? 'the previous state is restored' : 'nothing was changed';
+  const message = `${restore.name} was abandoned, ${because}; ${what}`;
   recordClusterEvent(deps, ref, { reason: 'RestoreAbandoned', message });
 }
 

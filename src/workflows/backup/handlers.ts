@@ -34,35 +34,39 @@ export function handleBackupMessages(driver: EntityDriver<BackupKind>): void {
   const resume = () => say({ kind: 'resume' });
   const changed = () => driver.dispatch({ kind: 'changed' });
   setHandler(changedSignal, changed, describe('look again (sent by the watcher)'));
-  setHandler(backupSignal, backup, describe('make a backup now: {"by": "…", "reason": "…"}'));
-  setHandler(pauseSignal, pause, describe('begin nothing: {"by": "…", "reason": "…"}'));
-  setHandler(resumeSignal, resume, describe('go on after pause'));
-  setHandler(resyncSignal, () => say({ kind: 'resync' }), describe('look now, also into the store'));
-  setHandler(abortSignal, abort, describe('end the backup under way: {"by": "…", "reason": "…"}'));
+  setHandler(backupSignal, backup, describe('create a backup now: {"by": "…", "reason": "…"}'));
+  setHandler(pauseSignal, pause, describe('start no backups: {"by": "…", "reason": "…"}'));
+  setHandler(resumeSignal, resume, describe('continue after a pause'));
+  setHandler(resyncSignal, () => say({ kind: 'resync' }), describe('look again now, also into the store'));
+  setHandler(abortSignal, abort, describe('end the running backup: {"by": "…", "reason": "…"}'));
   setHandler(endedSignal, ending => {
     if (isBackupEnding(ending)) driver.dispatch({ kind: 'reported', ending });
-    else log.warn('a signal was refused: only runs of a backup send it', { signal: 'ended' });
+    else log.warn('a signal was rejected: only runs of a backup may send it', { signal: 'ended' });
   });
   setHandler(backupUpdate, request => {
     backup(request);
     const isTaken = driver.entity.running?.operation === 'takeBackup';
-    return isTaken ? 'a backup follows the one under way' : 'a backup begins';
+    return isTaken ? 'a backup will follow the running one' : 'a backup is starting';
   });
-  setHandler(pauseUpdate, request => (pause(request), 'paused: nothing is begun'));
+  setHandler(pauseUpdate, request => (pause(request), 'paused: no backup is started'));
   setHandler(resumeUpdate, () => (resume(), 'resumed'));
   setHandler(abortUpdate, request => {
     const { running } = driver.entity;
-    if (running === undefined) return 'nothing to abort: no backup is under way';
+    if (running === undefined) return 'nothing to abort: no backup is running';
     abort(request);
-    return `${running.operation} is ended`;
+    return `${running.operation} is aborted`;
   });
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
   setHandler(
     backupStatusQuery,
     () => statusAnswer(driver.entity),
-    describe('what is, as the last pass saw it'),
+    describe('the state that the last pass observed'),
   );
-  setHandler(backupPlanQuery, () => planAnswer(driver.entity), describe('what comes next, and why'));
+  setHandler(
+    backupPlanQuery,
+    () => planAnswer(driver.entity),
+    describe('the next step and the reason for it'),
+  );
 }
 
 function describe(description: string) {

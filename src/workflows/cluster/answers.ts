@@ -35,7 +35,7 @@ export function planAnswer(assessment: Assessment | undefined): PlanAnswer {
       const { reason, message, plan, consent } = decision;
       const steps = plan.map(step => step.summary);
       return {
-        next: `nothing is done now: ${message}`,
+        next: `waiting: ${message}`,
         steps,
         blocked: { reason, message },
         ...(consent && { approve: consent }),
@@ -43,12 +43,12 @@ export function planAnswer(assessment: Assessment | undefined): PlanAnswer {
     }
     case 'idle':
       return {
-        next: `nothing is to be done: the cluster is as its specification asks; it is looked at again in ${decision.nextLookSeconds} s, or when something changes`,
+        next: `nothing to do: the cluster matches its specification; the next pass runs in ${decision.nextLookSeconds} s, or when something changes`,
         steps: [],
       };
     case 'gone':
-      return { next: 'nothing: the resource is gone', steps: [] };
+      return { next: 'nothing to do: the resource is gone', steps: [] };
     case undefined:
-      return { next: 'the first pass has not ended yet: ask again in a moment', steps: [] };
+      return { next: 'the first pass has not ended yet: try again shortly', steps: [] };
   }
 }

@@ -23,8 +23,8 @@ export function approvalFrom(
   const example = '{"operation":"replaceMember","ids":["8e9e05c5"],"by":"ana"}';
   if (!isName(operation)) return `"operation" is missing: send ${example}`;
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every(isName))
-    return `"ids" must name what is approved of: send ${example}`;
-  if (!isText(by)) return `"by" must say who approves: send ${example}`;
+    return `"ids" must list the ids to approve: send ${example}`;
+  if (!isText(by)) return `"by" must name the person who approves: send ${example}`;
   const seconds = typeof expiresInSeconds === 'number' ? expiresInSeconds : HOUR_SECONDS;
   if (!(seconds > 0 && seconds <= DAY_SECONDS))
     return `"expiresInSeconds" must be between 1 and ${DAY_SECONDS}`;
@@ -69,5 +69,5 @@ function sameIds(given: readonly unknown[], wanted: readonly string[]): boolean 
 export function whatWaits(assessment: Assessment | undefined): string {
   const decision = assessment?.decision;
   const consent = decision?.kind === 'blocked' ? decision.consent : undefined;
-  return consent === undefined ? 'the plan asks for none' : `the plan asks for ${JSON.stringify(consent)}`;
+  return consent === undefined ? 'the plan needs no approval' : `the plan needs ${JSON.stringify(consent)}`;
 }

@@ -30,20 +30,28 @@ export function handleMessages(driver: Driver): void {
   const say = (message: ClusterMessage) => driver.dispatch({ kind: 'message', message });
   const changed = () => driver.dispatch({ kind: 'changed' });
   setHandler(changedSignal, changed, describe('look again (sent by the watcher)'));
-  setHandler(resyncSignal, () => say({ kind: 'resync' }), describe('look now; also takes back an abort'));
+  setHandler(resyncSignal, () => say({ kind: 'resync' }), describe('look again now; also revokes an abort'));
   handlePauses(driver, say);
   handleApprovals(driver, say);
   handleRequests(driver, say);
   setHandler(progressSignal, sent => {
     if (!isProgress(sent))
-      return log.warn('a signal was refused: only operations send it', { signal: 'progress' });
+      return log.warn('a signal was rejected: only operations may send it', { signal: 'progress' });
     const { assessment, ending, used } = sent;
     if (used !== undefined) say({ kind: 'used', ids: used });
     driver.dispatch({ kind: 'reported', assessment, ending });
   });
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
-  setHandler(statusQuery, () => statusAnswer(driver.entity), describe('what is, as the last pass saw it'));
-  setHandler(planQuery, () => planAnswer(driver.entity.assessment), describe('what comes next, and why'));
+  setHandler(
+    statusQuery,
+    () => statusAnswer(driver.entity),
+    describe('the state that the last pass observed'),
+  );
+  setHandler(
+    planQuery,
+    () => planAnswer(driver.entity.assessment),
+    describe('the next steps and the reason for them'),
+  );
 }
 
 function describe(description: string) {
@@ -55,8 +63,8 @@ function handlePauses(driver: Driver, say: (message: ClusterMessage) => void): v
   const pause = (sent: unknown) => say({ kind: 'pause', request: requestFrom(sent) });
   const abort = (sent: unknown) => say({ kind: 'abort', request: requestFrom(sent) });
   const resume = () => say({ kind: 'resume' });
-  setHandler(pauseSignal, pause, describe('take no further step: {"by": "…", "reason": "…"}'));
-  setHandler(resumeSignal, resume, describe('go on after pause'));
+  setHandler(pauseSignal, pause, describe('perform no further step: {"by": "…", "reason": "…"}'));
+  setHandler(resumeSignal, resume, describe('continue after a pause'));
   setHandler(
     abortSignal,
     abort,
@@ -65,7 +73,7 @@ function handlePauses(driver: Driver, say: (message: ClusterMessage) => void): v
   setHandler(pauseUpdate, async request => {
     pause(request);
     await driver.heard();
-    return 'paused: no further step is taken';
+    return 'paused: no further step is performed';
   });
   setHandler(resumeUpdate, async () => {
     resume();
@@ -90,7 +98,7 @@ function handleApprovals(driver: Driver, say: (message: ClusterMessage) => void)
     else say({ kind: 'approve', approval });
     return approval;
   };
-  const description = 'let a step go on that waits for a person: {"operation": "…", "ids": ["…"], "by": "…"}';
+  const description = 'approve a step that waits for approval: {"operation": "…", "ids": ["…"], "by": "…"}';
   const isWanted = (sent: unknown) => isWaitedFor(driver.entity.assessment, sent);
   setHandler(approveSignal, sent => void approve(sent), { description });
   setHandler(
@@ -102,7 +110,7 @@ function handleApprovals(driver: Driver, say: (message: ClusterMessage) => void)
         throw refusal(`nothing waits for this approval: ${whatWaits(driver.entity.assessment)}`);
       const approval = approve(sent);
       if (typeof approval === 'string') throw refusal(approval);
-      return `${approval.operation} of ${approval.ids.join(', ')} is approved of; it is used once, until ${new Date(approval.expiresAt).toISOString()}`;
+      return `${approval.operation} of ${approval.ids.join(', ')} is approved; the approval is valid for one use until ${new Date(approval.expiresAt).toISOString()}`;
     },
     {
       description,

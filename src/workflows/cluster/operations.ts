@@ -55,7 +55,7 @@ async function interpret({ ref, entity, decision, control }: OperationInput): Pr
   );
   setHandler(controlSignal, sent => {
     if (isControl(sent)) driver.hear(sent);
-    else log.warn('a signal was refused: only entities send it', { signal: 'control' });
+    else log.warn('a signal was rejected: only entities may send it', { signal: 'control' });
   });
   const { assessment, outcome } = await driver.run();
   return { ...endOf(outcome), ...(assessment && { assessment }) };

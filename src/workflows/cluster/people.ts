@@ -131,10 +131,10 @@ function waitsForApproval(assessment: Assessment | undefined): string | undefine
 export function answerToAbort({ people, running, assessment }: View): string {
   if (running !== undefined) return `${running.operation} ends at its next step`;
   const taken = people.requests.map(({ kind, target }) => `${kind} ${target}`.trim());
-  if (taken.length > 0) return `taken back: ${taken.join(', ')}`;
+  if (taken.length > 0) return `revoked: ${taken.join(', ')}`;
   const operation = waitsForApproval(assessment);
   if (operation === undefined) return 'nothing to abort: no operation is running';
-  return `${operation} is not done until the specification changes or resync is sent`;
+  return `${operation} does not run until the specification changes or you send resync`;
 }
 
 /** People after a pass, and whether the next one can go on with what was accepted. */

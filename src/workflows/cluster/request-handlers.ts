@@ -26,21 +26,22 @@ const FORMS = [
     signal: replaceMemberSignal,
     update: replaceMemberUpdate,
     field: 'member',
-    description: 'replace a member by a new one: {"member": "…", "by": "…", "reason": "…"}',
+    description: 'replace a member with a new one: {"member": "…", "by": "…", "reason": "…"}',
   },
   {
     kind: 'moveLeader',
     signal: moveLeaderSignal,
     update: moveLeaderUpdate,
     field: 'to',
-    description: 'hand leadership to a member: {"to": "…", "by": "…", "reason": "…"}',
+    description: 'move the leadership to a member: {"to": "…", "by": "…", "reason": "…"}',
   },
   {
     kind: 'restart',
     signal: restartSignal,
     update: restartUpdate,
     field: 'member',
-    description: 'restart one member, or all one at a time: {"member": "…", "by": "…", "reason": "…"}',
+    description:
+      'restart one member, or all members one at a time: {"member": "…", "by": "…", "reason": "…"}',
   },
 ] as const;
 
@@ -79,5 +80,5 @@ async function verdictOn(driver: Driver, id: number): Promise<string> {
   const verdict = find();
   if (verdict === undefined && isGone()) throw refusal('the resource is gone');
   if (verdict?.outcome === 'refused') throw refusal(verdict.message);
-  return verdict?.message ?? 'kept; no pass has looked at it yet: ask the query plan';
+  return verdict?.message ?? 'the request is recorded, and no pass has processed it yet: send the query plan';
 }

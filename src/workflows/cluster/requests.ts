@@ -57,13 +57,13 @@ export function requestOf(
   const given = (sent ?? {}) as Request & Record<string, unknown>;
   const target = given[field];
   const example = JSON.stringify({ [field]: 'example-1', by: 'ana', reason: 'its node is retired' });
-  if (!isText(given.by)) return `"by" must say who asks: send ${example}`;
+  if (!isText(given.by)) return `"by" must name the person who asks: send ${example}`;
   if (target !== undefined && !isText(target))
     return `"${field}" must be the name of a member: send ${example}`;
   if (target === undefined && kind !== 'restart') return `"${field}" is missing: send ${example}`;
   const twin = requests.find(each => each.kind === kind && each.target === (target ?? ''));
-  if (twin !== undefined) return `${twin.by} asked for the same already, and it is not done yet`;
-  if (requests.length >= MOST) return `${MOST} requests wait already: abort takes them back`;
+  if (twin !== undefined) return `${twin.by} has already sent the same request, and it is not complete yet`;
+  if (requests.length >= MOST) return `${MOST} requests are already waiting: send abort to revoke them`;
   return {
     id: nextId,
     kind,

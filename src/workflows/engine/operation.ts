@@ -197,7 +197,7 @@ function looked<K extends OperationKind>(
   const after = { ...run, assessment, decision: next, repeats };
   const report = { kind: 'report', assessment, used: run.used } as const;
   if (repeats >= TRIES) {
-    const message = `"${rules.summary(run.decision)}" was done ${repeats} times and is still to be done`;
+    const message = `"${rules.summary(run.decision)}" was performed ${repeats} times without reaching its goal`;
     const failed = finish(after, { outcome: 'failed', message, step: run.decision.step.kind }, assessment);
     return [failed[0], [report, ...failed[1]]];
   }

@@ -17,7 +17,7 @@ export const payloadConverter: PayloadConverter = {
       return defaultPayloadConverter.fromPayload<T>(...(args as [(typeof args)[0]]));
     } catch {
       // Its text would quote what was sent.
-      log.warn('what cannot be read was sent, and counts as nothing');
+      log.warn('a message that cannot be decoded was ignored');
       return undefined as T;
     }
   },
@@ -32,7 +32,7 @@ export const interceptors = (): WorkflowInterceptors => ({
         const isReserved = ({ signalWorkflow }: NonNullable<typeof jobs>[number]) =>
           signalWorkflow?.signalName?.startsWith(RESERVED) === true;
         if (jobs?.some(isReserved) === true) {
-          log.warn('a signal of a reserved name was sent, and counts as nothing');
+          log.warn('a signal with a reserved name was ignored');
           input.activation.jobs = jobs.filter(job => !isReserved(job));
         }
         next(input);

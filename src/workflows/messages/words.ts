@@ -7,7 +7,7 @@ const MAX_WORDS = 200;
 /** The beginning of what was said. Nothing is asked of an object: it may bring a `toString` that is no function, or lie in a million others. */
 export function words(said: unknown): string {
   const isPlain = typeof said === 'string' || typeof said === 'number' || typeof said === 'boolean';
-  return isPlain ? String(said).slice(0, MAX_WORDS) : 'something that is no text';
+  return isPlain ? String(said).slice(0, MAX_WORDS) : 'a value that is not text';
 }
 
 /** Whether it says anything. */

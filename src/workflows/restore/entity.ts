@@ -45,7 +45,7 @@ export async function etcdRestore({ namespace, name, uid, carried }: RestoreInpu
   const changed = () => driver.dispatch({ kind: 'changed' });
   const resync = () => driver.dispatch({ kind: 'message', message: 'resync' });
   setHandler(changedSignal, changed, { description: 'look again (sent by the watcher)' });
-  setHandler(resyncSignal, resync, { description: 'look now, also at what was refused' });
+  setHandler(resyncSignal, resync, { description: 'look again now, also at refused restores' });
   setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
   const next = await driver.run();
   if (next !== undefined) await continueAsNew<typeof etcdRestore>({ ...ref, carried: next });

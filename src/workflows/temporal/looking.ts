@@ -57,10 +57,10 @@ export async function untilLooked<T>(
     try {
       const answer = await look(activities);
       if (isAnswer(answer)) return answer;
-      log.error('a pass was completed with what is no answer, and is made again');
+      log.error('a pass returned an invalid answer and is repeated');
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-      log.error('a pass failed for good and is made again', { error: rootCause(error) });
+      log.error('a pass failed and is repeated', { error: rootCause(error) });
     }
     await sleep(LOOKING.retry.maximumInterval);
   }

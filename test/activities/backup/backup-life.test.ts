@@ -189,7 +189,7 @@ describe('a single backup', () => {
   it('waits for a cluster that is not there yet', async () => {
     const world = aWorld({ clusterRef: { name: 'other' } });
     await world.run();
-    expect(world.status.Reason).toContain('there is no EtcdCluster shop/other');
+    expect(world.status.Reason).toContain('EtcdCluster shop/other does not exist');
   });
 });
 

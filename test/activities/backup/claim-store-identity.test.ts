@@ -35,7 +35,7 @@ describe('the identity of a claim’s pod', () => {
   it('of another owner is not touched', async () => {
     const { deps } = aBench();
     await issueIdentity(deps, { ...OWNER, uid: 'another' });
-    await expect(readIdentity(deps, OWNER)).rejects.toThrow('belongs to something else');
+    await expect(readIdentity(deps, OWNER)).rejects.toThrow('is not owned by the operator');
   });
 });
 

@@ -84,11 +84,11 @@ describe('what runs in the namespace', () => {
   });
 
   test.each([
-    ['http://nothing:2379', 'there is no Service nothing'],
+    ['http://nothing:2379', 'Service nothing does not exist'],
     ['http://etcd:9999', 'Service etcd has no port 9999'],
     [
       'http://etcd-9.headless.shop.svc:2379',
-      'no pod of its own network runs behind Service headless as etcd-9',
+      'Service headless has no running pod without hostNetwork as etcd-9',
     ],
   ])('may be missing: %s', async (text, why) => {
     expect(await behind(text)).toBe(why);
@@ -116,16 +116,16 @@ describe('nothing else is dialled', () => {
 
   test('pods on the network of their node', async () => {
     expect(await behind('http://on-nodes:2379')).toBe(
-      'no pod of its own network runs behind Service on-nodes',
+      'Service on-nodes has no running pod without hostNetwork',
     );
   });
 
   test('pods that are on their way out, or have no address of their own', async () => {
     const ref = { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'etcd-0' };
     kube.mutate(ref, object => Object.assign(object, { status: { phase: 'Running', podIP: '127.0.0.1' } }));
-    expect(await behind('http://etcd:2379')).toBe('no pod of its own network runs behind Service etcd');
+    expect(await behind('http://etcd:2379')).toBe('Service etcd has no running pod without hostNetwork');
     kube.mutate(ref, object => Object.assign(object, { status: { phase: 'Succeeded', podIP: '10.0.0.1' } }));
-    expect(await behind('http://etcd:2379')).toBe('no pod of its own network runs behind Service etcd');
+    expect(await behind('http://etcd:2379')).toBe('Service etcd has no running pod without hostNetwork');
   });
 
   test('Kubernetes is not asked about what cannot be of the namespace', async () => {

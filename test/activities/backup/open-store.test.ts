@@ -38,7 +38,7 @@ async function opened(identityNamespaces: readonly string[], spec: StoreOwner['s
 describe.each(Object.entries(BLOCKS))('a block of %s without a Secret', (_type, spec) => {
   it('is refused by default, and says who can allow it', async () => {
     expect(await opened([], spec)).toMatch(
-      /^\w+\.\w+Secret names no Secret: name one, or have namespace shop added to IDENTITY_NAMESPACES/,
+      /^\w+\.\w+Secret names no Secret: name one, or add namespace shop to IDENTITY_NAMESPACES/,
     );
     expect(await opened(['other'], spec)).toContain('names no Secret');
   });

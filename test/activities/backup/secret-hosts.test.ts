@@ -154,7 +154,7 @@ describe('the name and password of an etcd', () => {
   it('are not sent to an address outside of the namespace, unless the Secret or an administrator names it', async () => {
     const { said, sent } = await source(undefined);
     expect(said).toContain(
-      '10.0.0.9 is not of namespace shop, and what Secret shop/root holds would be sent',
+      '10.0.0.9 is not in namespace shop, and the contents of Secret shop/root would be sent',
     );
     expect(sent).toEqual([]);
     expect((await source('10.0.0.8')).sent).toEqual([]);

@@ -162,7 +162,7 @@ describe('a slot whose renewal fails', () => {
     const { state, pass, done } = await working(kube);
     await take(kube, 'another');
     await pass(9_000);
-    expect(String(state.reason)).toContain('was taken by somebody else');
+    expect(String(state.reason)).toContain('was taken by another holder');
     await done();
   });
 });

@@ -51,7 +51,7 @@ async function awaitRequests(are: 'there' | 'gone'): Promise<void> {
 
 test('what is, and what comes next', async () => {
   expect((await status()).cluster).toMatchObject({ membersReady: 3 });
-  await poll(async () => (await planned()).next.includes('nothing is to be done'));
+  await poll(async () => (await planned()).next.includes('nothing to do'));
 });
 
 test('a pause holds what is asked for, an abort takes that back, and it goes on', async () => {
@@ -123,7 +123,7 @@ test.each([
     const approve = (commands: string) => commands.replaceAll('8e9e05c5', id);
     if (!kill) return void (await handbook.type('signal -w $W --name approve', approve));
     const told = await handbook.typeBlock('update execute -w $W --name approve', approve);
-    expect(told).toContain(`replaceMember of ${id} is approved of`);
+    expect(told).toContain(`replaceMember of ${id} is approved`);
     expect(killOperators(world)).toBeGreaterThan(0);
   });
   const { replacements } = (await readCluster(world, at.namespace, at.name))?.status ?? {};

@@ -302,7 +302,7 @@ describe('Healthy', () => {
 
 describe('Progressing', () => {
   const cases: readonly [title: string, Observation, Actor, string, string, string | RegExp][] = [
-    ['nothing is to be done', aRunningCluster(), {}, 'False', 'AsSpecified', /matches the specification/],
+    ['nothing to do', aRunningCluster(), {}, 'False', 'AsSpecified', /matches the specification/],
     ['creation', anObservation(), {}, 'True', 'Creating', /^record incarnation example-0b7e6e34-1/],
     [
       'repair',

@@ -87,7 +87,7 @@ describe('an operation', () => {
   it('fails when a step is done five times and still planned; one that has waited may wait again', () => {
     const rounds = (outcome: StepOutcome) =>
       play(Array.from({ length: 9 }, () => [outcome, planned('a'), { kind: 'timer' } as const]).flat());
-    expect(rounds(done).run.outcome?.message).toBe('"a" was done 5 times and is still to be done');
+    expect(rounds(done).run.outcome?.message).toBe('"a" was performed 5 times without reaching its goal');
     expect(rounds({ kind: 'done', hasWaited: true }).run.outcome).toBeUndefined();
   });
 
