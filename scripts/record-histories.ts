@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -95,7 +95,6 @@ const scenarios: readonly Scenario[] = [
     const script = new Script();
     const entity = await begin(bench, script);
     await entity.quiet();
-    const first = await entity.run();
     const kept: Record<string, WorkflowHandle> = {};
     for (const operation of OPERATIONS) {
       script.plan(operation, REPAIR);
@@ -104,7 +103,7 @@ const scenarios: readonly Scenario[] = [
       kept[`${operation}-whole`] = await entity.operationRun();
       await entity.quiet();
     }
-    return { ...kept, 'etcdCluster-every-operation': first };
+    return { ...kept, 'etcdCluster-every-operation': entity.handle };
   },
 
   async function deletedDuringCreation(bench) {
@@ -287,6 +286,26 @@ function withoutStackTraces(json: string): string {
   return json.replace(/"stackTrace": "(?:[^"\\]|\\.)*"/g, '"stackTrace": ""');
 }
 
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
+
+/** The history of a run that is not recorded yet, and of the runs that it continues, the last one first. */
+async function runsUntil(handle: WorkflowHandle): Promise<History[]> {
+  const histories: History[] = [];
+  for (let run: WorkflowHandle | undefined = handle; run !== undefined; ) {
+    const history: History = await run.fetchHistory();
+    const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+    const { originalExecutionRunId, continuedExecutionRunId } = started ?? {};
+    if (originalExecutionRunId && recorded.has(originalExecutionRunId)) break;
+    recorded.add(originalExecutionRunId ?? '');
+    histories.push(history);
+    run = continuedExecutionRunId
+      ? bench.client.workflow.getHandle(handle.workflowId, continuedExecutionRunId)
+      : undefined;
+  }
+  return histories;
+}
+
+const recorded = new Set<string>();
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 async function version(): Promise<string> {
@@ -302,11 +321,12 @@ try {
   for (const scenario of scenarios) {
     if (only.length > 0 && !only.includes(scenario.name)) continue;
     for (const [name, handle] of Object.entries(await scenario(bench))) {
-      const file = join(folder, `${name}.json.gz`);
-      if (existsSync(file)) continue;
-      const json = withoutStackTraces(historyToJSON(await handle.fetchHistory()));
-      await writeFile(file, gzipSync(json, { level: 9 }));
-      console.log(`${scenario.name}: ${name}`);
+      for (const [before, history] of (await runsUntil(handle)).entries()) {
+        const file = join(folder, `${name}${before === 0 ? '' : `-${before}-before`}.json.gz`);
+        if (existsSync(file)) continue;
+        await writeFile(file, gzipSync(withoutStackTraces(historyToJSON(history)), { level: 9 }));
+        console.log(`${scenario.name}: ${basename(file)}`);
+      }
     }
   }
 } finally {
