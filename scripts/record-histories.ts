@@ -26,6 +26,7 @@ import { StoreError } from '../src/store/port.ts';
 import { BackupEntity } from '../test/worlds/backup-bench.ts';
 import { until, WorkflowBench } from '../test/worlds/workflow-bench.ts';
 import { longHistories } from './histories/long.ts';
+import { RecordedRuns } from './histories/recorded-runs.ts';
 import { begin, holding, RECORDER, type Scenario } from './histories/scenario.ts';
 
 /** Each makes one entity go through something and answers the histories to keep, by the name of their file. */
@@ -286,26 +287,6 @@ function withoutStackTraces(json: string): string {
   return json.replace(/"stackTrace": "(?:[^"\\]|\\.)*"/g, '"stackTrace": ""');
 }
 
-type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
-
-/** The history of a run that is not recorded yet, and of the runs that it continues, the last one first. */
-async function runsUntil(handle: WorkflowHandle): Promise<History[]> {
-  const histories: History[] = [];
-  for (let run: WorkflowHandle | undefined = handle; run !== undefined; ) {
-    const history: History = await run.fetchHistory();
-    const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
-    const { originalExecutionRunId, continuedExecutionRunId } = started ?? {};
-    if (originalExecutionRunId && recorded.has(originalExecutionRunId)) break;
-    recorded.add(originalExecutionRunId ?? '');
-    histories.push(history);
-    run = continuedExecutionRunId
-      ? bench.client.workflow.getHandle(handle.workflowId, continuedExecutionRunId)
-      : undefined;
-  }
-  return histories;
-}
-
-const recorded = new Set<string>();
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 async function version(): Promise<string> {
@@ -316,12 +297,13 @@ async function version(): Promise<string> {
 const folder = join(root, 'test', 'histories', process.argv[2] ?? (await version()));
 await mkdir(folder, { recursive: true });
 const bench = await WorkflowBench.start();
+const runs = new RecordedRuns(bench.client);
 try {
   const only = process.argv.slice(3);
   for (const scenario of scenarios) {
     if (only.length > 0 && !only.includes(scenario.name)) continue;
     for (const [name, handle] of Object.entries(await scenario(bench))) {
-      for (const [before, history] of (await runsUntil(handle)).entries()) {
+      for (const [before, history] of (await runs.of(handle)).entries()) {
         const file = join(folder, `${name}${before === 0 ? '' : `-${before}-before`}.json.gz`);
         if (existsSync(file)) continue;
         await writeFile(file, gzipSync(withoutStackTraces(historyToJSON(history)), { level: 9 }));
