@@ -2,6 +2,8 @@
  * A whole world in memory: Kubernetes, its kubelet, etcd, and an operator process whose real planner and activities are
  * driven by a plain loop instead of Temporal. The process can be killed at any API call.
  */
+import { NOBODY } from '../../src/workflows/cluster/people.ts';
+import { ClusterRun, Killed } from './cluster-run.ts';
 import { FakeStore } from '../fakes/store.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
@@ -39,9 +41,6 @@ export interface WorldOptions {
 
 const NAMESPACE = 'shop';
 const WRITES = ['create', 'apply', 'patch', 'replace', 'delete'];
-/** A loop that makes this many passes without coming to rest does not converge. */
-const PASSES = 60;
-
 /** One process of the operator. A dead one gets no answer any more, as on a machine whose power was cut. */
 class OperatorProcess {
   readonly activities: Activities;
@@ -211,23 +210,12 @@ export class OperatorWorld {
   }
 
   /**
-   * Looks and performs the first step until there is nothing to do, or nothing that can be done. Failures of steps lead to a
-   * new plan, and a killed process to a new one, after which the world has moved on. Throws when it does not come to rest.
+   * Runs the workflows of the cluster until there is nothing to do, or nothing that can be done: steps are tried again, what
+   * failed is tried again later, and a killed process gives way to a new one. Throws when it does not come to rest.
    */
-  async run(actor: Actor = {}): Promise<Assessment> {
-    const seen: string[] = [];
-    for (let pass = 0; pass < PASSES; pass += 1) {
-      this.kubelet.settle();
-      try {
-        const assessment = await this.step(actor);
-        if (assessment.decision.kind !== 'operate') return assessment;
-        seen.push(assessment.decision.step.kind);
-      } catch (error) {
-        if (error instanceof Killed) this.reboot();
-        seen.push(error instanceof Error ? error.message : String(error));
-      }
-    }
-    throw new Error(`does not come to rest: ${seen.slice(-6).join(', ')}`);
+  async run({ paused, aborted, failed, approvals = [], requests = [] }: Actor = {}): Promise<Assessment> {
+    const people = { ...NOBODY, paused, aborted, failed, approvals, requests };
+    return new ClusterRun(this, people).toRest();
   }
 
   /** One pass and, when it plans one, one step. Throws what either throws. */
@@ -300,9 +288,6 @@ export class OperatorWorld {
     return JSON.stringify(objects.map(withoutVolatile), null, 1);
   }
 }
-
-/** The process was killed over a call. */
-export class Killed extends Error {}
 
 function orKilled<Result>(result: Result | 'died'): Result {
   if (result === 'died') throw new Killed('the operator was killed');

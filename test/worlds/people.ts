@@ -2,7 +2,8 @@
 import type { Actor, Assessment } from '../../src/activities/index.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
-import { Killed, type OperatorWorld } from './operator-world.ts';
+import { Killed } from './cluster-run.ts';
+import type { OperatorWorld } from './operator-world.ts';
 
 /** So many passes without coming to rest are too many. */
 const PASSES = 80;

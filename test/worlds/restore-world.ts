@@ -7,7 +7,8 @@ import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.
 import type { Actor } from '../../src/planner/model/actor.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
-import { Killed, OperatorWorld, type WorldOptions } from './operator-world.ts';
+import { Killed } from './cluster-run.ts';
+import { OperatorWorld, type WorldOptions } from './operator-world.ts';
 import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
 export const REVISION = 42;
