@@ -50,6 +50,10 @@ describe('replaceMember', LONG, () => {
     const { world, people } = await created();
     const [healthy = ''] = voters(world).filter(name => name !== leader(world));
     people.ask('replaceMember', healthy);
+    await people.step();
+    expect(people.heard).toEqual([
+      `accepted: replaceMember ${healthy} is accepted: send the query plan to see its progress`,
+    ]);
     await people.run();
     expect(people.steps).toEqual([
       'addLearner',
@@ -60,10 +64,7 @@ describe('replaceMember', LONG, () => {
       'removeMember',
       'retireMember',
     ]);
-    expect(people.heard).toEqual([
-      `accepted: replaceMember ${healthy} is accepted: send the query plan to see its progress`,
-      `done: ${healthy} was replaced`,
-    ]);
+    expect(people.heard).toEqual([`done: ${healthy} was replaced`]);
     expect(voters(world)).toHaveLength(3);
     expect(voters(world)).toContain('example-3');
     expect(voters(world)).not.toContain(healthy);
@@ -138,7 +139,7 @@ describe('replaceMember', LONG, () => {
     const { world, people } = await created();
     const before = voters(world);
     people.ask('replaceMember', 'example-1');
-    for (let pass = 0; pass < 3; pass += 1) await people.step();
+    for (let step = 0; step < 2; step += 1) await people.step();
     expect(people.steps).toEqual(['addLearner', 'createMember']);
     people.takeBack();
     await people.run();

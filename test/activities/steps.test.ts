@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_CLAIM_UID } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
-import { Killed } from '../worlds/cluster-run.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
+import { Killed } from '../worlds/workflow-run.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
 

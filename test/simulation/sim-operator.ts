@@ -1,76 +1,63 @@
-/**
- * The workflows of one cluster without Temporal: the engine of src/workflows runs here as it is, and what Temporal does for it
- * is done by the world: activities are tried again, steps are refused and fail, timers fire.
- */
-import { ApplicationFailure } from '@temporalio/activity';
+/** The workflows of the cluster. */
 import type { Assessment, Step } from '../../src/activities/index.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { Actor, PersonRequest } from '../../src/planner/model/actor.ts';
 import type { ClusterOperation } from '../../src/workflows/cluster/operation-rules.ts';
 import { type ClusterMessage, type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
 import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
-import { newEntity } from '../../src/workflows/engine/entity.ts';
-import type { StepOutcome } from '../../src/workflows/engine/operation.ts';
-import { clusterProtocol } from '../worlds/cluster-protocol.ts';
-import { WorkflowsInMemory } from '../worlds/workflows-in-memory.ts';
+import type { ResourceRef } from '../../src/workflows/messages/resource.ts';
+import { clusterProtocol } from '../worlds/protocols.ts';
 import type { Calls } from './sim-calls.ts';
+import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
 
 type Operate = ClusterOperation['Decision'];
 
-const ATTEMPTS = 3;
-
-export interface OperatorHooks {
-  readonly now: () => number;
-  /** Resolves after so many milliseconds or when something changed. */
-  readonly wait: (ms: number) => Promise<void>;
-  /** A moment of the workflow's own between two activities. */
-  readonly moment: () => Promise<void>;
+export interface OperatorHooks extends WorkflowHooks {
   readonly saw: (assessment: Assessment, actor: Actor) => void;
   readonly did: (step: Step, outcome: string) => void;
 }
 
-export class SimOperator {
-  readonly #calls: Calls;
+export class SimOperator extends SimWorkflows<ClusterKind> {
   readonly #hooks: OperatorHooks;
-  readonly #ref: { namespace: string; name: string; uid: string };
-  #workflows: WorkflowsInMemory<ClusterKind, ClusterOperation>;
+  protected readonly pass = 'assess';
   /** Decisions that were carried out, oldest first: what a workflow can be reset to. */
   readonly #past: Operate[] = [];
-  #generation = 0;
 
-  constructor(calls: Calls, ref: { namespace: string; name: string; uid: string }, hooks: OperatorHooks) {
-    this.#calls = calls;
-    this.#ref = ref;
+  constructor(calls: Calls, ref: ResourceRef, hooks: OperatorHooks) {
+    super(calls, ref, { protocol: clusterProtocol, people: NOBODY, hooks });
     this.#hooks = hooks;
-    this.#workflows = this.#create(NOBODY);
+  }
+
+  protected saw(assessment: Assessment, actor: Actor): void {
+    this.#hooks.saw(assessment, actor);
+  }
+
+  protected did(step: Step, outcome: string): void {
+    this.#hooks.did(step, outcome);
+  }
+
+  protected override begins(decision: Operate): void {
+    this.#past.push(decision);
+    if (this.#past.length > 40) this.#past.splice(0, 20);
   }
 
   /** Begins anew, as after Temporal lost everything: what runs goes on without anybody who waits for it. */
   begin(): void {
-    this.#workflows = this.#create(NOBODY);
-    this.#workflows.dispatch({ kind: 'begin' });
+    this.create(NOBODY).dispatch({ kind: 'begin' });
   }
 
   /** Goes back in its history, as a workflow that is reset: a step that was decided long ago is performed now. */
   reset(back: number): string | undefined {
     const decision = this.#past.at(-1 - back);
     if (decision === undefined) return undefined;
-    this.#workflows = this.#create(this.#people);
     const assessment = { decision, generation: -1, summary: undefined };
-    this.#workflows.dispatch({ kind: 'looked', assessment });
+    this.create(this.#people).dispatch({ kind: 'looked', assessment });
     return decision.plan[0]?.summary;
   }
 
   /** Goes on after {@link end} with what people said before. */
   resume(): void {
-    this.#workflows = this.#create(this.#people);
-    this.#workflows.dispatch({ kind: 'begin' });
-  }
-
-  /** Ends the loop. */
-  end(): void {
-    this.#generation += 1;
-    this.#workflows.end();
+    this.create(this.#people).dispatch({ kind: 'begin' });
   }
 
   /** Somebody asks for something. */
@@ -86,25 +73,25 @@ export class SimOperator {
   }
 
   #say(message: ClusterMessage): void {
-    this.#workflows.dispatch({ kind: 'message', message });
+    this.workflows.dispatch({ kind: 'message', message });
   }
 
   get #people(): ClusterPeople {
-    return this.#workflows.entity.people;
+    return this.workflows.entity.people;
   }
 
   #note(people: Partial<ClusterPeople>): void {
-    this.#workflows.people = { ...this.#people, ...people };
+    this.workflows.people = { ...this.#people, ...people };
   }
 
   get gone(): boolean {
-    const { phase } = this.#workflows.entity;
+    const { phase } = this.workflows.entity;
     return phase === 'closing' || phase === 'closed';
   }
 
   /** What the last plan asks a person to approve of. */
   get consent(): Consent | undefined {
-    const decision = this.#workflows.entity.assessment?.decision;
+    const decision = this.workflows.entity.assessment?.decision;
     return decision?.kind === 'blocked' ? decision.consent : undefined;
   }
 
@@ -137,64 +124,5 @@ export class SimOperator {
 
   set requests(requests: readonly PersonRequest[]) {
     this.#note({ requests });
-  }
-
-  #create(people: ClusterPeople): WorkflowsInMemory<ClusterKind, ClusterOperation> {
-    this.#generation += 1;
-    this.#workflows?.end();
-    const generation = this.#generation;
-    return new WorkflowsInMemory(clusterProtocol, newEntity<ClusterKind>({ people }), {
-      now: this.#hooks.now,
-      wait: this.#hooks.wait,
-      look: actor => this.#look(generation, actor),
-      perform: decision => this.#perform(generation, decision),
-    });
-  }
-
-  /** Tries until it succeeds; undefined when this run has ended meanwhile. */
-  async #look(generation: number, actor: Actor): Promise<Assessment | undefined> {
-    while (generation === this.#generation) {
-      const result = await this.#calls
-        .execute('assess', this.#ref, { actor, workflowId: 'entity' })
-        .catch(() => 'failed');
-      if (generation !== this.#generation) return undefined;
-      if (typeof result === 'string') {
-        await this.#hooks.moment();
-        continue;
-      }
-      const assessment = JSON.parse(JSON.stringify(result)) as Assessment;
-      this.#hooks.saw(assessment, actor);
-      return assessment;
-    }
-    return undefined;
-  }
-
-  async #perform(generation: number, decision: Operate): Promise<StepOutcome | undefined> {
-    this.#past.push(decision);
-    if (this.#past.length > 40) this.#past.splice(0, 20);
-    const outcome = await this.#attempt(generation, decision.step);
-    return generation === this.#generation ? outcome : undefined;
-  }
-
-  async #attempt(generation: number, step: Step): Promise<StepOutcome> {
-    let message = 'no attempt ended';
-    for (let attempt = 0; attempt < ATTEMPTS && generation === this.#generation; attempt += 1) {
-      try {
-        const result = await this.#calls.execute(step.kind, this.#ref, step);
-        if (result !== 'died') {
-          this.#hooks.did(step, 'done');
-          return { kind: 'done', hasWaited: result === 'notYet' };
-        }
-      } catch (error) {
-        message = error instanceof Error ? error.message : String(error);
-        const { type, nonRetryable } =
-          error instanceof ApplicationFailure ? error : { type: undefined, nonRetryable: false };
-        this.#hooks.did(step, type ?? 'error');
-        if (type === 'PreconditionChanged') return { kind: 'changed', message };
-        if (nonRetryable === true) break;
-      }
-      await this.#hooks.moment();
-    }
-    return { kind: 'failed', message };
   }
 }

@@ -1,79 +1,58 @@
-/** What the workflow of one EtcdRestore does, without Temporal (src/workflows/restore/entity.ts). */
-import type { RestoreAssessment } from '../../src/activities/index.ts';
-import type { RestoreActor } from '../../src/planner/restore/resource.ts';
+/** The workflow of one EtcdRestore. */
+import type { RestoreAssessment, RestoreStep } from '../../src/activities/index.ts';
+import type { ResourceRef } from '../../src/workflows/messages/resource.ts';
+import { NOBODY, type RestoreKind } from '../../src/workflows/restore/rules.ts';
+import { restoreProtocol } from '../worlds/protocols.ts';
 import type { Calls } from './sim-calls.ts';
+import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
 
-export interface RestoreHooks {
-  /** Until it is looked at again. */
-  readonly wait: () => Promise<void>;
+export interface RestoreHooks extends WorkflowHooks {
   readonly told: (what: string) => void;
+  /** The workflow of the cluster is to look. */
+  readonly wake: () => void;
 }
 
-/** Which EtcdRestore. */
-export interface RestoreRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-export class SimRestore {
-  readonly #calls: Calls;
-  readonly #ref: RestoreRef;
+export class SimRestore extends SimWorkflows<RestoreKind> {
+  readonly #name: string;
   readonly #hooks: RestoreHooks;
-  #generation = 0;
-  /** What it last came to. */
-  decision: RestoreAssessment['decision'] | undefined;
-  /** How often in a row its last step failed. */
-  failures = 0;
+  protected readonly pass = 'assessRestore';
 
-  constructor(calls: Calls, ref: RestoreRef, hooks: RestoreHooks) {
-    this.#calls = calls;
-    this.#ref = ref;
+  constructor(calls: Calls, ref: ResourceRef, hooks: RestoreHooks) {
+    super(calls, ref, { protocol: restoreProtocol, people: NOBODY, hooks });
+    this.#name = ref.name;
     this.#hooks = hooks;
   }
 
   /** Begins anew, as after Temporal lost everything. */
   begin(): void {
-    this.#generation += 1;
-    void this.#run(this.#generation);
+    this.create(NOBODY).dispatch({ kind: 'begin' });
   }
 
-  end(): void {
-    this.#generation += 1;
+  /** The watcher tells of a change. */
+  changed(): void {
+    this.workflows.dispatch({ kind: 'changed' });
   }
 
-  async #run(generation: number): Promise<void> {
-    let actor: RestoreActor = {};
-    while (generation === this.#generation) {
-      const decision = await this.#look(actor);
-      if (generation !== this.#generation || decision?.kind === 'ended') return;
-      if (decision?.kind === 'operate') actor = await this.#perform(decision.step);
-      else await this.#hooks.wait();
-    }
+  /** What it last came to. */
+  get decision(): RestoreAssessment['decision'] | undefined {
+    return this.workflows.entity.assessment?.decision;
   }
 
-  /** Undefined when the pass was lost. */
-  async #look(actor: RestoreActor): Promise<RestoreAssessment['decision'] | undefined> {
-    const result = await this.#calls
-      .execute('assessRestore', this.#ref, { actor, workflowId: 'restore' })
-      .catch(() => 'failed');
-    if (typeof result === 'string') return undefined;
-    const { decision, summary } = result as RestoreAssessment;
-    this.decision = decision;
+  /** How often in a row its last step failed. */
+  get failures(): number {
+    return this.workflows.entity.failures;
+  }
+
+  protected saw({ decision, summary }: RestoreAssessment): void {
     const why = decision.kind === 'blocked' ? ` ${decision.reason}` : '';
-    this.#hooks.told(`${this.#ref.name} ${summary?.phase}: ${decision.kind}${why}`);
-    return decision;
+    this.#hooks.told(`${this.#name} ${summary?.phase}: ${decision.kind}${why}`);
   }
 
-  async #perform(step: { readonly kind: string }): Promise<RestoreActor> {
-    try {
-      await this.#calls.execute(step.kind, this.#ref, step);
-      this.failures = 0;
-      return {};
-    } catch (error) {
-      this.failures += 1;
-      await this.#hooks.wait();
-      return { failed: { message: error instanceof Error ? error.message : String(error) } };
-    }
+  protected did(step: RestoreStep, outcome: string): void {
+    if (outcome !== 'done') this.#hooks.told(`${this.#name} ${step.kind}: ${outcome}`);
+  }
+
+  protected override tell(): void {
+    this.#hooks.wake();
   }
 }

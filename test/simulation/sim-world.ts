@@ -206,7 +206,13 @@ export class SimWorld {
       const restore = new SimRestore(
         this.calls,
         { namespace: NAMESPACE, name, uid },
-        { wait: () => this.#pause(2_000), told: what => this.tell(what) },
+        {
+          now: () => this.now,
+          wait: ms => this.#pause(ms),
+          moment: () => this.#pause(200),
+          told: what => this.tell(what),
+          wake: () => this.#wakeCluster(),
+        },
       );
       this.restores.set(uid, restore);
       restore.begin();
@@ -228,8 +234,13 @@ export class SimWorld {
     if (this.kube.writes !== this.#seenWrites && this.random.chance(0.3)) this.wake();
   }
 
-  /** The watcher tells the workflow that something changed. */
+  /** The watcher tells the workflows that something changed. */
   wake(): void {
+    for (const restore of this.restores.values()) restore.changed();
+    this.#wakeCluster();
+  }
+
+  #wakeCluster(): void {
     if (this.#sleeper !== undefined) this.#sleeper = { ...this.#sleeper, due: this.now };
   }
 

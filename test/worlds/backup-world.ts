@@ -1,11 +1,12 @@
 /**
- * An EtcdBackup in memory: Kubernetes, an etcd, a store, and an operator whose real planner and activities are driven by a plain
- * loop instead of Temporal. The process can be killed at any call to Kubernetes or to the store.
+ * An EtcdBackup in memory: Kubernetes, an etcd, a store, and an operator whose real planner and activities are driven by the
+ * engine of its workflows without Temporal. The process can be killed at any call to Kubernetes or to the store.
  */
 import {
+  type Activities,
   createActivities,
-  type BackupActor,
   type BackupAssessment,
+  type BackupStep,
   type Dependencies,
 } from '../../src/activities/index.ts';
 import { parseManifest, type BackupManifest } from '../../src/api/derived/backup-manifest.ts';
@@ -19,6 +20,11 @@ import { hash } from '../fakes/etcd/cluster.ts';
 import { FakeVerifier } from '../fakes/kubernetes/verifier.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeStore } from '../fakes/store.ts';
+import { type BackupMessage, type BackupPeople, heard, NOBODY } from '../../src/workflows/backup/people.ts';
+import type { BackupKind } from '../../src/workflows/backup/rules.ts';
+import { backupProtocol } from './protocols.ts';
+import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
+import type { WorkflowsInMemory } from './workflows-in-memory.ts';
 
 const NAMESPACE = 'shop';
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
@@ -29,7 +35,10 @@ export const SPEC: EtcdBackupSpec = {
   s3: { path: 'backups/etcd/example' },
 };
 
-export class BackupWorld {
+/** Has a process of the operator do something; throws when it is killed over it. */
+type OperatorProcess = <R>(call: (activities: Activities) => Promise<R>, signal?: AbortSignal) => Promise<R>;
+
+export class BackupWorld implements Ground {
   readonly kube = new FakeKube({});
   readonly etcd = new FakeEtcd();
   readonly store: FakeStore;
@@ -37,11 +46,11 @@ export class BackupWorld {
   readonly ref: { readonly namespace: string; readonly name: string; readonly uid: string };
   /** Milliseconds since the epoch; a test moves it. */
   now = Date.parse('2026-11-21T10:00:00Z');
-  actor: BackupActor = {};
   /** Calls to Kubernetes and to the store since the world began. */
   calls = 0;
   #killAt: { readonly call: number; readonly arrives: boolean } | undefined;
-  #failures = 0;
+  #people: BackupPeople = NOBODY;
+  #workflows: WorkflowsInMemory<BackupKind> | undefined;
 
   constructor(spec: EtcdBackupSpec = SPEC) {
     this.store = new FakeStore({ location: 's3://backups', now: () => this.now });
@@ -129,9 +138,10 @@ export class BackupWorld {
     clockAheadMs: () => 0,
   };
 
+  #process = this.#boot();
+
   /** One process: calls after its death get no answer. */
-  #boot() {
-    const environment = new ActivityEnvironment();
+  #boot(): OperatorProcess {
     let die: (reason: 'died') => void = () => {};
     const died = new Promise<'died'>(resolve => (die = resolve));
     let alive = true;
@@ -155,9 +165,13 @@ export class BackupWorld {
       openServed: () => guarded<Store>(this.verifier.scratch),
     };
     const activities = createActivities(deps);
-    const run = <R>(call: () => Promise<R>): Promise<R | 'died'> =>
-      Promise.race([environment.run(call), died]);
-    return { activities, run };
+    return async (call, signal) => {
+      const environment = new ActivityEnvironment();
+      signal?.addEventListener('abort', () => environment.cancel());
+      const result = await Promise.race([environment.run(() => call(activities)), died]);
+      if (result === 'died') throw new Killed('the operator was killed');
+      return result;
+    };
   }
 
   async #admit(act: () => unknown, process: { alive: () => boolean; kill: () => void }): Promise<unknown> {
@@ -171,52 +185,48 @@ export class BackupWorld {
     return new Promise(() => {});
   }
 
-  /** Passes and steps until nothing is left to do, as the workflows make them. Processes that are killed are replaced. */
-  async run(): Promise<BackupAssessment> {
-    let { activities, run } = this.#boot();
-    for (let pass = 0; pass < 40; pass += 1) {
-      this.now += 1_000;
-      const step = await run(() => this.#step(activities));
-      if (step === 'died') {
-        this.#killAt = undefined;
-        ({ activities, run } = this.#boot());
-      } else if (step !== undefined) return step;
-    }
-    throw new Error('does not come to rest');
+  /** A second passes. */
+  advance(): void {
+    this.now += 1_000;
   }
 
-  async #step(activities: ReturnType<typeof createActivities>): Promise<BackupAssessment | undefined> {
-    const assessment = await activities.assessBackup(this.ref, { actor: this.actor, workflowId: 'entity' });
-    const { decision } = assessment;
-    if (decision.kind !== 'operate') return assessment;
-    const { step } = decision;
-    if (step.kind === 'beginBackup') delete (this.actor as { requested?: unknown }).requested;
-    const perform = (activities as unknown as Record<string, unknown>)[step.kind] as (
-      ref: unknown,
-      of: unknown,
-    ) => Promise<void>;
-    try {
-      await perform(this.ref, step);
-      this.#failures = 0;
-      if (step.kind === 'pruneBackups') {
-        this.actor = { ...this.actor, tidied: this.status.lastRun?.startedAt ?? '' };
-      }
-    } catch (error) {
-      const {
-        nonRetryable = false,
-        type,
-        message,
-      } = error as { nonRetryable?: boolean; type?: string; message: string };
-      this.#failures += 1;
-      if (type === 'PreconditionChanged' || (!nonRetryable && this.#failures < 5)) return undefined;
-      const startedAt = 'startedAt' in step ? { startedAt: step.startedAt } : {};
-      const retryAt = this.now + 600_000;
-      this.actor = {
-        ...this.actor,
-        failed: { operation: decision.operation, message, retryAt, ...startedAt },
-      };
-    }
-    return undefined;
+  /** A new process takes over from one that was killed. */
+  reboot(): void {
+    this.#killAt = undefined;
+    this.#process = this.#boot();
+  }
+
+  /** Somebody says something, also while its workflows run. */
+  say(message: BackupMessage): void {
+    this.#workflows?.dispatch({ kind: 'message', message });
+    this.#people = heard(this.#people, message, false);
+  }
+
+  /** Runs its workflows until nothing is left to do. Processes that are killed are replaced. */
+  async run(): Promise<BackupAssessment> {
+    this.#process = this.#boot();
+    const run = new WorkflowRun(this);
+    const workflows = run.add(backupProtocol, this.#people, {
+      look: actor =>
+        this.#process(({ assessBackup }) => assessBackup(this.ref, { actor, workflowId: 'entity' })),
+      perform: ({ step }, signal) =>
+        this.#process(activities => {
+          const steps = activities as unknown as Record<
+            string,
+            (ref: unknown, of: BackupStep) => Promise<unknown>
+          >;
+          const activity = steps[step.kind];
+          if (activity === undefined) throw new RangeError(`there is no activity ${step.kind}`);
+          return activity(this.ref, step);
+        }, signal),
+    });
+    this.#workflows = workflows;
+    await run.run(() => rests(workflows.entity) && workflows.entity.assessment?.decision.kind !== 'operate');
+    this.#workflows = undefined;
+    const { people, assessment } = workflows.entity;
+    this.#people = people;
+    if (assessment === undefined) throw new Error('no pass was made');
+    return assessment;
   }
 
   get backup(): EtcdBackup {

@@ -1,9 +1,7 @@
 /**
  * A whole world in memory: Kubernetes, its kubelet, etcd, and an operator process whose real planner and activities are
- * driven by a plain loop instead of Temporal. The process can be killed at any API call.
+ * driven by the engine of its workflows without Temporal. The process can be killed at any API call.
  */
-import { NOBODY } from '../../src/workflows/cluster/people.ts';
-import { ClusterRun, Killed } from './cluster-run.ts';
 import { FakeStore } from '../fakes/store.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
@@ -20,10 +18,14 @@ import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
+import { type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
+import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
+import { clusterProtocol } from './protocols.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeKubelet } from '../fakes/kubernetes/kubelet.ts';
+import { type Ground, Killed, rests, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
 
 /** How a test kills the operator: at this API call, counted from 1 since the world began. */
 export interface Kill {
@@ -85,7 +87,22 @@ class OperatorProcess {
   }
 }
 
-export class OperatorWorld {
+/** What a run of a cluster's workflows came to. */
+export interface Driven {
+  /** The last pass. */
+  readonly assessment: Assessment;
+  /** What the workflows remember of people. */
+  readonly people: ClusterPeople;
+  /** Steps that were done. */
+  readonly steps: readonly string[];
+}
+
+/** What people said, as a workflow remembers it. */
+export function peopleOf({ paused, aborted, failed, approvals = [], requests = [] }: Actor): ClusterPeople {
+  return { ...NOBODY, paused, aborted, failed, approvals, requests };
+}
+
+export class OperatorWorld implements Ground {
   readonly kube: FakeKube = new FakeKube({ gracefulKinds: ['Pod'], now: () => new Date(this.now) });
   readonly etcd = new FakeEtcd();
   readonly kubelet = new FakeKubelet(this.kube, this.etcd);
@@ -209,26 +226,45 @@ export class OperatorWorld {
     );
   }
 
+  /** The activities of the cluster, as its workflows have them executed. */
+  readonly worker: Worker<ClusterKind> = {
+    look: actor => this.look(actor),
+    perform: ({ step }) => this.perform(step),
+  };
+
+  /** Everything but the operator moves on. */
+  advance(): void {
+    this.kubelet.settle();
+  }
+
   /**
-   * Runs the workflows of the cluster until there is nothing to do, or nothing that can be done: steps are tried again, what
-   * failed is tried again later, and a killed process gives way to a new one. Throws when it does not come to rest.
+   * Runs the workflows of the cluster, of which people asked this, until there is nothing to do, or nothing that can be done.
+   * What failed is tried again, and a process that was killed gives way to a new one. Throws when it does not come to rest.
    */
-  async run({ paused, aborted, failed, approvals = [], requests = [] }: Actor = {}): Promise<Assessment> {
-    const people = { ...NOBODY, paused, aborted, failed, approvals, requests };
-    return new ClusterRun(this, people).toRest();
+  async drive(people: ClusterPeople, until: Until = {}): Promise<Driven> {
+    const run = new WorkflowRun(this, until);
+    const workflows = run.add(clusterProtocol, people, this.worker);
+    const isOver = () => rests(workflows.entity) && workflows.entity.people.failed === undefined;
+    await run.run(() => isOver() || (until.failure === true && rests(workflows.entity)));
+    const { assessment } = workflows.entity;
+    if (assessment === undefined) throw new Error('no pass was made');
+    return { assessment, people: workflows.entity.people, steps: run.steps };
+  }
+
+  /** As `drive`, with what people said as the planner takes it. */
+  async run(actor: Actor = {}): Promise<Assessment> {
+    return (await this.drive(peopleOf(actor))).assessment;
   }
 
   /** One pass and, when it plans one, one step. Throws what either throws. */
   async step(actor: Actor = {}): Promise<Assessment> {
-    const assessment = await this.look(actor);
-    if (assessment.decision.kind === 'operate') await this.perform(assessment.decision.step);
-    return assessment;
+    return (await this.drive(peopleOf(actor), { after: () => true, failure: true })).assessment;
   }
 
   /** As `run`, until the process is killed as `kill` says; a new process is there afterwards. */
   async runUntilKilled(): Promise<void> {
     try {
-      while ((await this.step()).decision.kind === 'operate') this.kubelet.settle();
+      await this.drive(NOBODY, { failure: true });
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       this.reboot();

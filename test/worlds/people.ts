@@ -1,18 +1,13 @@
-/** What people ask for, kept as the entity's workflow keeps it (src/workflows/cluster/people.ts), for worlds without Temporal. */
+/** People who ask for something one time after the other, and what the workflows of the cluster remember of it. */
 import type { Actor, Assessment } from '../../src/activities/index.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
-import type { Verdict } from '../../src/planner/checks/human-requests.ts';
-import { Killed } from './cluster-run.ts';
-import type { OperatorWorld } from './operator-world.ts';
-
-/** So many passes without coming to rest are too many. */
-const PASSES = 80;
+import { heard, type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
+import { type OperatorWorld, peopleOf } from './operator-world.ts';
+import type { Until } from './workflow-run.ts';
 
 export class People {
   readonly #world: OperatorWorld;
-  #requests: PersonRequest[] = [];
-  /** What passes said of requests, the last of each kind of answer once. */
-  readonly heard: string[] = [];
+  #people: ClusterPeople = NOBODY;
   /** Steps in the order in which they were performed. */
   readonly steps: string[] = [];
   /** What people said besides. */
@@ -23,55 +18,38 @@ export class People {
   }
 
   ask(kind: PersonRequest['kind'], target = ''): void {
-    this.#requests.push({ id: this.#requests.length + 1, kind, target, by: 'ana', reason: 'a test' });
+    const request = { id: this.#people.nextId, kind, target, by: 'ana', reason: 'a test' };
+    const view = { people: this.#people, running: undefined, assessment: undefined };
+    this.#people = heard(view, { kind: 'ask', request }, this.#world.now);
   }
 
   takeBack(): void {
-    this.#requests = [];
+    this.#people = { ...this.#people, requests: [] };
   }
 
-  /** Passes and steps until there is nothing to do or nothing that can be done. A process that is killed is replaced. */
-  async run(): Promise<Assessment> {
-    for (let pass = 0; pass < PASSES; pass += 1) {
-      this.#world.kubelet.settle();
-      try {
-        const assessment = await this.step();
-        if (assessment !== undefined) return assessment;
-      } catch (error) {
-        if (error instanceof Killed) this.#world.reboot();
-        else this.heard.push(`failed: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-    throw new Error(`does not come to rest: ${this.heard.slice(-6).join(', ')}`);
+  /** What passes said last of each request. */
+  get heard(): readonly string[] {
+    return this.#people.judged.map(({ outcome, message }) => `${outcome}: ${message}`);
   }
 
-  /** One pass and one step; the assessment when there was no step to take and nothing new to judge. */
-  async step(): Promise<Assessment | undefined> {
-    const requests = this.#requests;
-    const actor = { ...this.said, ...(requests.length > 0 && { requests }) };
-    const assessment = await this.#world.look(actor);
-    const isNew = this.#take(assessment.verdicts ?? []);
-    const { decision } = assessment;
-    if (decision.kind !== 'operate') return isNew ? undefined : assessment;
-    await this.#world.perform(decision.step);
-    this.steps.push(decision.step.kind);
-    return undefined;
+  /** Runs the workflows until there is nothing to do or nothing that can be done. */
+  run(): Promise<Assessment> {
+    return this.#drive();
   }
 
-  #take(verdicts: readonly Verdict[]): boolean {
-    let isNew = false;
-    for (const verdict of verdicts) {
-      const request = this.#requests.find(({ id }) => id === verdict.id);
-      if (request === undefined) continue;
-      if (verdict.outcome === 'accepted') {
-        if (request.ids !== undefined) continue;
-        this.#requests = this.#requests.map(each =>
-          each.id === verdict.id ? { ...each, ids: verdict.ids } : each,
-        );
-      } else this.#requests = this.#requests.filter(({ id }) => id !== verdict.id);
-      this.heard.push(`${verdict.outcome}: ${verdict.message}`);
-      isNew = true;
-    }
-    return isNew;
+  /** Until one step was done. */
+  step(): Promise<Assessment> {
+    return this.#drive({ after: () => true });
+  }
+
+  async #drive(until?: Until): Promise<Assessment> {
+    const { approvals, aborted, paused } = peopleOf(this.said);
+    const driven = await this.#world.drive(
+      { ...this.#people, approvals, aborted, paused, failed: undefined },
+      until,
+    );
+    this.#people = driven.people;
+    this.steps.push(...driven.steps);
+    return driven.assessment;
   }
 }

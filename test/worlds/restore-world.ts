@@ -1,4 +1,4 @@
-/** A cluster, a backup in a store, and an EtcdRestore, all in memory: both passes are made in turn, and their steps. */
+/** A cluster, a backup in a store, and an EtcdRestore, all in memory: the workflows of both run side by side. */
 import { createHash } from 'node:crypto';
 import { newManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
@@ -7,14 +7,15 @@ import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.
 import type { Actor } from '../../src/planner/model/actor.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
-import { Killed } from './cluster-run.ts';
-import { OperatorWorld, type WorldOptions } from './operator-world.ts';
+import { NOBODY, type RestoreKind } from '../../src/workflows/restore/rules.ts';
+import { OperatorWorld, peopleOf, type WorldOptions } from './operator-world.ts';
+import { clusterProtocol, restoreProtocol } from './protocols.ts';
+import { rests, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
 import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
 export const REVISION = 42;
 export const KEYS = 17;
 const KEY = 'etcd/example';
-const PASSES = 120;
 
 export class RestoreWorld extends OperatorWorld {
   #restore: ClusterRef | undefined;
@@ -217,45 +218,41 @@ export class RestoreWorld extends OperatorWorld {
     } as unknown as WritableObject);
   }
 
-  /** One pass of the EtcdRestore and its step. */
-  async stepRestore(actor: RestoreActor = {}): Promise<RestoreAssessment> {
+  /** The activities of the EtcdRestore. */
+  get #restorer(): Worker<RestoreKind> {
     const ref = this.#restore;
     if (ref === undefined) throw new Error('there is no EtcdRestore');
-    return this.act(async activities => {
-      const assessment = await activities.assessRestore(ref, { actor, workflowId: 'restore' });
-      const { decision } = assessment;
-      if (decision.kind === 'operate' && decision.step.kind === 'examineBackup')
-        await activities.examineBackup(ref, decision.step);
-      else if (decision.kind === 'operate') await activities.createRestored(ref);
-      return assessment;
-    });
+    return {
+      look: actor => this.act(({ assessRestore }) => assessRestore(ref, { actor, workflowId: 'restore' })),
+      perform: ({ step }) =>
+        this.act<void>(({ examineBackup, createRestored }) =>
+          step.kind === 'examineBackup' ? examineBackup(ref, step) : createRestored(ref),
+        ),
+    };
+  }
+
+  /** One pass of the EtcdRestore and its step. Throws what either throws. */
+  async stepRestore(actor: RestoreActor = {}): Promise<RestoreAssessment | undefined> {
+    const run = new WorkflowRun(this, { after: () => true, failure: true });
+    const workflows = run.add(restoreProtocol, { ...NOBODY, ...actor }, this.#restorer);
+    await run.run(() => rests(workflows.entity));
+    return workflows.entity.assessment;
   }
 
   /** As `settle`, of a restore that makes its cluster first. */
   async settleNew(): Promise<void> {
-    const resource = () => this.kube.peek(this.resource);
-    for (let pass = 0; resource() === undefined; pass += 1) {
-      if (pass === PASSES) throw new Error('the cluster is never made');
-      await this.stepRestore().catch(error => {
-        if (!(error instanceof Killed)) throw error;
-        this.reboot();
-      });
-    }
+    const run = new WorkflowRun(this);
+    run.add(restoreProtocol, NOBODY, this.#restorer);
+    await run.run(() => this.kube.peek(this.resource) !== undefined);
     this.follow();
     await this.settle();
   }
 
   /** Until this step is the next of the cluster; it is not performed. */
   async settleUntil(kind: string): Promise<void> {
-    for (let pass = 0; pass < PASSES; pass += 1) {
-      this.kubelet.settle();
-      await this.stepRestore();
-      const { decision } = await this.look();
-      if (decision.kind !== 'operate') continue;
-      if (decision.step.kind === kind) return;
-      await this.perform(decision.step);
-    }
-    throw new Error(`${kind} never comes`);
+    let isNext = false;
+    await this.settle({}, { before: step => (isNext = step === kind) });
+    if (!isNext) throw new Error(`${kind} never comes`);
   }
 
   /** `kubectl delete`. */
@@ -263,22 +260,25 @@ export class RestoreWorld extends OperatorWorld {
     await this.kube.as('kubectl').delete(this.restoreRef);
   }
 
-  /** Both passes in turn until neither has anything to do. Processes that are killed are replaced. */
-  async settle(actor: Actor = {}): Promise<void> {
-    const seen: string[] = [];
-    for (let pass = 0; pass < PASSES; pass += 1) {
-      this.kubelet.settle();
-      try {
-        const restore = await this.stepRestore();
-        const { decision } = await this.step(actor);
-        if (decision.kind !== 'operate' && ['ended', 'blocked', 'refused'].includes(restore.decision.kind))
-          return;
-        seen.push(decision.kind === 'operate' ? decision.step.kind : JSON.stringify(decision));
-      } catch (error) {
-        if (error instanceof Killed) this.reboot();
-        seen.push(error instanceof Error ? error.message : String(error));
-      }
-    }
-    throw new Error(`does not come to rest: ${seen.slice(-8).join('; ')}`);
+  /** Until neither the cluster nor the restore has anything to do. Processes that are killed are replaced. */
+  async settle(actor: Actor = {}, until: Until = {}): Promise<void> {
+    const run = new WorkflowRun(this, until);
+    const cluster = run.add(clusterProtocol, peopleOf(actor), this.worker);
+    const changed = () => cluster.dispatch({ kind: 'changed' });
+    const restore = run.add(restoreProtocol, NOBODY, { ...this.#restorer, tell: changed });
+    let seen: number | undefined;
+    await run.run(() => {
+      const { phase, assessment } = restore.entity;
+      const isStopped =
+        phase === 'resting' && ['blocked', 'refused'].includes(assessment?.decision.kind ?? '');
+      const isSettled = phase === 'closed' || isStopped;
+      if (!isSettled || !rests(cluster.entity) || cluster.entity.people.failed !== undefined) return false;
+      if (seen === run.steps.length) return true;
+      // What one of them did the other one has not seen yet.
+      seen = run.steps.length;
+      changed();
+      restore.dispatch({ kind: 'changed' });
+      return false;
+    });
   }
 }

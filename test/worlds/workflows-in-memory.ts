@@ -2,7 +2,9 @@
 import type { Entity, EntityEffect, EntityEvent, Kind, Rules } from '../../src/workflows/engine/entity.ts';
 import { entityReducer, isDue } from '../../src/workflows/engine/entity-reducer.ts';
 import {
+  type ControlLike,
   newRun,
+  type Operate,
   type OperationEffect,
   type OperationEvent,
   type OperationKind,
@@ -13,39 +15,53 @@ import {
   type StepOutcome,
 } from '../../src/workflows/engine/operation.ts';
 
+/** The operations that an entity of a kind starts. */
+export interface OperationOf<K extends Kind> extends OperationKind {
+  readonly Decision: K['Decision'] & Operate;
+  readonly Assessment: K['Assessment'] & OperationKind['Assessment'];
+  readonly Actor: K['Actor'];
+  readonly Control: ControlLike;
+}
+
 /** How the entities and the operations of one kind of resource speak to each other. */
-export interface Protocol<K extends Kind, O extends OperationKind> {
+export interface Protocol<K extends Kind> {
   readonly entity: Rules<K>;
-  readonly operation: OperationRules<O>;
-  /** The decision that an operation begins with. */
-  first(decision: K['Decision']): O['Decision'];
-  control(telling: K['Telling'] | undefined): O['Control'];
-  ending(decision: O['Decision'], outcome: Outcome): K['Ending'];
-  assessment(assessment: O['Assessment']): K['Assessment'];
-  used(ids: readonly number[]): K['Message'] | undefined;
+  /** Of an operation, or of a step of an entity that performs its steps itself. */
+  ending(decision: K['Decision'], outcome: Outcome): K['Ending'];
+  readonly operations?: {
+    readonly rules: OperationRules<OperationOf<K>>;
+    control(telling: K['Telling'] | undefined): ControlLike;
+    /** The entity is told of each pass, and of the last one with the end. */
+    readonly reports: boolean;
+    used?(ids: readonly number[]): K['Message'];
+  };
 }
 
 /** What Temporal and its workers do otherwise. Nothing here rejects; `undefined` ends the run for good. */
-export interface World<K extends Kind, O extends OperationKind> {
+export interface World<K extends Kind> {
   readonly now: () => number;
-  look(actor: K['Actor'] | O['Actor']): Promise<K['Assessment'] | undefined>;
-  perform(decision: O['Decision']): Promise<StepOutcome | undefined>;
+  look(actor: K['Actor']): Promise<K['Assessment'] | undefined>;
+  /** `signal`: the step is ended in the middle, or nobody waits for it any more. */
+  perform(decision: K['Decision'], signal: AbortSignal): Promise<StepOutcome | undefined>;
   /** Resolves after so many milliseconds, or when something changed. */
   wait(ms: number): Promise<void>;
+  /** Tells another workflow, of an entity that has no operations. */
+  tell?(telling: K['Telling']): void;
 }
 
-export class WorkflowsInMemory<K extends Kind, O extends OperationKind> {
-  readonly #protocol: Protocol<K, O>;
-  readonly #world: World<K, O>;
+export class WorkflowsInMemory<K extends Kind> {
+  readonly #protocol: Protocol<K>;
+  readonly #world: World<K>;
   readonly #events: (() => void)[] = [];
   #entity: Entity<K>;
-  #run: Run<O> | undefined;
+  #run: Run<OperationOf<K>> | undefined;
+  #step: AbortController | undefined;
   #isDraining = false;
   #hasEnded = false;
   /** The wait under way of the entity, and of its operation. */
   #waits: readonly [entity: Wait, operation: Wait] = [new Wait(), new Wait()];
 
-  constructor(protocol: Protocol<K, O>, entity: Entity<K>, world: World<K, O>) {
+  constructor(protocol: Protocol<K>, entity: Entity<K>, world: World<K>) {
     this.#protocol = protocol;
     this.#world = world;
     this.#entity = entity;
@@ -63,6 +79,7 @@ export class WorkflowsInMemory<K extends Kind, O extends OperationKind> {
   /** Nothing happens any more; what is under way goes on without anybody who waits for it. */
   end(): void {
     this.#hasEnded = true;
+    this.#step?.abort();
   }
 
   dispatch(event: EntityEvent<K>): void {
@@ -101,82 +118,98 @@ export class WorkflowsInMemory<K extends Kind, O extends OperationKind> {
       case 'look':
         return void this.#look(effect.actor, assessment => this.dispatch({ kind: 'looked', assessment }));
       case 'start': {
-        const { protocol, decision } = { protocol: this.#protocol, decision: effect.decision };
-        this.#run = newRun<O>(protocol.first(decision), protocol.control(effect.telling));
+        const control = this.#protocol.operations?.control(effect.telling) ?? {};
+        this.#run = newRun<OperationOf<K>>(effect.decision as OperationOf<K>['Decision'], control);
         this.dispatch({ kind: 'started' });
         return this.#toOperation({ kind: 'begin' });
       }
       case 'perform':
-        throw new TypeError('entities that perform steps themselves are driven elsewhere');
-      case 'tell': {
-        const arrived = this.#run !== undefined;
-        if (arrived) this.#toOperation({ kind: 'control', control: this.#protocol.control(effect.telling) });
-        return this.dispatch({ kind: 'told', arrived });
-      }
+        return void this.#perform(effect.decision, outcome =>
+          this.dispatch({ kind: 'ended', ending: this.#protocol.ending(effect.decision, endOf(outcome)) }),
+        );
+      case 'tell':
+        return this.dispatch({ kind: 'told', arrived: this.#tell(effect.telling) });
       case 'show':
       case 'continueAsNew':
       case 'end':
     }
   }
 
-  #toOperation(event: OperationEvent<O>): void {
+  /** Whether it found somebody. */
+  #tell(telling: K['Telling']): boolean {
+    const { operations } = this.#protocol;
+    if (operations === undefined) {
+      this.#world.tell?.(telling);
+      return true;
+    }
+    if (this.#run === undefined) return false;
+    this.#toOperation({ kind: 'control', control: operations.control(telling) });
+    return true;
+  }
+
+  #toOperation(event: OperationEvent<OperationOf<K>>): void {
     this.#enqueue(() => {
-      if (this.#run === undefined) return;
-      const [run, effects] = operationReducer(this.#protocol.operation)(this.#run, event, this.#facts());
+      const { operations } = this.#protocol;
+      if (this.#run === undefined || operations === undefined) return;
+      const [run, effects] = operationReducer(operations.rules)(this.#run, event, this.#facts());
       this.#run = run;
       for (const effect of effects) this.#executeOf(run, effect);
     });
   }
 
-  #executeOf(run: Run<O>, effect: OperationEffect<O>): void {
+  #executeOf(run: Run<OperationOf<K>>, effect: OperationEffect<OperationOf<K>>): void {
     switch (effect.kind) {
       case 'perform':
-        return void this.#perform(effect.decision);
+        return void this.#perform(effect.decision, outcome =>
+          this.#toOperation({ kind: 'performed', outcome }),
+        );
       case 'interrupt':
-        return;
+        return this.#step?.abort();
       case 'look':
         return void this.#look(effect.actor, assessment => this.#toOperation({ kind: 'looked', assessment }));
       case 'report':
         this.#use(effect.used);
-        return this.dispatch({ kind: 'reported', assessment: this.#protocol.assessment(effect.assessment) });
+        return this.dispatch({ kind: 'reported', assessment: this.#reported(effect.assessment) });
       case 'finish': {
         this.#run = undefined;
         this.#use(run.used);
         const ending = this.#protocol.ending(run.decision, effect.outcome);
-        const assessment = effect.assessment && this.#protocol.assessment(effect.assessment);
-        return this.dispatch({ kind: 'ended', ending, assessment });
+        return this.dispatch({ kind: 'ended', ending, assessment: this.#reported(effect.assessment) });
       }
     }
   }
 
+  #reported(assessment: K['Assessment'] | undefined): K['Assessment'] | undefined {
+    return this.#protocol.operations?.reports === true ? assessment : undefined;
+  }
+
   #use(ids: readonly number[]): void {
-    const message = ids.length === 0 ? undefined : this.#protocol.used(ids);
+    const message = ids.length === 0 ? undefined : this.#protocol.operations?.used?.(ids);
     if (message !== undefined) this.dispatch({ kind: 'message', message });
   }
 
-  async #look(
-    actor: K['Actor'] | O['Actor'],
-    take: (assessment: K['Assessment'] & O['Assessment']) => void,
-  ): Promise<void> {
+  async #look(actor: K['Actor'], take: (assessment: OperationOf<K>['Assessment']) => void): Promise<void> {
     const assessment = await this.#world.look(actor);
-    if (assessment !== undefined) take(assessment as K['Assessment'] & O['Assessment']);
+    if (assessment !== undefined) take(assessment as OperationOf<K>['Assessment']);
   }
 
-  async #perform(decision: O['Decision']): Promise<void> {
-    const outcome = await this.#world.perform(decision);
-    if (outcome !== undefined) this.#toOperation({ kind: 'performed', outcome });
+  async #perform(decision: K['Decision'], take: (outcome: StepOutcome) => void): Promise<void> {
+    this.#step = new AbortController();
+    const outcome = await this.#world.perform(decision, this.#step.signal);
+    if (outcome !== undefined) take(outcome);
   }
+}
+
+/** What a step comes to of an entity that performs it itself. */
+function endOf(outcome: StepOutcome): Outcome {
+  return outcome.kind === 'done' ? { outcome: 'ended' } : { outcome: 'failed', message: outcome.message };
 }
 
 /** The one timer of a workflow. */
 class Wait {
   #at: number | undefined;
 
-  set(
-    at: number | undefined,
-    world: Pick<World<Kind, OperationKind>, 'now' | 'wait'>,
-    fire: () => void,
-  ): void {
+  set(at: number | undefined, world: Pick<World<Kind>, 'now' | 'wait'>, fire: () => void): void {
     if (at === this.#at) return;
     this.#at = at;
     if (at === undefined) return;

@@ -1,13 +1,12 @@
 /** The operations of an EtcdBackup, each in the one slot of its resource; one interpreter for all (engine/operation.ts). */
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { BackupDecision, BackupOperation } from '../../activities/index.ts';
-import type { Outcome } from '../engine/operation.ts';
 import { OperationDriver } from '../temporal/operation-driver.ts';
 import { type BackupEnding, endedSignal, stopSignal } from '../messages/backup.ts';
 import type { ResourceRef } from '../messages/resource.ts';
 import { requestFrom } from '../messages/words.ts';
 import { assessBackup, performBackup } from './perform.ts';
-import { type BackupRun, backupRunRules } from './rules.ts';
+import { type BackupRun, backupRunRules, endingOf } from './rules.ts';
 
 type Operate = Extract<BackupDecision, { kind: 'operate' }>;
 
@@ -41,18 +40,6 @@ async function interpret({ ref, entity, decision }: BackupRunInput): Promise<Bac
   setHandler(stopSignal, by => driver.hear({ abort: requestFrom(by) }));
   const run = await driver.run();
   return endingOf(run.decision, run.outcome);
-}
-
-/** How it ended, and which run it was about. */
-function endingOf({ operation, step }: Operate, { outcome, message, by }: Outcome): BackupEnding {
-  return {
-    operation,
-    ...('startedAt' in step && { startedAt: step.startedAt }),
-    // A run of a backup is never handed back: its rules say so.
-    outcome: outcome === 'handedBack' ? 'ended' : outcome,
-    ...(message !== undefined && { message }),
-    ...(by !== undefined && { by }),
-  };
 }
 
 /** Makes one backup: a snapshot in the store, its manifest, and its verification. */

@@ -1,7 +1,7 @@
 /** What an EtcdBackup adds to the engine's entity and to its interpreter of operations. Pure. */
 import type { BackupActor, BackupAssessment, BackupDecision } from '../../activities/index.ts';
 import type { Kind, Rules } from '../engine/entity.ts';
-import type { ControlLike, OperationKind, OperationRules } from '../engine/operation.ts';
+import type { ControlLike, OperationKind, OperationRules, Outcome } from '../engine/operation.ts';
 import type { BackupEnding } from '../messages/backup.ts';
 import type { Request } from '../messages/resource.ts';
 import {
@@ -91,3 +91,18 @@ export const backupRunRules: OperationRules<BackupRun> = {
   isOver: ({ operation }) => operation === 'pruneBackups',
   summary: ({ summary }) => summary,
 };
+
+/** How it ended, and which run it was about. */
+export function endingOf(
+  { operation, step }: BackupRun['Decision'],
+  { outcome, message, by }: Outcome,
+): BackupEnding {
+  return {
+    operation,
+    ...('startedAt' in step && { startedAt: step.startedAt }),
+    // A run of a backup is never handed back: its rules say so.
+    outcome: outcome === 'handedBack' ? 'ended' : outcome,
+    ...(message !== undefined && { message }),
+    ...(by !== undefined && { by }),
+  };
+}

@@ -126,7 +126,7 @@ describe('a single backup', () => {
   it('can be asked for again: what is asked for gets a name of its own', async () => {
     const world = aWorld();
     await world.run();
-    world.actor = { requested: { by: 'ana' } };
+    world.say({ kind: 'backup', request: { by: 'ana' } });
     await world.run();
     expect(world.objects).toEqual([KEY, expect.stringMatching(/^etcd\/example_v\d+_2026-11-21-10/)]);
     expect(world.status).toMatchObject({ phase: 'Succeeded', succeeded: true });
@@ -143,7 +143,7 @@ describe('a single backup', () => {
     await world.run();
     expect(world.status).toMatchObject({ phase: 'Failed' });
     world.store.beforeCall = () => {};
-    world.actor = { requested: { by: 'ana' } };
+    world.say({ kind: 'backup', request: { by: 'ana' } });
     await world.run();
     expect(world.objects).toEqual([KEY]);
     expect(world.status).toMatchObject({
@@ -160,7 +160,7 @@ describe('a single backup', () => {
     const { namespace, name } = world.ref;
     const at = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace, name };
     await world.kube.patch(at, { status: { succeeded: true } }, { type: 'merge', subresource: 'status' });
-    world.actor = { requested: { by: 'ana' } };
+    world.say({ kind: 'backup', request: { by: 'ana' } });
     await world.run();
     expect(world.store.objects.get(KEY)?.bytes.toString()).toBe('precious');
     expect(world.objects).toEqual([KEY, expect.stringMatching(/^etcd\/example_v/)]);
@@ -375,7 +375,7 @@ describe('periodic backups', () => {
     await world.run();
     expect(world.status).toMatchObject({ phase: 'Suspended' });
     expect(world.objects).toEqual([]);
-    world.actor = { requested: { by: 'ana', reason: 'before the upgrade' } };
+    world.say({ kind: 'backup', request: { by: 'ana', reason: 'before the upgrade' } });
     await world.run();
     expect(world.objects).toHaveLength(1);
     expect(world.status.lastRun).toMatchObject({
@@ -472,7 +472,7 @@ describe('trouble', () => {
       await world.run();
       expect(world.status.schedule).toMatchObject({ failures: 1 });
       world.store.beforeCall = () => {};
-      if (mend === 'ask') world.actor = { requested: { by: 'ana' } };
+      if (mend === 'ask') world.say({ kind: 'backup', request: { by: 'ana' } });
       else await world.edit({ ...SPEC, ...hourly, s3: { path: 'backups/mended' } });
       await world.run();
       await world.run();
@@ -486,7 +486,7 @@ describe('trouble', () => {
     const world = aWorld(hourly);
     world.store.beforeCall = () => {
       const { startedAt } = world.status.progress ?? {};
-      if (startedAt !== undefined) world.actor = { aborted: { by: 'ana', startedAt } };
+      if (startedAt !== undefined) world.say({ kind: 'abort', request: { by: 'ana' } });
       throw new StoreError('unavailable', 'connect ECONNREFUSED');
     };
     await world.run();

@@ -170,7 +170,7 @@ describe('a verification that shows less than was asked', () => {
 
 it('a backup that a person asks for before it is there is the single one, also while it is verified', async () => {
   const world = aWorld({ verify: 'Structure' });
-  world.actor = { requested: { by: 'ana' } };
+  world.say({ kind: 'backup', request: { by: 'ana' } });
   await world.run();
   expect(world.objects).toEqual([KEY]);
   expect(world.status).toMatchObject({
@@ -201,7 +201,7 @@ describe('a run that is stopped', () => {
     const world = aWorld();
     world.verifier.report = () => {
       world.kill(world.calls + 1, false);
-      world.actor = { aborted: { by: 'ana', startedAt: world.status.progress?.startedAt ?? '' } };
+      world.say({ kind: 'abort', request: { by: 'ana' } });
       return 'never heard';
     };
     await world.run();

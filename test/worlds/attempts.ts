@@ -1,0 +1,30 @@
+/** A step as Temporal has it tried, and what becomes of its failures (src/workflows/cluster/perform.ts). */
+import type { StepOutcome } from '../../src/workflows/engine/operation.ts';
+
+export interface Attempts {
+  readonly most: number;
+  /** Throws what the activity throws. */
+  readonly perform: () => Promise<unknown>;
+  /** Before it is tried again. */
+  readonly pause?: () => Promise<void>;
+  /** Ends it in the middle. */
+  readonly signal: AbortSignal;
+}
+
+/** Tries a step until it is done, fails for good, or has failed too often. */
+export async function attempted({ most, perform, pause, signal }: Attempts): Promise<StepOutcome> {
+  let message = 'no attempt ended';
+  for (let attempt = 0; attempt < most && !signal.aborted; attempt += 1) {
+    try {
+      const result = await perform();
+      return { kind: 'done', hasWaited: result === 'notYet' };
+    } catch (error) {
+      const { type, nonRetryable } = error as { readonly type?: string; readonly nonRetryable?: boolean };
+      message = error instanceof Error ? error.message : String(error);
+      if (type === 'PreconditionChanged') return { kind: 'changed', message };
+      if (nonRetryable === true) break;
+      await pause?.();
+    }
+  }
+  return { kind: signal.aborted ? 'interrupted' : 'failed', message };
+}
