@@ -5,9 +5,20 @@ import { creation, REPAIR, Script, scriptedActivities } from '../../test/worlds/
 import { until } from '../../test/worlds/workflow-bench.ts';
 import { holding, RECORDER, type Scenario } from './scenario.ts';
 
-/** Wakes a workflow until its run continues as new. */
+/** Wakes a workflow until its run continues as new, each time once it has done what the last one caused. */
 async function continued(run: WorkflowHandle, wake: () => Promise<void>): Promise<void> {
-  while ((await run.describe()).status.name === 'RUNNING') await wake();
+  const seen = async () => {
+    const { status, raw } = await run.describe();
+    const isBusy = (raw.pendingActivities ?? []).length > 0 || (raw.pendingWorkflowTask ?? null) !== null;
+    return { isRunning: status.name === 'RUNNING', isBusy };
+  };
+  while ((await seen()).isRunning) {
+    await wake();
+    await until(async () => {
+      const { isRunning, isBusy } = await seen();
+      return !isRunning || !isBusy;
+    });
+  }
 }
 
 export const longHistories: readonly Scenario[] = [

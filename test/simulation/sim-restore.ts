@@ -1,5 +1,5 @@
 /** The workflow of one EtcdRestore. */
-import type { RestoreAssessment, RestoreStep } from '../../src/activities/index.ts';
+import type { RestoreAssessment } from '../../src/activities/index.ts';
 import type { ResourceRef } from '../../src/workflows/messages/resource.ts';
 import { NOBODY, type RestoreKind } from '../../src/workflows/restore/rules.ts';
 import { restoreProtocol } from '../worlds/protocols.ts';
@@ -48,8 +48,8 @@ export class SimRestore extends SimWorkflows<RestoreKind> {
     this.#hooks.told(`${this.#name} ${summary?.phase}: ${decision.kind}${why}`);
   }
 
-  protected did(step: RestoreStep, outcome: string): void {
-    if (outcome !== 'done') this.#hooks.told(`${this.#name} ${step.kind}: ${outcome}`);
+  protected did({ kind }: RestoreKind['Decision']['step'], outcome: string): void {
+    if (outcome !== 'done') this.#hooks.told(`${this.#name} ${kind}: ${outcome}`);
   }
 
   protected override tell(): void {

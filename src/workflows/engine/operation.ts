@@ -8,7 +8,7 @@ import type { Facts, Transition } from './machine.ts';
 const TRIES = 5;
 
 /** A decision that asks for something to be done, as far as it is looked at here. */
-interface Operate {
+export interface Operate {
   readonly kind: 'operate';
   readonly operation: string;
   readonly step: { readonly kind: string };
