@@ -223,6 +223,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     planReplacement: ['dead.sort(…)'],
     lastVersion: ['not (version === undefined || version === currentVersion)'],
     claimsInQuestion: ['!membership.known'],
+    nextMemberMayGo: ['!membership.known'],
     membersMissing: ['view.name === name'],
     claimOf: ['claim.deleting'],
     failedMember: [

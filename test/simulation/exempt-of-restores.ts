@@ -240,6 +240,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     accepted: ["not (decision.kind === 'operate')"],
     restoreOfCluster: ['spec.revisionBump is absent'],
     abandoning: ['not (isUnder)'],
+    restoreTransitions: ['not (after.phase)'],
     witnessesOf: ['!isTotalLoss(observation)'],
     staleAlarms: ['!membership.known', 'id === undefined'],
     undo: ["not (decision.kind === 'operate')"],
