@@ -8,7 +8,8 @@ import {
   newEntity,
   type Rules,
 } from '../../src/workflows/engine/entity.ts';
-import { entityReducer, isDue } from '../../src/workflows/engine/entity-reducer.ts';
+import { isDue } from '../../src/workflows/engine/due.ts';
+import { entityReducer } from '../../src/workflows/engine/entity-reducer.ts';
 import type { Facts } from '../../src/workflows/engine/machine.ts';
 
 export interface Plain extends Kind {

@@ -1,6 +1,7 @@
 /** Drives the engine's reducers without Temporal: an entity and the operation in its slot, message for message. */
 import type { Entity, EntityEffect, EntityEvent, Kind, Rules } from '../../src/workflows/engine/entity.ts';
-import { entityReducer, isDue } from '../../src/workflows/engine/entity-reducer.ts';
+import { isDue } from '../../src/workflows/engine/due.ts';
+import { entityReducer } from '../../src/workflows/engine/entity-reducer.ts';
 import {
   type ControlLike,
   newRun,
@@ -9,11 +10,11 @@ import {
   type OperationEvent,
   type OperationKind,
   type OperationRules,
-  operationReducer,
   type Outcome,
   type Run,
   type StepOutcome,
 } from '../../src/workflows/engine/operation.ts';
+import { operationReducer } from '../../src/workflows/engine/operation-reducer.ts';
 
 /** The operations that an entity of a kind starts. */
 export interface OperationOf<K extends Kind> extends OperationKind {

@@ -1,4 +1,4 @@
-/** The operations of an EtcdBackup, each in the one slot of its resource; one interpreter for all (engine/operation.ts). */
+/** The operations of an EtcdBackup, each in the one slot of its resource; one interpreter for all (engine/operation-reducer.ts). */
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { BackupDecision, BackupOperation } from '../../activities/index.ts';
 import { OperationDriver } from '../temporal/operation-driver.ts';

@@ -1,6 +1,6 @@
 /**
  * The operations of clusters. One workflow type for each, so that each is found by its name; one interpreter for all
- * (engine/operation.ts).
+ * (engine/operation-reducer.ts).
  */
 import { getExternalWorkflowHandle, log, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Assessment, Decision, Operation } from '../../activities/index.ts';

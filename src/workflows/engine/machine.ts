@@ -1,10 +1,10 @@
 /**
  * The engine of every workflow: pure functions from a state and an event to the next state and effects. Temporal is reached
  * in `../temporal` alone, whose drivers turn effects into activities, children, signals and timers, and what comes in into
- * events; the simulation and the worlds of tests drive the same functions (test/support/workflows-in-memory.ts). What one
+ * events; the simulation and the worlds of tests drive the same functions (test/worlds/workflows-in-memory.ts). What one
  * kind of resource adds stands in its `rules.ts`, also pure.
  *
- * Entity (`entity.ts`), one for each custom resource, for as long as that is there:
+ * Entity (`entity.ts`, `entity-reducer.ts`), one for each custom resource, for as long as that is there:
  *
  *   looking ──looked──► resting ──changed, timer──► looking          nothing to do: it waits until something may have changed
  *      │  └───looked──► starting ──started──► operating ──ended──► looking      a child workflow carries out the operation
@@ -12,7 +12,7 @@
  *      │  └───looked──► performing ──ended──► looking                an entity without a slot performs the step itself
  *      └──────looked──► closing ──► closed                           the resource is gone; messages are still answered
  *
- * Operation (`operation.ts`): performing ──► looking ──► performing …, until the plan is another one; then finishing.
+ * Operation (`operation.ts`, `operation-reducer.ts`): performing ──► looking ──► performing …, until the plan is another one; then finishing.
  *
  * State: the phase, what people said and the world does not say (`people`, of which each kind has its own), the last pass,
  *   the operation in the slot, the back-off, and when to wake (`wakeAt`).

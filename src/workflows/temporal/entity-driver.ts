@@ -8,7 +8,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Carried, Entity, EntityEffect, EntityEvent, Kind, Rules } from '../engine/entity.ts';
-import { type EntityReducer, entityReducer, isDue } from '../engine/entity-reducer.ts';
+import { isDue } from '../engine/due.ts';
+import { type EntityReducer, entityReducer } from '../engine/entity-reducer.ts';
 import { historyOf } from '../engine/history.ts';
 import type { Facts } from '../engine/machine.ts';
 

@@ -7,13 +7,12 @@ import {
   type OperationEffect,
   type OperationEvent,
   type OperationKind,
-  type OperationReducer,
   type OperationRules,
-  operationReducer,
   type Outcome,
   type Run,
   type StepOutcome,
 } from '../engine/operation.ts';
+import { type OperationReducer, operationReducer } from '../engine/operation-reducer.ts';
 
 /** What one kind of operation has done. */
 export interface OperationPorts<K extends OperationKind> {

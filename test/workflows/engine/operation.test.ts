@@ -8,10 +8,10 @@ import {
   type OperationEvent,
   type OperationKind,
   type OperationRules,
-  operationReducer,
   type Run,
   type StepOutcome,
 } from '../../../src/workflows/engine/operation.ts';
+import { operationReducer } from '../../../src/workflows/engine/operation-reducer.ts';
 
 interface Plain extends OperationKind {
   readonly Decision: {

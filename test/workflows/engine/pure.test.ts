@@ -21,7 +21,7 @@ function reached(file: string, seen = new Set<string>()): Set<string> {
 
 it.each([
   'engine/entity-reducer.ts',
-  'engine/operation.ts',
+  'engine/operation-reducer.ts',
   'cluster/rules.ts',
   'cluster/operation-rules.ts',
   'backup/rules.ts',

@@ -1,0 +1,73 @@
+/** How an entity looks at the world, and what becomes of what it sees. */
+import type { Draft } from './draft.ts';
+import { givesWay, isBeside } from './due.ts';
+import type { Kind } from './entity.ts';
+
+/** Looks at the world; an operation that is under way goes on. */
+export function look<K extends Kind>(draft: Draft<K>): void {
+  const { rules, facts } = draft;
+  const { phase, people, wakeAt } = draft.state;
+  const prepared = rules.prepare(people, facts.now);
+  draft.effect({ kind: 'look', actor: rules.actor(prepared) });
+  const beside = isBeside(phase);
+  draft.set({
+    people: rules.asked(prepared),
+    phase: beside ? phase : 'looking',
+    wakeAt: beside ? wakeAt : undefined,
+    dirty: false,
+    isLooking: true,
+  });
+}
+
+/** The next look, unless this is the moment to give way. */
+export function goOn<K extends Kind>(draft: Draft<K>): void {
+  draft.set({ phase: 'resting', wakeAt: undefined });
+  if (givesWay(draft.state, draft.facts)) continueAsNew(draft);
+  else look(draft);
+}
+
+export function looked<K extends Kind>(draft: Draft<K>, assessment: K['Assessment']): void {
+  draft.set({ isLooking: false });
+  draft.show(assessment);
+  if (isBeside(draft.state.phase)) return;
+  if (!draft.state.isStale) return decide(draft);
+  draft.set({ isStale: false });
+  goOn(draft);
+}
+
+function decide<K extends Kind>(draft: Draft<K>): void {
+  const { rules, facts, state } = draft;
+  const { retryAt } = state;
+  const next = rules.next(state, facts.now);
+  if (next.kind === 'gone') return draft.set({ phase: 'closing' });
+  if (next.kind === 'rest') return rest(draft, next.until);
+  const { decision, running } = next;
+  const isHeld = retryAt !== undefined && facts.now < retryAt && rules.holds(state.people, decision);
+  if (isHeld) return rest(draft, retryAt);
+  draft.set({ running, ending: undefined });
+  if (rules.slot === 'here') {
+    draft.set({ phase: 'performing' });
+    return draft.effect({ kind: 'perform', decision });
+  }
+  draft.set({ phase: 'starting', isUntold: false });
+  draft.effect({ kind: 'start', decision, telling: rules.control(state.people) });
+}
+
+function rest<K extends Kind>(draft: Draft<K>, until: number | undefined): void {
+  draft.set({ phase: 'resting', wakeAt: until });
+  if (givesWay(draft.state, draft.facts)) continueAsNew(draft);
+}
+
+export function continueAsNew<K extends Kind>(draft: Draft<K>): void {
+  const { people, running, assessment, failures, retryAt } = draft.state;
+  // A run that has nothing to wait for begins with a pass; one that follows an operation answers queries meanwhile.
+  const carried = {
+    people,
+    failures,
+    ...(running !== undefined && { running }),
+    ...(running !== undefined && assessment !== undefined && { assessment }),
+    ...(retryAt !== undefined && { retryAt }),
+  };
+  draft.set({ phase: 'closed', wakeAt: undefined });
+  draft.effect({ kind: 'continueAsNew', carried });
+}

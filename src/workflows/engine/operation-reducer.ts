@@ -1,0 +1,121 @@
+/**
+ * The interpreter of operations: it has the first step of a plan performed, has the world looked at again, and goes on with
+ * the plan that comes back, for as long as that is still the same operation. It knows nothing of etcd or Kubernetes.
+ */
+import type { Facts, Transition } from './machine.ts';
+import type {
+  OperationEffect,
+  OperationEvent,
+  OperationKind,
+  OperationRules,
+  Outcome,
+  Run,
+  StepOutcome,
+} from './operation.ts';
+
+/** A plan whose first step the world refuses, or leaves as it is, this often in a row is not getting anywhere. */
+const TRIES = 5;
+
+type To<K extends OperationKind> = Transition<Run<K>, OperationEffect<K>>;
+
+/** How an operation of a kind meets an event. */
+export type OperationReducer<K extends OperationKind> = (
+  run: Run<K>,
+  event: OperationEvent<K>,
+  facts: Facts,
+) => To<K>;
+
+export function operationReducer<K extends OperationKind>(rules: OperationRules<K>): OperationReducer<K> {
+  return (run, event, facts) => {
+    switch (event.kind) {
+      case 'begin':
+        return advance(rules, run);
+      case 'performed':
+        return run.phase === 'performing' ? performed(rules, run, event.outcome) : [run, []];
+      case 'looked':
+        return run.phase === 'looking' ? looked({ rules, facts }, run, event.assessment) : [run, []];
+      case 'timer':
+        return run.phase === 'waiting' ? advance(rules, { ...run, wakeAt: undefined }) : [run, []];
+      case 'control':
+        return told(rules, run, event.control);
+      case 'told':
+        return [run.phase === 'finishing' ? { ...run, phase: 'finished' } : run, []];
+    }
+  };
+}
+
+/** An abort stays: it may have come by another way, such as a cancellation. */
+function told<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>, control: K['Control']): To<K> {
+  const next = { ...run, control: { ...control, abort: control.abort ?? run.control.abort } };
+  if (next.control.abort === undefined) return [next, []];
+  if (run.phase === 'waiting') return advance(rules, { ...next, wakeAt: undefined });
+  const isNew = run.control.abort === undefined;
+  return [next, rules.interrupts && isNew && run.phase === 'performing' ? [{ kind: 'interrupt' }] : []];
+}
+
+/** The next step, or a look in its place while it is paused. */
+function advance<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): To<K> {
+  const { abort, paused } = run.control;
+  if (abort !== undefined) return finish(run, { outcome: 'aborted', by: abort }, run.assessment);
+  if (paused !== undefined) return look(rules, { ...run, done: undefined, refusals: 0 });
+  return [{ ...run, phase: 'performing' }, [{ kind: 'perform', decision: run.decision }]];
+}
+
+function look<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): To<K> {
+  return [{ ...run, phase: 'looking' }, [{ kind: 'look', actor: rules.actor(run.control, run.used) }]];
+}
+
+function performed<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>, done: StepOutcome): To<K> {
+  const { decision } = run;
+  const { approval } = decision;
+  // Only of a step that was refused before it began it is certain that nothing came of it.
+  const isUsed = approval !== undefined && done.kind !== 'changed';
+  const refusals = done.kind === 'changed' ? run.refusals + 1 : 0;
+  const next = { ...run, done, refusals, used: isUsed ? [...run.used, approval] : run.used };
+  if (done.kind === 'interrupted') return advance(rules, next);
+  if (done.kind === 'failed' || (done.kind === 'changed' && refusals >= TRIES))
+    return finish(next, { outcome: 'failed', message: done.message, step: decision.step.kind }, undefined);
+  if (done.kind === 'done' && rules.isOver(decision)) return finish(next, { outcome: 'ended' }, undefined);
+  return look(rules, next);
+}
+
+function looked<K extends OperationKind>(
+  { rules, facts }: { readonly rules: OperationRules<K>; readonly facts: Facts },
+  run: Run<K>,
+  assessment: K['Assessment'],
+): To<K> {
+  const next = rules.next(run.decision, assessment);
+  if (next === undefined) return finish(run, { outcome: 'ended' }, assessment);
+  if (rules.handsBack && facts.history === 'veryLong' && run.control.abort === undefined)
+    return finish(run, { outcome: 'handedBack' }, assessment);
+  const repeats = rules.countsRepeats ? repeatsOf(run, next) : 0;
+  const after = { ...run, assessment, decision: next, repeats };
+  const report = { kind: 'report', assessment, used: run.used } as const;
+  if (repeats >= TRIES) {
+    const message = `"${rules.summary(run.decision)}" was performed ${repeats} times without reaching its goal`;
+    const failed = finish(after, { outcome: 'failed', message, step: run.decision.step.kind }, assessment);
+    return [failed[0], [report, ...failed[1]]];
+  }
+  // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
+  if (repeats > 0 && after.control.abort === undefined)
+    return [{ ...after, phase: 'waiting', wakeAt: facts.now + repeats * 1_000 }, [report]];
+  const [state, effects] = advance(rules, after);
+  return [state, [report, ...effects]];
+}
+
+/** How often in a row a step was done and is planned again all the same. One that has waited may wait again. */
+function repeatsOf<K extends OperationKind>(
+  { done, decision, repeats }: Run<K>,
+  next: K['Decision'],
+): number {
+  const hasEnded = done?.kind === 'done' && !done.hasWaited;
+  return hasEnded && JSON.stringify(decision.step) === JSON.stringify(next.step) ? repeats + 1 : 0;
+}
+
+function finish<K extends OperationKind>(
+  run: Run<K>,
+  outcome: Outcome,
+  assessment: K['Assessment'] | undefined,
+): To<K> {
+  return [{ ...run, phase: 'finishing', outcome, assessment }, [{ kind: 'finish', outcome, assessment }]];
+}
