@@ -3,7 +3,7 @@
  * input or output, so the same observation always gives the same decision.
  */
 import { PLANNERS } from './operations/index.ts';
-import { admission } from './operations/repair/client-routing.ts';
+import { clientRoutingSteps } from './operations/repair/client-routing.ts';
 import { about, idle, operate, undoing } from './model/answers.ts';
 import { type Decision, OPERATIONS } from './model/decision.ts';
 import type { PlannedUpon } from './model/steps/catalogue.ts';
@@ -43,7 +43,7 @@ function firstDecision(observation: Situation, actor: Actor): Decision {
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
 function admitting(decision: Decision, observation: Situation, actor: Actor): Decision {
-  const steps = admission(observation, decision);
+  const steps = clientRoutingSteps(observation, decision);
   if (steps.length === 0) return decision;
   const underWay = OPERATIONS.find(operation => operation === observation.cluster.status.operation?.type);
   // Whoever is led away from for something that was aborted is led to again.

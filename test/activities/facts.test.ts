@@ -167,11 +167,11 @@ describe('the facts of a pod', () => {
   it.each([
     ['the kubelet says so', false, undefined],
     ['Kubernetes says so, while the kubelet said otherwise', true, true],
-  ])('are not ready because %s', (_, ready, unheard) => {
+  ])('are not ready because %s', (_, ready, stale) => {
     const conditions = [{ type: 'Ready', status: 'False' }];
     const facts = podFacts(pod({ conditions, containerStatuses: [{ ready }] }), 'u');
     expect(facts).toMatchObject({ ready: false });
-    expect(facts.unheard).toBe(unheard);
+    expect(facts.statusStale).toBe(stale);
   });
 
   it.each([
@@ -186,7 +186,7 @@ describe('the facts of a pod', () => {
     const annotations = { [ANNOTATION_REPLACED_CONTAINER]: 'containerd://1' };
     const facts = podFacts({ ...others, metadata: { ...metadata, annotations } }, 'u');
     expect(facts).toMatchObject({ ready });
-    expect(facts.unheard).toBeUndefined();
+    expect(facts.statusStale).toBeUndefined();
   });
 
   it('of a claim tell by its token whose it is', () => {

@@ -1,7 +1,7 @@
 /** What people of one namespace write, and what the operator does with it, whose rights are wider than theirs. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openClaim } from '../../src/activities/backup/claim-store.ts';
-import { lastWords } from '../../src/activities/observe/termination-message.ts';
+import { terminationReason } from '../../src/activities/observe/termination-message.ts';
 import { time } from '../../src/activities/runtime/poll.ts';
 import { withHomes } from '../../src/activities/observe/volume-hosts.ts';
 import { ignoredClusterFields } from '../../src/api/validation/ignored-fields.ts';
@@ -95,13 +95,15 @@ describe('the last words of a container', () => {
     const line = JSON.stringify({ level: 'warn', msg: 'failed to verify flags', error });
     const fatal = JSON.stringify({ level: 'fatal', msg: 'failed to verify flags', error });
     for (const said of [line, fatal, `{"level":"info"}\n${line}\n`]) {
-      expect(lastWords(said)).not.toContain('s3cret');
-      expect(lastWords(said)).toContain('the value of ETCD_HEARTBEAT_INTERVAL cannot be used');
+      expect(terminationReason(said)).not.toContain('s3cret');
+      expect(terminationReason(said)).toContain('the value of ETCD_HEARTBEAT_INTERVAL cannot be used');
     }
   });
 
   it('hold nothing that a terminal would act upon', () => {
-    expect(lastWords('\u001B]0;title\u0007\u001B[2Jgone\u009B31m\tnow')).toBe(']0;title[2Jgone31m\tnow');
+    expect(terminationReason('\u001B]0;title\u0007\u001B[2Jgone\u009B31m\tnow')).toBe(
+      ']0;title[2Jgone31m\tnow',
+    );
   });
 });
 

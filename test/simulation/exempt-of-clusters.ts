@@ -22,7 +22,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     nobodyTells: ['membership.known'],
   }),
   ...exempt('names that somebody else takes: test/activities/strange-claims.test.ts', {
-    fateOf: ['pod === undefined && !started && isNameTaken(observation, learner)'],
+    removalOf: ['pod === undefined && !started && isNameTaken(observation, learner)'],
     isNameTaken: ['object.name === name'],
   }),
   ...exempt(
@@ -158,7 +158,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     triedLately: ['since > now'],
   }),
   ...exempt('a restore while a request is under way: test/planner/model/membership-memory.test.ts', {
-    follow: ['restoreUnderWay(cluster) !== undefined'],
+    judgeAccepted: ['restoreUnderWay(cluster) !== undefined'],
   }),
   ...exempt(
     'test/activities/resource-stamps.test.ts and test/planner/checks/false-evidence.test.ts read them',
@@ -201,7 +201,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(
     'a claim of another cluster under the name of a learner: test/planner/operations/membership/membership.test.ts',
     {
-      fateOf: ['pod === undefined && isClaimOfAnother(observation, learner)'],
+      removalOf: ['pod === undefined && isClaimOfAnother(observation, learner)'],
       isClaimOfAnother: ['claim.name === name', 'claim.name === name && claim.token !== undefined'],
     },
   ),
@@ -227,7 +227,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     membersMissing: ['view.name === name'],
     claimOf: ['claim.deleting'],
     failedMember: [
-      '!pod.owned || pod.deleting || pod.unheard === true || hasNoNode(pod)',
+      '!pod.owned || pod.deleting || pod.statusStale === true || hasNoNode(pod)',
       '!names.includes(pod.name) || isYoung(observation, pod)',
     ],
     latchedGoal: ['members.length === 0'],

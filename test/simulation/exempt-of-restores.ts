@@ -60,7 +60,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     sinceOf: 'all',
     ruleOf: 'all',
     nextRunOf: 'all',
-    needsTidying: 'all',
+    needsPruning: 'all',
     surplusOf: 'all',
     asKept: 'all',
     levelOf: 'all',
@@ -80,12 +80,12 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     'backup/steps/recordedOf': 'all',
     short: 'all',
     transfer: 'all',
-    tidying: 'all',
+    pruning: 'all',
     backupStatus: 'all',
     withSuccess: 'all',
     withWritten: 'all',
     withFault: 'all',
-    settled: 'all',
+    finished: 'all',
     withEntry: 'all',
     newestFirst: 'all',
     'report/unfinished': 'all',
@@ -192,7 +192,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ),
   ...exempt('a restore is edited after it has begun: test/activities/restore-in-motion.test.ts', {
     unchanged: ["not (begun === undefined || 'reason' in object || object.location === begun)"],
-    wordOf: ['not (generationOf(observation) === (observation.restore.metadata.generation ?? 0))'],
+    messageFrom: ['not (generationOf(observation) === (observation.restore.metadata.generation ?? 0))'],
   }),
   ...exempt(
     'restored, or to be restored, and all volumes are lost: test/activities/restore-in-motion.test.ts',
@@ -216,7 +216,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   }),
   ...exempt('people who ask for another look: test/activities/restore-refused.test.ts', {
     unrefused: 'all',
-    recordedRefusal: ["(refusal.lookAgain ?? '') !== wordOf(metadata)"],
+    recordedRefusal: ["(refusal.lookAgain ?? '') !== lookAgainOf(metadata)"],
     refusalStatus: ["word !== ''"],
     planRestoreResource: ['again'],
   }),
@@ -229,8 +229,8 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     ],
     restoreOfCluster: ['spec.etcdCluster.name !== cluster || metadata.deletionTimestamp !== undefined'],
     planOpening: ['not (isWhole && ready.length === views.length)'],
-    wordOf: ["decision.kind === 'operate'", 'not (failed === undefined)'],
-    wordOfCluster: [
+    messageFrom: ["decision.kind === 'operate'", 'not (failed === undefined)'],
+    messageFromCluster: [
       "operation?.type === 'restoreCluster'",
       'target === undefined',
       'not (message === undefined)',
@@ -256,6 +256,6 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     staleAlarms: ["alarm === 'CORRUPT'"],
   }),
   ...exempt('put to sleep in the middle of a restore: test/planner/restore/approval.test.ts', {
-    wordOfCluster: ['isAsleep(target)'],
+    messageFromCluster: ['isAsleep(target)'],
   }),
 ];

@@ -81,12 +81,12 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose claim is being deleted is left alone',
     'claimIsDeletedUnderItsMember',
-    at('isDoomed', "claim.deleting || claim.phase === 'Lost'", 'false'),
+    at('willLoseVolume', "claim.deleting || claim.phase === 'Lost'", 'false'),
   ),
   without(
     'a learner that lost its volume is started again on it',
     'learnerLosesItsVolume',
-    at('fateOf', 'pod === undefined && lost !== undefined', 'false'),
+    at('removalOf', 'pod === undefined && lost !== undefined', 'false'),
   ),
   without(
     'a volume that goes away counts as one that keeps the data',
@@ -196,7 +196,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a learner that had data is started again on another volume',
     'learnerLosesItsPodAndAllThatWasInIt',
-    at('fateOf', 'pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)', 'false'),
+    at('removalOf', 'pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)', 'false'),
   ),
   without(
     'a member whose kubelet does not answer is waited for without end',

@@ -5,9 +5,9 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
     'an upgrade goes on while a member is away',
     'memberIsAwayBeforeAnUpgrade',
-    returns('unwell', 'undefined'),
+    returns('unhealthy', 'undefined'),
     // Who does not answer names no leader, reads nothing, has no ready pod and says nothing of its keys: any of these would do.
-    returns('unsettled', 'undefined'),
+    returns('leaderUnstable', 'undefined'),
     returns('gates/behind', 'undefined'),
     returns('mixed', 'undefined'),
     returns('unready', 'undefined'),
@@ -42,7 +42,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'the next member is touched right after the last',
     'patchIsAskedFor',
     returns('unquiet', 'undefined'),
-    returns('unsettled', 'undefined'),
+    returns('leaderUnstable', 'undefined'),
   ),
   without(
     'an upgrade ends while a member holds other keys',

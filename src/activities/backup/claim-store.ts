@@ -76,7 +76,7 @@ export async function openClaim(
     return closingWith(store, () => endPod(kube, pod));
   } catch (error) {
     await store?.close();
-    // Why it could not be opened says more than why it could not be tidied.
+    // Why it could not be opened says more than why it could not be cleaned up.
     await endPod(kube, pod).catch(() => {});
     throw error;
   }

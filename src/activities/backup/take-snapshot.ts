@@ -12,7 +12,7 @@ import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { isSingleMade } from '../../planner/backup/plan.ts';
-import { settled, withSuccess, withWritten } from '../../planner/backup/report.ts';
+import { finished, withSuccess, withWritten } from '../../planner/backup/report.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
@@ -49,7 +49,7 @@ export async function takeSnapshot(
     const manifest = await obtainWithRoom(run);
     if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
     else await recordRun(deps, run, status => withWritten(status, manifest.entry));
-    await tidy(run);
+    await cleanUp(run);
   });
 }
 
@@ -86,7 +86,7 @@ const ABANDONED_MS = 2 * 24 * 3_600_000;
  * What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it.
  * Resolves to how many were removed.
  */
-async function tidy({ deps, folder: { store, place }, bounds: { signal } }: Run): Promise<number> {
+async function cleanUp({ deps, folder: { store, place }, bounds: { signal } }: Run): Promise<number> {
   try {
     const options = { signal, olderThanMs: ABANDONED_MS, matching: keysOf(place.key) };
     return await store.removeUnfinished(place.key, options);
@@ -96,12 +96,12 @@ async function tidy({ deps, folder: { store, place }, bounds: { signal } }: Run)
   }
 }
 
-/** As {@link obtain}; a store that is full is tidied first, since after a backup that fails it never would be. */
+/** As {@link obtain}; a full store is cleaned up first, since it never would be after a failed backup. */
 async function obtainWithRoom(run: Run): Promise<BackupManifest> {
   try {
     return await obtain(run);
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'full' || (await tidy(run)) === 0) throw error;
+    if (!(error instanceof StoreError) || error.code !== 'full' || (await cleanUp(run)) === 0) throw error;
     return obtain(run);
   }
 }
@@ -249,7 +249,7 @@ async function recordTaken({ deps, ref, startedAt }: Run, entry: BackupEntry): P
   await recordRun(deps, { ref, startedAt }, (status, backup) => {
     const now = deps.now();
     const run = endedRun(status.progress, { backup, now });
-    return settled({ now, backup: backupFacts(backup) }, withSuccess(status, entry, run));
+    return finished({ now, backup: backupFacts(backup) }, withSuccess(status, entry, run));
   });
 }
 

@@ -6,7 +6,7 @@ import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/clai
 import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../objects/verify-pod.ts';
 import { parseReport, type VerificationReport } from '../../planner/backup/verification.ts';
 import type { Store } from '../../store/port.ts';
-import { lastWords } from '../observe/termination-message.ts';
+import { terminationReason } from '../observe/termination-message.ts';
 import { POD } from '../runtime/kinds.ts';
 import { placeBeside } from '../runtime/pod-placement.ts';
 import { waitUntil } from '../runtime/poll.ts';
@@ -115,7 +115,7 @@ function reportOf(pod: KubeObject | undefined): VerificationReport | undefined {
   if (ended !== undefined) {
     return (
       parseReport(ended.message) ??
-      gone(lastWords(ended.message) || (ended.reason ?? 'it ended without a message'))
+      gone(terminationReason(ended.message) || (ended.reason ?? 'it ended without a message'))
     );
   }
   return phase === 'Failed' ? gone(message ?? reason ?? 'it failed without a message') : undefined;

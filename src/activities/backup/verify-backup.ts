@@ -10,7 +10,7 @@ import { timestamp } from '../../api/values/time.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
-import { settled, withFault, withSuccess } from '../../planner/backup/report.ts';
+import { finished, withFault, withSuccess } from '../../planner/backup/report.ts';
 import { judge, type ReadReport, type Verdict } from '../../planner/backup/verification.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -109,6 +109,6 @@ async function recordVerdict(
           })
         : withFault(status, entry, { ...ended, message: fault });
     const shown = verified === 'Restore' ? { ...after, lastVerifiedRestore: timestamp(now) } : after;
-    return settled({ now, backup: backupFacts(backup) }, shown);
+    return finished({ now, backup: backupFacts(backup) }, shown);
   });
 }

@@ -84,10 +84,10 @@ function labelsLacking({ metadata }: KubeObject, cluster: string): Pick<PodFacts
 function readiness(
   { conditions = [], containerStatuses: [container] = [] }: PodStatus,
   replaced: string | undefined,
-): Pick<PodFacts, 'ready' | 'unheard'> {
+): Pick<PodFacts, 'ready' | 'statusStale'> {
   const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   if (ready && replaced !== undefined && container?.containerID === replaced) return { ready: false };
-  return !ready && container?.ready === true ? { ready, unheard: true } : { ready };
+  return !ready && container?.ready === true ? { ready, statusStale: true } : { ready };
 }
 
 /** The container that the pod runs, as its kubelet told last; undefined before it has any. */

@@ -1,7 +1,7 @@
 /** Why pods do not come up, in the words of the kubelet or the scheduler. Pure translation. */
 import type { KubeObject } from '../../kube/port.ts';
 import type { PodTrouble } from '../../planner/model/observation.ts';
-import { lastWords } from './termination-message.ts';
+import { terminationReason } from './termination-message.ts';
 
 interface ContainerStatus {
   readonly containerID?: string;
@@ -69,7 +69,7 @@ export function troubleOf(status: PodStatus, wanted: string | undefined): PodTro
 function endedTrouble({ restartCount = 0, state }: ContainerStatus): PodTrouble | undefined {
   const { terminated } = state ?? {};
   if (terminated === undefined || restartCount === 0 || terminated.exitCode === 0) return undefined;
-  return trouble({ message: lastWords(terminated.message) }, 'CrashLoopBackOff');
+  return trouble({ message: terminationReason(terminated.message) }, 'CrashLoopBackOff');
 }
 
 function waitingTrouble(
@@ -84,7 +84,7 @@ function waitingTrouble(
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
   return trouble(
-    { ...waiting, message: lastWords(lastState?.terminated?.message) ?? waiting.message },
+    { ...waiting, message: terminationReason(lastState?.terminated?.message) ?? waiting.message },
     waiting.reason,
   );
 }

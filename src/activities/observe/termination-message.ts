@@ -14,7 +14,7 @@ const GRAVE = ['error', 'fatal', 'panic'];
  * environment, values and all (pkg/flags/flag.go of etcd): values may come from Secrets, and this text goes into status, events
  * and histories.
  */
-export function lastWords(message: string | undefined): string | undefined {
+export function terminationReason(message: string | undefined): string | undefined {
   if (message === undefined) return undefined;
   const lines = printable(message)
     .split('\n')
@@ -30,7 +30,7 @@ export function lastWords(message: string | undefined): string | undefined {
 /** What a line of etcd's log says without its other fields, in either of its formats; a line of anything else as it is. */
 function messageOf(line: string): string[] {
   if (!line.startsWith('{')) return [line.split('\t{')[0] ?? ''];
-  return saidIn(line, () => true);
+  return errorsIn(line, () => true);
 }
 
 /** etcd quotes a value that it cannot read, and then the parser does so, too (pkg/flags/flag.go of etcd). */
@@ -38,10 +38,10 @@ const QUOTED_VALUE = /invalid value \\?".*?\\?" for (ETCD_\w+):.*/g;
 
 /** `message: error` of a line of etcd's JSON log that tells a fault. */
 function faultOf(line: string): string[] {
-  return line.startsWith('{') ? saidIn(line, level => GRAVE.includes(level)) : [];
+  return line.startsWith('{') ? errorsIn(line, level => GRAVE.includes(level)) : [];
 }
 
-function saidIn(line: string, isMeant: (level: string) => boolean): string[] {
+function errorsIn(line: string, isMeant: (level: string) => boolean): string[] {
   try {
     const { level, msg, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
     if (!isMeant(String(level))) return [];

@@ -38,12 +38,12 @@ function stateOf(
   { membership, ...others }: Observation,
   { name, id, uid }: SealedMember,
 ): 'sealed' | 'open' | 'unstarted' | 'trouble' {
-  const seat = memberViews({ membership, ...others }).find(candidate => candidate.id === id);
-  if (membership.known && seat === undefined) throw preconditionChanged(`${name} (${id}) is not a member`);
+  const view = memberViews({ membership, ...others }).find(candidate => candidate.id === id);
+  if (membership.known && view === undefined) throw preconditionChanged(`${name} (${id}) is not a member`);
   const pod = others.pods.find(candidate => candidate.owned && candidate.name === name);
   if (pod?.uid !== uid || pod.deleting) throw preconditionChanged(`the pod of ${name} has been replaced`);
   if (pod.firstStart !== 'open') return 'sealed';
-  if (seat?.started === true) return 'open';
+  if (view?.started === true) return 'open';
   return pod.trouble === undefined ? 'unstarted' : 'trouble';
 }
 

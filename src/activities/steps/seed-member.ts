@@ -14,7 +14,7 @@ import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { lastWords } from '../observe/termination-message.ts';
+import { terminationReason } from '../observe/termination-message.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { placeOf } from '../runtime/pod-placement.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
@@ -203,7 +203,7 @@ function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
   const bad = ends.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
   const said = bad?.state?.terminated?.message?.trim();
   if (said === DONE_BEFORE) return {};
-  return { failure: lastWords(said) ?? status.message ?? 'its pod failed without a message' };
+  return { failure: terminationReason(said) ?? status.message ?? 'its pod failed without a message' };
 }
 
 /** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */

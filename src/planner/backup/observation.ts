@@ -42,8 +42,8 @@ export interface BackupActor {
     readonly message: string;
     readonly retryAt: number;
   };
-  /** The store was tidied after the run that began then. */
-  readonly tidied?: string;
+  /** Old backups were deleted after the run that began then. */
+  readonly prunedAfter?: string;
 }
 
 interface Asked {

@@ -52,7 +52,7 @@ function planNext(observation: BackupObservation, actor: BackupActor): BackupDec
   if (unrecorded !== undefined) return unrecorded;
   const begin = beginning(observation, actor);
   if (begin !== undefined) return operate('takeBackup', begin);
-  if (needsTidying(observation, actor)) {
+  if (needsPruning(observation, actor)) {
     const { failed } = actor;
     return failed?.operation === 'pruneBackups'
       ? heldBack(failed, now)
@@ -217,12 +217,12 @@ export function nextRunOf(observation: BackupObservation): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function needsTidying(observation: BackupObservation, { tidied }: BackupActor): boolean {
+function needsPruning(observation: BackupObservation, { prunedAfter }: BackupActor): boolean {
   const { status, config } = observation.backup;
   const { lastRun } = status;
   if (config.retention.kind === 'all') return false;
   if (surplusOf(observation).length > 0) return true;
-  return lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== tidied;
+  return lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== prunedAfter;
 }
 
 /** What the history has beyond what retention keeps and restores need. */

@@ -85,7 +85,7 @@ export function withFault(
 }
 
 /** The status of a run that was just recorded, as the next pass will write it. */
-export function settled(observation: BackupObservation, status: EtcdBackupStatus): EtcdBackupStatus {
+export function finished(observation: BackupObservation, status: EtcdBackupStatus): EtcdBackupStatus {
   const { backup, now } = observation;
   const after = { now, backup: { ...backup, status } };
   const runs = { progress: status.progress, lastRun: status.lastRun };

@@ -35,7 +35,7 @@ const BACKUP_STEPS = {
   }),
   /** Deletes what retention does not keep, and reads anew what there is. */
   pruneBackups: row<object>({
-    timing: tidying,
+    timing: pruning,
     summary: () => 'delete backups that retention does not keep',
   }),
   /** Lets the resource go, and takes the finalizer off one that stays. */
@@ -82,7 +82,7 @@ function transfer({ secondsLeft }: Transfer): StepTiming {
 }
 
 /** Listing and deleting may have much to do. */
-function tidying(): StepTiming {
+function pruning(): StepTiming {
   return {
     startToCloseSeconds: 30 * 60,
     scheduleToCloseSeconds: 60 * 60,

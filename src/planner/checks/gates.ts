@@ -43,8 +43,8 @@ export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstac
   const gates: readonly (() => Obstacle | undefined)[] = [
     () => onlyOurs(views),
     () => unfinished(views),
-    () => unwell(views, gate.tolerated),
-    () => unsettled(observation, views),
+    () => unhealthy(views, gate.tolerated),
+    () => leaderUnstable(observation, views),
     () => behind(views),
     () => unread(views),
     () => mixed(views, gate.versions),
@@ -68,7 +68,7 @@ export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstac
 export function upgradeMayEnd(observation: SituationWithoutGoal): Obstacle | undefined {
   const { members: all } = observation;
   return (
-    unwell(all, /NOSPACE/) ??
+    unhealthy(all, /NOSPACE/) ??
     unread(all) ??
     unready(all) ??
     unquiet(observation, all, 0) ??
@@ -95,7 +95,7 @@ function unfinished(views: readonly MemberView[]): Obstacle | undefined {
   return obstacle('LearnerPresent', found, 'is not a voting member yet');
 }
 
-function unwell(views: readonly MemberView[], tolerated: RegExp | undefined): Obstacle | undefined {
+function unhealthy(views: readonly MemberView[], tolerated: RegExp | undefined): Obstacle | undefined {
   const faults = views.flatMap(({ name, probe }) => {
     if (probe === undefined) return [`${name} does not answer`];
     const errors = probe.errors.filter(error => tolerated?.test(error) !== true);
@@ -104,7 +104,10 @@ function unwell(views: readonly MemberView[], tolerated: RegExp | undefined): Ob
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function unsettled(observation: SituationWithoutGoal, views: readonly MemberView[]): Obstacle | undefined {
+function leaderUnstable(
+  observation: SituationWithoutGoal,
+  views: readonly MemberView[],
+): Obstacle | undefined {
   const leaders = new Set(views.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
   if (leaders.size !== 1)
     return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };

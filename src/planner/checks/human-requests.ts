@@ -33,16 +33,18 @@ export function askedIds(observation: Situation, kind: PersonRequest['kind']): r
 export function judge(observation: Situation, requests: readonly PersonRequest[] = []): Verdict[] {
   return requests.map(request => {
     const { id, ids } = request;
-    const said = ids === undefined ? admit(observation, request) : follow(observation, request, ids);
-    if (Array.isArray(said)) return { id, outcome: 'accepted', ids: said, message: accepted(request) };
-    return { id, ...(said as { outcome: 'refused' | 'done'; message: string }) };
+    const judgement =
+      ids === undefined ? judgeNew(observation, request) : judgeAccepted(observation, request, ids);
+    if (Array.isArray(judgement))
+      return { id, outcome: 'accepted', ids: judgement, message: accepted(request) };
+    return { id, ...(judgement as { outcome: 'refused' | 'done'; message: string }) };
   });
 }
 
-type Said = readonly string[] | { readonly outcome: 'refused' | 'done'; readonly message: string };
+type Judgement = readonly string[] | { readonly outcome: 'refused' | 'done'; readonly message: string };
 
 /** Whether it can be taken on at all, and the ids of what it is about. */
-function admit(observation: Situation, request: PersonRequest): Said {
+function judgeNew(observation: Situation, request: PersonRequest): Judgement {
   const { cluster, membership } = observation;
   if (cluster.deleting) return refused('the cluster is being deleted');
   if (cluster.status.clusterID === undefined) return refused('the cluster is still being created');
@@ -56,10 +58,10 @@ function admit(observation: Situation, request: PersonRequest): Said {
     const names = views.map(({ name }) => name).join(', ');
     return refused(`${request.target} is not a member; the members are ${names}`);
   }
-  return request.kind === 'restart' ? admitRestart(observation, view) : admitFor(request.kind, view);
+  return request.kind === 'restart' ? judgeRestart(observation, view) : judgeForMember(request.kind, view);
 }
 
-function admitFor(kind: 'replaceMember' | 'moveLeader', view: MemberView | undefined): Said {
+function judgeForMember(kind: 'replaceMember' | 'moveLeader', view: MemberView | undefined): Judgement {
   if (view === undefined) return refused('the request names no member');
   const { name, id } = view;
   if (!view.ours) return refused(`${name} was added manually, and the operator does not change it`);
@@ -72,7 +74,7 @@ function admitFor(kind: 'replaceMember' | 'moveLeader', view: MemberView | undef
     : refused(`${name} is not known to be healthy, so it cannot become the leader`);
 }
 
-function admitRestart({ cluster, pods }: Situation, view: MemberView | undefined): Said {
+function judgeRestart({ cluster, pods }: Situation, view: MemberView | undefined): Judgement {
   if (cluster.status.storage?.kind === 'EmptyDir')
     return refused(
       'the members store their data in their pods: a restart would delete the data of the member',
@@ -82,7 +84,7 @@ function admitRestart({ cluster, pods }: Situation, view: MemberView | undefined
 }
 
 /** How far an accepted request has come. */
-function follow(observation: Situation, request: PersonRequest, ids: readonly string[]): Said {
+function judgeAccepted(observation: Situation, request: PersonRequest, ids: readonly string[]): Judgement {
   const { cluster, membership, pods } = observation;
   if (cluster.deleting) return refused('the cluster is being deleted');
   if (request.kind === 'restart') {
@@ -102,7 +104,7 @@ function follow(observation: Situation, request: PersonRequest, ids: readonly st
   return view === undefined && isWhole ? { outcome: 'done', message: `${request.target} was replaced` } : ids;
 }
 
-function refused(message: string): Said {
+function refused(message: string): Judgement {
   return { outcome: 'refused', message };
 }
 

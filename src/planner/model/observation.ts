@@ -56,7 +56,7 @@ export interface PodFacts {
   /**
    * Not ready because its node is not heard of: Kubernetes says so of pods whose kubelet called them ready when it spoke last.
    */
-  readonly unheard?: true | undefined;
+  readonly statusStale?: true | undefined;
   readonly deleting: boolean;
   /** Of one that is being deleted: when its grace ends, in milliseconds since the epoch. */
   readonly goneBy?: number | undefined;

@@ -13,7 +13,7 @@ type Recorded = NonNullable<EtcdRestoreStatus['refusal']>;
 export function recordedRefusal({ metadata, status = {} }: EtcdRestore): Refusal | undefined {
   const { refusal } = status;
   if (refusal === undefined || refusal.generation !== metadata.generation) return undefined;
-  if ((refusal.lookAgain ?? '') !== wordOf(metadata)) return undefined;
+  if ((refusal.lookAgain ?? '') !== lookAgainOf(metadata)) return undefined;
   // Only this operator writes it, with reasons of its own; those of a later release are shown as they are.
   return { kind: 'refused', reason: refusal.reason as RefusalReason, message: refusal.message };
 }
@@ -24,7 +24,7 @@ export function refusalStatus(
   { reason, message }: Omit<Refusal, 'kind'>,
   now: number,
 ): Recorded {
-  const word = wordOf(metadata);
+  const word = lookAgainOf(metadata);
   const next = {
     generation: metadata.generation ?? 0,
     reason,
@@ -36,6 +36,6 @@ export function refusalStatus(
   return { ...next, time: (isSame ? before.time : undefined) ?? timestamp(now) };
 }
 
-function wordOf({ annotations = {} }: Pick<EtcdRestore['metadata'], 'annotations'>): string {
+function lookAgainOf({ annotations = {} }: Pick<EtcdRestore['metadata'], 'annotations'>): string {
   return (annotations[ANNOTATION_LOOK_AGAIN] ?? '').slice(0, 256);
 }

@@ -5,7 +5,7 @@
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { OperationStatus } from '../../api/schemas/types.ts';
 import { authorityChanges } from '../checks/authorities.ts';
-import { admission } from '../operations/repair/client-routing.ts';
+import { clientRoutingSteps } from '../operations/repair/client-routing.ts';
 import { idle } from '../model/answers.ts';
 import { firstObstacle, specificationIsUsable } from '../checks/obstacles.ts';
 import { planClaimLabels } from '../operations/volumes/claim-labels.ts';
@@ -74,7 +74,7 @@ function nothingIsMissing(observation: Situation): boolean {
   ];
   return (
     planners.every(planner => planner(observation) === undefined) &&
-    admission(observation, idle()).length === 0
+    clientRoutingSteps(observation, idle()).length === 0
   );
 }
 

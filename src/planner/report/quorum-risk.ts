@@ -83,9 +83,9 @@ function diskOf(observation: Situation, name: string): string {
   const onPod = observation.cluster.status.storage?.kind === 'EmptyDir';
   const disk = onPod ? 'its data is stored in its pod' : claimOf(claim);
   if (pod === undefined) {
-    const fate =
+    const state =
       usableClaim(observation, name) === undefined ? 'it has no pod' : 'its pod is being created again';
-    return `${name}: ${disk}, ${fate}`;
+    return `${name}: ${disk}, ${state}`;
   }
   if (pod.deleting) return `${name}: ${disk}, its pod is terminating`;
   if (pod.trouble !== undefined) return `${name}: ${disk}, its pod does not start (${pod.trouble.reason})`;

@@ -1,7 +1,7 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
-import { admission } from '../restore/preflight.ts';
+import { preflight } from '../restore/preflight.ts';
 import { type RestoreOfCluster, restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
@@ -13,18 +13,18 @@ export function restorePending(observation: Situation, decision: Decision): Cond
   const begun = [restoreUnderWay(cluster)?.uid, decision.kind === 'operate' ? decision.subject : undefined];
   const pending = restores.filter(({ uid }) => !begun.includes(uid));
   if (pending.length === 0) return [];
-  const words = pending.map(restore => wordOf(observation, restore));
+  const words = pending.map(restore => statusOf(observation, restore));
   const isRefused = words.every(({ refused }) => refused);
   return [finding(TYPE, isRefused ? 'Refused' : 'Waiting', words.map(({ text }) => text).join('; '))];
 }
 
 /** Its own pass may not have said so yet. */
-function wordOf(
+function statusOf(
   observation: Situation,
   restore: RestoreOfCluster,
 ): { readonly text: string; readonly refused: boolean } {
   const { name, step = 'the operator has not checked it yet' } = restore;
-  const judged = admission(observation, restore);
+  const judged = preflight(observation, restore);
   if (judged?.kind === 'refused')
     return { text: `EtcdRestore ${name} is refused (${judged.reason}): ${judged.message}`, refused: true };
   return { text: `EtcdRestore ${name} waits: ${judged?.message ?? step}`, refused: false };

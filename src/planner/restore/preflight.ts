@@ -51,7 +51,7 @@ const LOG_BYTES = 256 * 1024 * 1024;
  * is looked at before all that passes by itself: nothing comes to life unconfirmed later. Only in the middle of another restore
  * nobody can say yet which cluster it will be.
  */
-export function admission(observation: Situation, restore: RestoreOfCluster): Judgement | undefined {
+export function preflight(observation: Situation, restore: RestoreOfCluster): Judgement | undefined {
   return (
     restore.refusal ??
     otherUnderWay(observation, restore) ??

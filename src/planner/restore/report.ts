@@ -35,7 +35,7 @@ export function restoreStatus(
   if (hasEnded(before)) return before;
   const phase = phaseOf(observation, decision);
   const { reason: _, step: __, conditions: ___, refusal: ____, ...kept } = before;
-  const word = wordOf(observation, decision, actor);
+  const word = messageFrom(observation, decision, actor);
   const done = isDone(observation);
   const past = isUnderWay(observation) ? target?.cluster.status.previousIncarnation?.claims : undefined;
   const next: EtcdRestoreStatus = {
@@ -89,7 +89,7 @@ function phaseOf(
 }
 
 /** What is done, or waited for, in one line. */
-function wordOf(
+function messageFrom(
   observation: RestoreObservation,
   decision: RestoreDecision,
   { failed }: RestoreActor,
@@ -99,13 +99,13 @@ function wordOf(
     return failed === undefined ? decision.summary : `${decision.summary}: ${failed.message}`;
   }
   if (decision.kind !== 'waiting') return undefined;
-  const word = wordOfCluster(observation.target);
+  const word = messageFromCluster(observation.target);
   if (generationOf(observation) === (observation.restore.metadata.generation ?? 0)) return word;
   return `${word ?? ''}; the change of spec after the restore began has no effect: to restore something else, delete this EtcdRestore and create another one`;
 }
 
 /** What the workflow of the cluster does of it, or what keeps it from that. */
-function wordOfCluster(target: Situation | undefined): string | undefined {
+function messageFromCluster(target: Situation | undefined): string | undefined {
   if (target === undefined) return undefined;
   const { operation, conditions = [] } = target.cluster.status;
   if (operation?.type === 'restoreCluster') {

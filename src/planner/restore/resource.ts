@@ -4,7 +4,7 @@ import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schem
 import { validateRestore } from '../../api/validation/validate.ts';
 import type { Situation } from '../model/situation.ts';
 import type { StepTiming } from '../model/steps/row.ts';
-import { admission } from './preflight.ts';
+import { preflight } from './preflight.ts';
 import {
   type Judgement,
   type Refusal,
@@ -78,7 +78,7 @@ function planBeginning(observation: RestoreObservation): RestoreDecision {
 function judge(observation: RestoreObservation): Judgement | undefined {
   const { restore, target } = observation;
   const of = target && restoreOfCluster(restore, target.cluster.name);
-  return targetIsUsable(observation) ?? (target && of && admission(target, of));
+  return targetIsUsable(observation) ?? (target && of && preflight(target, of));
 }
 
 /** The backup is proved to be whole before anything else is done; undefined when it is. */

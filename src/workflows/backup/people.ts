@@ -10,7 +10,7 @@ export interface BackupPeople {
   readonly aborted: BackupActor['aborted'];
   readonly failed: BackupActor['failed'];
   /** The run after which retention was seen to. */
-  readonly tidied: string | undefined;
+  readonly prunedAfter: string | undefined;
   /** To be told to the operation under way. */
   readonly stop: Request | undefined;
 }
@@ -20,7 +20,7 @@ export const NOBODY: BackupPeople = {
   requested: undefined,
   aborted: undefined,
   failed: undefined,
-  tidied: undefined,
+  prunedAfter: undefined,
   stop: undefined,
 };
 
@@ -36,13 +36,13 @@ export type BackupMessage =
   | { readonly kind: 'resume' | 'resync' };
 
 /** What people asked for and what has ended, as the planner takes it. */
-export function actorOf({ paused, requested, aborted, failed, tidied }: BackupPeople): BackupActor {
+export function actorOf({ paused, requested, aborted, failed, prunedAfter }: BackupPeople): BackupActor {
   return {
     ...(paused && { paused }),
     ...(requested && { requested }),
     ...(aborted && { aborted }),
     ...(failed && { failed }),
-    ...(tidied !== undefined && { tidied }),
+    ...(prunedAfter !== undefined && { prunedAfter }),
   };
 }
 
@@ -62,7 +62,7 @@ export function heard(people: BackupPeople, message: BackupMessage, isRunning: b
     case 'backup':
       return { ...people, requested: message.request };
     case 'resync':
-      return { ...people, failed: undefined, tidied: undefined };
+      return { ...people, failed: undefined, prunedAfter: undefined };
     case 'abort':
       return isRunning ? { ...people, stop: message.request } : people;
   }
@@ -95,7 +95,7 @@ export function concluded(
   switch (outcome) {
     case 'ended':
       if (operation !== 'pruneBackups') return left;
-      return { ...left, tidied: assessment?.summary?.lastRun?.startedAt ?? '' };
+      return { ...left, prunedAfter: assessment?.summary?.lastRun?.startedAt ?? '' };
     case 'aborted':
       return startedAt === undefined ? left : { ...left, aborted: { ...by, startedAt } };
     case 'failed':

@@ -11,7 +11,7 @@ import { nextIsCertified } from '../../../src/planner/checks/next-names.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
 import type { CertificateFacts } from '../../../src/planner/model/tls-facts.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { admission } from '../../../src/planner/restore/preflight.ts';
+import { preflight } from '../../../src/planner/restore/preflight.ts';
 import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 
@@ -176,10 +176,10 @@ describe('the name of the next member', () => {
       confirmClusterId: CLUSTER_ID,
       revisionBump: 0,
     };
-    const found = admission(situationOf(seen({ dnsNames: names(5) })), restore);
+    const found = preflight(situationOf(seen({ dnsNames: names(5) })), restore);
     expect(found).toMatchObject({ kind: 'waits', reason: 'WrongNames' });
     expect(found?.message).toContain('not valid for example-5.example.shop.svc:');
-    expect(admission(situationOf(seen({ dnsNames: names(6) })), restore)).toBeUndefined();
+    expect(preflight(situationOf(seen({ dnsNames: names(6) })), restore)).toBeUndefined();
   });
 
   it.each([

@@ -1,7 +1,7 @@
 /** Whose data a restore may overwrite: that of a cluster which a person names, or which is proved lost volume by volume. */
 import { describe, expect, it } from 'vitest';
 import type { ClaimFacts, Observation, PodFacts } from '../../../src/planner/model/observation.ts';
-import { admission } from '../../../src/planner/restore/preflight.ts';
+import { preflight } from '../../../src/planner/restore/preflight.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { memberStatus, observedMembers } from '../../../src/planner/report/members.ts';
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
@@ -118,7 +118,7 @@ describe('a restore over a cluster whose id is known', () => {
     ],
     ['whose nodes are gone, as was seen just now', silent({ claims: NAMES.map(gone) })],
   ])('%s is refused without its id', (_, observation) => {
-    const refusal = admission(situationOf(observation), RESTORE);
+    const refusal = preflight(situationOf(observation), RESTORE);
     expect(refusal).toMatchObject({ kind: 'refused', reason: 'NotConfirmed' });
     expect(refusal?.message).toContain(CLUSTER_ID);
     const decision = plan({ ...observation, restores: [RESTORE] }, {});
@@ -127,22 +127,22 @@ describe('a restore over a cluster whose id is known', () => {
 
   it('is refused while another id is confirmed, also after a total loss, and the right one is told', () => {
     for (const observation of [aRunningCluster(), silent({ claims: [], lostForMs: GRACE_MS })]) {
-      const refusal = admission(situationOf(observation), { ...RESTORE, confirmClusterId: 'abcdef' });
+      const refusal = preflight(situationOf(observation), { ...RESTORE, confirmClusterId: 'abcdef' });
       expect(refusal).toMatchObject({ kind: 'refused', reason: 'WrongClusterID' });
       expect(refusal?.message).toContain(CLUSTER_ID);
     }
   });
 
   it('begins when its id is confirmed', () => {
-    expect(admission(situationOf(aRunningCluster()), CONFIRMED)).toBeUndefined();
-    expect(admission(situationOf(silent()), CONFIRMED)).toBeUndefined();
+    expect(preflight(situationOf(aRunningCluster()), CONFIRMED)).toBeUndefined();
+    expect(preflight(situationOf(silent()), CONFIRMED)).toBeUndefined();
   });
 
   it.each<[string, Observation]>([
     ['its claims are gone', silent({ claims: [] })],
     ['its nodes have been gone for the grace', silent({ claims: NAMES.map(gone), lostForMs: GRACE_MS })],
   ])('begins without when every volume is proved lost: %s', (_, observation) => {
-    expect(admission(situationOf(observation), RESTORE)).toBeUndefined();
+    expect(preflight(situationOf(observation), RESTORE)).toBeUndefined();
     expect(plan({ ...observation, restores: [RESTORE] }, {})).toMatchObject({ operation: 'restoreCluster' });
   });
 });
@@ -153,7 +153,7 @@ describe('a restore over a cluster whose status was lost', () => {
 
   it('is refused without the id that its claims are stamped with, and the status is recorded again', () => {
     const observation = lost({});
-    expect(admission(situationOf(observation), RESTORE)).toMatchObject({
+    expect(preflight(situationOf(observation), RESTORE)).toMatchObject({
       kind: 'refused',
       reason: 'NotConfirmed',
     });
@@ -164,7 +164,7 @@ describe('a restore over a cluster whose status was lost', () => {
   });
 
   it('waits until it is recorded again when that id is confirmed', () => {
-    expect(admission(situationOf(lost({})), CONFIRMED)).toMatchObject({
+    expect(preflight(situationOf(lost({})), CONFIRMED)).toMatchObject({
       kind: 'waits',
       reason: 'StatusLost',
     });
@@ -174,27 +174,27 @@ describe('a restore over a cluster whose status was lost', () => {
   it('begins again when its status was lost in the middle of it', () => {
     const seed = aClaim({ name: 'example-3', token: TOKEN.replace(/1$/, '2'), clusterId: undefined });
     const observation = lost({ claims: [...NAMES.map(name => aClaim({ name })), seed] });
-    expect(admission(situationOf(observation), RESTORE)).toMatchObject({
+    expect(preflight(situationOf(observation), RESTORE)).toMatchObject({
       kind: 'refused',
       reason: 'NotConfirmed',
     });
-    expect(admission(situationOf(observation), CONFIRMED)).toBeUndefined();
+    expect(preflight(situationOf(observation), CONFIRMED)).toBeUndefined();
   });
 
   it('waits while nothing tells which cluster it was', () => {
     const claims = NAMES.map(name => aClaim({ name, clusterId: undefined }));
-    expect(admission(situationOf(lost({ claims })), RESTORE)).toMatchObject({
+    expect(preflight(situationOf(lost({ claims })), RESTORE)).toMatchObject({
       kind: 'waits',
       reason: 'IdentityUnknown',
     });
-    expect(admission(situationOf(lost({ claims })), CONFIRMED)).toMatchObject({ kind: 'waits' });
+    expect(preflight(situationOf(lost({ claims })), CONFIRMED)).toMatchObject({ kind: 'waits' });
   });
 
   it('waits when clients were let in, and only the id is missing', () => {
     const { clusterID: _, ...status } = aRunningStatus();
     const claims = NAMES.map(name => aClaim({ name, clusterId: undefined }));
     const observation = anObservation({ cluster: aCluster({ status }), claims, clientService: OURS });
-    expect(admission(situationOf(observation), RESTORE)).toMatchObject({
+    expect(preflight(situationOf(observation), RESTORE)).toMatchObject({
       kind: 'waits',
       reason: 'IdentityUnknown',
     });
@@ -212,7 +212,7 @@ it.each([
     const cluster = aCluster({ status: { ...status, incarnation: under } });
     const membership = { ...aMembership(['example-0']), clusterId: 'abcdef' };
     const observation = anObservation({ cluster, membership });
-    expect(admission(situationOf(observation), restore)).toMatchObject({
+    expect(preflight(situationOf(observation), restore)).toMatchObject({
       kind: 'waits',
       reason: 'AnotherRestore',
     });
@@ -220,7 +220,7 @@ it.each([
 );
 
 it('a cluster that was never there is restored into without a word', () => {
-  expect(admission(situationOf(anObservation()), RESTORE)).toBeUndefined();
+  expect(preflight(situationOf(anObservation()), RESTORE)).toBeUndefined();
 });
 
 it('the time after which volumes count as lost does not pass while the cluster sleeps', () => {
@@ -237,7 +237,7 @@ describe('a restore that was refused', () => {
 
   it('stays so when every volume is lost later', () => {
     const observation = silent({ claims: [] });
-    expect(admission(situationOf(observation), { ...RESTORE, refusal })).toEqual(refusal);
+    expect(preflight(situationOf(observation), { ...RESTORE, refusal })).toEqual(refusal);
     const decision = plan({ ...observation, restores: [{ ...RESTORE, refusal }] }, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'AllVolumesLost' });
   });
@@ -245,7 +245,7 @@ describe('a restore that was refused', () => {
   it('holds up no other', () => {
     const other = { ...CONFIRMED, name: 'other', uid: 'other-uid', createdAt: '2026-11-21T11:00:00Z' };
     const restores = [{ ...RESTORE, refusal }, other];
-    expect(admission(situationOf({ ...aRunningCluster(), restores }), other)).toBeUndefined();
+    expect(preflight(situationOf({ ...aRunningCluster(), restores }), other)).toBeUndefined();
     expect(plan({ ...aRunningCluster(), restores }, {})).toMatchObject({
       operation: 'restoreCluster',
       subject: 'other-uid',
@@ -261,10 +261,10 @@ describe('the restore that the operator made after a total loss', () => {
     ['a volume is there again', silent({ spec })],
     ['the specification asks for it no more', silent({ claims: [] })],
   ])('is refused when %s', (_, observation) => {
-    expect(admission(situationOf(observation), rescue)).toMatchObject({ kind: 'refused', reason: 'NotLost' });
+    expect(preflight(situationOf(observation), rescue)).toMatchObject({ kind: 'refused', reason: 'NotLost' });
   });
 
   it('begins while that is so', () => {
-    expect(admission(situationOf(silent({ claims: [], spec })), rescue)).toBeUndefined();
+    expect(preflight(situationOf(silent({ claims: [], spec })), rescue)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { parseManifest } from '../../../src/api/derived/backup-manifest.ts';
 import { totalLoss } from '../../../src/planner/checks/total-loss.ts';
-import { admission } from '../../../src/planner/restore/preflight.ts';
+import { preflight } from '../../../src/planner/restore/preflight.ts';
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
 import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
@@ -19,8 +19,8 @@ const restore = (snapshotSize: number): RestoreOfCluster => ({
 });
 
 it('a database that is larger than the quota is refused: its members would refuse the first write', () => {
-  expect(admission(situationOf(aRunningCluster()), restore(1))).toBeUndefined();
-  const refusal = admission(situationOf(aRunningCluster()), restore(2 * GIB));
+  expect(preflight(situationOf(aRunningCluster()), restore(1))).toBeUndefined();
+  const refusal = preflight(situationOf(aRunningCluster()), restore(2 * GIB));
   expect(refusal).toMatchObject({ kind: 'refused', reason: 'QuotaTooSmall' });
   expect(refusal?.message).toContain('spec.etcd.quotaBackendBytes');
 });
@@ -32,7 +32,7 @@ it.each([
 ])('a pod beside the members that %s', (_, given, expected) => {
   const seen = aRunningCluster();
   const stray = aPod({ name: 'example-7', owned: false, ...given });
-  const found = admission(situationOf({ ...seen, pods: [...seen.pods, stray] }), restore(1));
+  const found = preflight(situationOf({ ...seen, pods: [...seen.pods, stray] }), restore(1));
   expect(found?.reason).toBe(expected);
 });
 

@@ -21,15 +21,15 @@ export function departing(
     const request = requestUnderWay(observation);
     return { view: asked, reason: `${attribution(request ?? {})} requested its replacement` };
   }
-  const doomed = views.find(view => isDoomed(observation, view));
-  return doomed && { view: doomed, reason: 'its volume will be lost when its pod stops' };
+  const losing = views.find(view => willLoseVolume(observation, view));
+  return losing && { view: losing, reason: 'its volume will be lost when its pod stops' };
 }
 
 /**
  * Somebody deleted the claim under a running member, or another one stands there since: Kubernetes keeps the volume only for as
  * long as its pod is there.
  */
-function isDoomed(observation: Situation, view: MemberView): boolean {
+function willLoseVolume(observation: Situation, view: MemberView): boolean {
   const { cluster, claims } = observation;
   const { ours, isLearner, name, probe, pod, claim } = view;
   if (!ours || isLearner || probe === undefined || pod === undefined) return false;

@@ -31,12 +31,12 @@ export function planLearner(observation: Situation, views: readonly MemberView[]
   if (obstacle !== undefined) return blocked(obstacle);
   const operation = operationOf(observation);
   const undo = undoOf(observation, operation);
-  const fate = undo ?? fateOf(observation, views, learner);
-  if (fate === undefined) return finish(observation, learner, operation);
+  const removal = undo ?? removalOf(observation, views, learner);
+  if (removal === undefined) return finish(observation, learner, operation);
   const { name: member, id } = learner;
   const expected = views.map(view => view.id);
-  const removal: Step = { kind: 'removeMember', member, id, expected, dead: false, ...fate };
-  return undo === undefined ? operate(operation, [removal]) : undoing(operate(operation, [removal]));
+  const remove: Step = { kind: 'removeMember', member, id, expected, dead: false, ...removal };
+  return undo === undefined ? operate(operation, [remove]) : undoing(operate(operation, [remove]));
 }
 
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
@@ -53,7 +53,7 @@ export function operationOf(observation: Situation): Operation {
 }
 
 /** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
-function undoOf({ actor, cluster }: Situation, operation: Operation): Fate | undefined {
+function undoOf({ actor, cluster }: Situation, operation: Operation): LearnerRemoval | undefined {
   const aborted = actor?.aborted;
   if (aborted?.operation !== operation || aborted.generation !== cluster.generation) return undefined;
   return { reason: `${operation} was aborted by ${attribution(aborted)}` };
@@ -82,13 +82,17 @@ function finish(observation: Situation, learner: MemberView, operation: Operatio
 }
 
 /** Why the learner is removed again. `givenUp`: the next one would fare no better, so it is not tried at once. */
-interface Fate {
+interface LearnerRemoval {
   readonly reason: string;
   readonly givenUp?: true;
 }
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
-function fateOf(observation: Situation, views: readonly MemberView[], learner: MemberView): Fate | undefined {
+function removalOf(
+  observation: Situation,
+  views: readonly MemberView[],
+  learner: MemberView,
+): LearnerRemoval | undefined {
   if (views.length > sizeForNow(observation, views)) return { reason: 'spec.size is lower' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
@@ -104,7 +108,7 @@ function fateOf(observation: Situation, views: readonly MemberView[], learner: M
 }
 
 /** Why a learner that has a pod takes too long; undefined while it has time. */
-function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): Fate | undefined {
+function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): LearnerRemoval | undefined {
   const { now } = observation;
   const { trouble } = pod;
   const other = otherClusterOf(observation, learner);

@@ -11,7 +11,7 @@ import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 
 /** The step that lets clients come to members again; none when `next`, which is to be done now, is why they do not. */
-export function admission(observation: Situation, next: Decision): Step[] {
+export function clientRoutingSteps(observation: Situation, next: Decision): Step[] {
   const { cluster, pods } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined) return [];
   if (restoreUnderWay(cluster) !== undefined) return [];

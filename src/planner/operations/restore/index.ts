@@ -17,7 +17,7 @@ import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { attribution } from '../../model/attribution.ts';
 import { storageFor } from '../../model/storage.ts';
-import { admission, candidates } from '../../restore/preflight.ts';
+import { preflight, candidates } from '../../restore/preflight.ts';
 import { firstRestored } from '../../restore/first-restored.ts';
 import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { bumpFor } from '../../restore/revisions.ts';
@@ -39,7 +39,7 @@ export function planRestore(observation: Situation): Decision | undefined {
     return abandoning(observation, restore) ?? about(restore.uid, goingOn());
   }
   const [next] = candidates(observation);
-  if (next?.source === undefined || admission(observation, next) !== undefined) return undefined;
+  if (next?.source === undefined || preflight(observation, next) !== undefined) return undefined;
   return abandoning(observation, next) ?? about(next.uid, beginning(observation, next));
 }
 

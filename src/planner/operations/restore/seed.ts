@@ -60,8 +60,8 @@ export function lackOfVolume(observation: Observation, seed: string): Obstacle |
   if (under?.filled !== true || pods.some(({ owned, name }) => owned && name === seed)) return undefined;
   const claim = claims.find(({ name }) => name === seed);
   if (claim === undefined || claim.deleting || claim.phase === 'Lost') {
-    const fate = claim?.deleting === true ? 'is being deleted' : 'is gone';
-    const message = `the volume of ${seed}, which contains the restored backup, ${fate}: abort the restore or delete EtcdRestore ${under.name}, and create another EtcdRestore`;
+    const state = claim?.deleting === true ? 'is being deleted' : 'is gone';
+    const message = `the volume of ${seed}, which contains the restored backup, ${state}: abort the restore or delete EtcdRestore ${under.name}, and create another EtcdRestore`;
     return { reason: 'ClaimMissing', message };
   }
   const { token = '' } = cluster.status.incarnation ?? {};

@@ -20,8 +20,8 @@ export function planSealing(observation: Situation): Decision | undefined {
 }
 
 /** Those of these members whose pods can be sealed and are not. */
-export function unsealed(seats: readonly MemberView[]): SealedMember[] {
-  return seats.flatMap(({ ours, name, id, pod }) =>
+export function unsealed(views: readonly MemberView[]): SealedMember[] {
+  return views.flatMap(({ ours, name, id, pod }) =>
     ours && pod?.firstStart === 'open' && !pod.deleting ? [{ name, id, uid: pod.uid }] : [],
   );
 }

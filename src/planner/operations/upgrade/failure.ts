@@ -28,7 +28,7 @@ export function failedMember(observation: Situation, { from, to }: Goal): PodFac
   const names = memberNames(observation);
   const { upgradeFailure } = observation.cluster.status;
   return observation.pods.find(pod => {
-    if (!pod.owned || pod.deleting || pod.unheard === true || hasNoNode(pod)) return false;
+    if (!pod.owned || pod.deleting || pod.statusStale === true || hasNoNode(pod)) return false;
     if (!names.includes(pod.name) || isYoung(observation, pod)) return false;
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = observation.probes[pod.name];

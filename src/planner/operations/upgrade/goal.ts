@@ -69,7 +69,7 @@ function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; t
   ];
   if (wanted === from)
     return canGoBack(observation, latch) ? go(from, [], [`back from ${to}`]) : go(to, [], later);
-  const members = observation.members.map(view => ({ ...saidBy(view), server: from }));
+  const members = observation.members.map(view => ({ ...versionsOf(view), server: from }));
   const answer = members.length === 0 ? undefined : pathFrom(observation, members);
   if (answer?.kind !== 'path') return go(to, [], later);
   const [first, ...after] = answer.hops;
@@ -111,11 +111,11 @@ function memberVersions(observation: SituationWithoutGoal): MemberVersions[] {
   const { currentVersion } = observation.cluster.status;
   return observation.members.flatMap(view => {
     const server = view.probe?.version ?? view.pod?.version ?? currentVersion;
-    return server === undefined ? [] : [{ ...saidBy(view), server }];
+    return server === undefined ? [] : [{ ...versionsOf(view), server }];
   });
 }
 
-function saidBy({ name, probe }: MemberView): Omit<MemberVersions, 'server'> {
+function versionsOf({ name, probe }: MemberView): Omit<MemberVersions, 'server'> {
   return { name, cluster: probe?.agreed?.cluster, storage: probe?.agreed?.storage };
 }
 

@@ -17,7 +17,11 @@ const upgraded: Partial<PodFacts> = {
 test.each([
   ['does not get ready', upgraded, 'example-1'],
   ['was upgraded a minute ago', { ...upgraded, imageReplacedAt: Date.parse(NOW) - 60_000 }, undefined],
-  ['was ready, and its node is not heard of any more', { ...upgraded, unheard: true as const }, undefined],
+  [
+    'was ready, and its node is not heard of any more',
+    { ...upgraded, statusStale: true as const },
+    undefined,
+  ],
   ['crashes', { ...upgraded, trouble: { reason: 'CrashLoopBackOff', message: '' } }, 'example-1'],
   ['no node takes', { ...upgraded, trouble: { reason: 'Unschedulable', message: '' } }, undefined],
   ['runs the old version still', { ...upgraded, version: '3.6.15' }, undefined],
