@@ -4,6 +4,7 @@ import { conditionsReference } from './reference/conditions.ts';
 import { configurationReference } from './reference/configuration.ts';
 import { eventsReference } from './reference/events.ts';
 import { metricsReference } from './reference/metrics.ts';
+import { obstaclesReference } from './reference/obstacles.ts';
 import { versionsReference } from './reference/versions.ts';
 
 /** The generated files: path from the root of the checkout to content. The same input gives the same bytes. */
@@ -14,6 +15,7 @@ export function generateReference(): Map<string, string> {
     ['docs/reference/configuration.md', configurationReference()],
     ['docs/reference/events.md', eventsReference()],
     ['docs/reference/metrics.md', metricsReference()],
+    ['docs/reference/obstacles.md', obstaclesReference()],
     ['docs/reference/versions.md', versionsReference()],
   ]);
 }

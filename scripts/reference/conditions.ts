@@ -1,6 +1,6 @@
 /** docs/reference/conditions.md: every condition, one paragraph for each of its reasons. */
 import { CONDITIONS } from '../../src/api/conditions/catalogue.ts';
-import { heading } from './markdown.ts';
+import { heading, paragraph } from './markdown.ts';
 
 const INTRODUCTION = `
 Conditions are in \`status.conditions\` of a resource. Types and reasons are stable: alerts may be written on them. A reason
@@ -12,7 +12,7 @@ What passes is told only while it lasts: without Recovering, Scaling, Upgrading,
 
 export function conditionsReference(): string {
   const types = Map.groupBy(CONDITIONS, ({ type }) => type);
-  const sections = [...types].map(([type, rows]) => `## ${type}\n\n${rows.map(paragraph).join('\n\n')}\n`);
+  const sections = [...types].map(([type, rows]) => `## ${type}\n\n${rows.map(rowText).join('\n\n')}\n`);
   const contents = [...types.keys()].map(type => `[${type}](#${type.toLowerCase()})`).join(' · ');
   return [
     heading('Conditions', 'src/api/conditions/catalogue.ts'),
@@ -22,7 +22,6 @@ export function conditionsReference(): string {
   ].join('\n');
 }
 
-function paragraph({ reason, status, meaning, whatToDo }: (typeof CONDITIONS)[number]): string {
-  const advice = whatToDo === '' ? '' : ` *What to do:* ${whatToDo}`;
-  return `**${reason}** (\`${status}\`): ${meaning}${advice}`;
+function rowText({ reason, status, meaning, whatToDo }: (typeof CONDITIONS)[number]): string {
+  return paragraph(`**${reason}** (\`${status}\`)`, meaning, whatToDo);
 }

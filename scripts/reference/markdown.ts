@@ -18,3 +18,8 @@ function cell(text: string): string {
 export function code(text: string): string {
   return text === '' ? '' : `\`${text}\``;
 }
+
+/** What a reason means, and what to do. */
+export function paragraph(title: string, meaning: string, whatToDo?: string): string {
+  return `${title}: ${meaning}${whatToDo === undefined ? '' : ` *What to do:* ${whatToDo}`}`;
+}

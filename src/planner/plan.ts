@@ -8,6 +8,7 @@ import { about, idle, operate, undoing } from './model/answers.ts';
 import { type Decision, OPERATIONS } from './model/decision.ts';
 import type { PlannedUpon } from './model/steps/catalogue.ts';
 import type { Observation } from './model/observation.ts';
+import type { Obstacle } from './model/obstacle.ts';
 import type { Actor } from './model/actor.ts';
 import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
@@ -85,7 +86,7 @@ function stopOf(
   { operation, step, undo, subject }: Extract<Decision, { kind: 'operate' }>,
   { cluster }: Situation,
   actor: Actor,
-): { reason: string; message: string } | undefined {
+): Obstacle | undefined {
   if (actor.paused !== undefined) {
     return {
       reason: 'Paused',

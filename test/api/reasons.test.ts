@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CONDITIONS } from '../../src/api/conditions/catalogue.ts';
 import { EVENTS } from '../../src/api/events.ts';
+import { OBSTACLE_GROUPS, OBSTACLES } from '../../src/api/obstacles/catalogue.ts';
 
 const root = join(import.meta.dirname, '../..');
-const CATALOGUES = /^src\/api\/(conditions\/|events)/;
+const CATALOGUES = /^src\/api\/(conditions\/|obstacles\/|events)/;
 const code = globSync('src/**/*.ts', { cwd: root })
   .filter(file => !CATALOGUES.test(file))
   .map(file => readFileSync(join(root, file), 'utf8'))
@@ -20,7 +21,8 @@ function isSaid(reason: string): boolean {
 
 const unsaid = (reasons: readonly string[]): string[] => reasons.filter(reason => !isSaid(reason));
 
-test('each reason of a condition and of an event is said somewhere', () => {
+test('each reason of a condition, of an event and of an obstacle is said somewhere', () => {
+  expect(unsaid(Object.keys(OBSTACLES))).toEqual([]);
   expect(unsaid(CONDITIONS.map(({ reason }) => reason))).toEqual([]);
   expect(unsaid(Object.values(EVENTS).flatMap(rows => Object.keys(rows)))).toEqual([]);
 });
@@ -37,4 +39,10 @@ test('each event has a CamelCase reason, and tells when it is recorded in one se
   // Those with spaces are the CoreOS operator's.
   const reasons = /^[A-Z][A-Za-z]{2,62}$|^(New Member Added|Member Removed|Replacing Dead Member)$/;
   expect(rows.filter(([reason, [, when]]) => !reasons.test(reason) || !/^[A-Z].+\.$/.test(when))).toEqual([]);
+});
+
+test('no obstacle is declared twice', () => {
+  const reasons = Object.values(OBSTACLE_GROUPS).flatMap(rows => Object.keys(rows));
+  expect(reasons.filter((reason, index) => reasons.indexOf(reason) !== index)).toEqual([]);
+  expect(reasons.toSorted()).toEqual(Object.keys(OBSTACLES).toSorted());
 });

@@ -18,7 +18,7 @@ describe('approve', () => {
     await until(async () => (await entity.plan()).approve !== undefined);
     expect(await entity.plan()).toMatchObject({
       next: 'nothing is done now: a person is asked',
-      blocked: { reason: 'Asked' },
+      blocked: { reason: 'AwaitingApproval' },
       approve: CONSENT,
     });
     const release = script.hold('restartMember');

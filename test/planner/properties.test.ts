@@ -331,7 +331,7 @@ describe('the generated observations', () => {
     const wanted = [
       ...['recordIncarnation', 'bootstrapMembers', 'recordClusterId', 'ensureObjects', 'restartMember'],
       ...['deletePods', 'releaseClaims', 'removeFinalizer'],
-      ...['SpecInvalid', 'Malformed', 'NameTaken', 'ClusterIdMismatch', 'IdentityUnknown'],
+      ...['SpecInvalid', 'NameTaken', 'ClusterIdMismatch', 'IdentityUnknown'],
       ...['Paused', 'Aborted', 'StepFailed'],
     ];
     expect([...reached]).toEqual(expect.arrayContaining(wanted));

@@ -18,7 +18,7 @@ async function refused(stage: Stage): Promise<void> {
   await stage.blockedBy('SpecInvalid');
   world.kube.merge('EtcdCluster', 'example', { spec: { pod: { labels: null, busyboxImage: 'busybox' } } });
   world.edit({ version: '1.2.3' });
-  await stage.blockedBy('TooOld');
+  await stage.blockedBy('SpecInvalid');
   world.edit({ version: '3.6.16' });
   const stray = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: {} };
   world.kube.create({

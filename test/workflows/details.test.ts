@@ -54,7 +54,7 @@ describe('the details of a cluster', () => {
     const shown = 'read s3://b/!\\[x\\](http://evil/i.png) \\<img src=x> from end to end';
     const blocked: Decision = {
       kind: 'blocked',
-      reason: 'R',
+      reason: 'StepFailed',
       message: foreign,
       nextLookSeconds: 1,
       plan: [],

@@ -126,7 +126,7 @@ export class Script {
     return approval === undefined
       ? {
           kind: 'blocked',
-          reason: 'Asked',
+          reason: 'AwaitingApproval',
           message: 'a person is asked',
           nextLookSeconds: this.idleSeconds,
           plan,
@@ -143,7 +143,7 @@ export class Script {
   }
 
   /** The same reasons as the planner's, in its order. */
-  #stop({ paused, aborted, failed }: Actor): string | undefined {
+  #stop({ paused, aborted, failed }: Actor): 'Paused' | 'Aborted' | 'StepFailed' | undefined {
     if (paused !== undefined) return 'Paused';
     if (aborted?.operation === this.operation && aborted.generation === this.generation) return 'Aborted';
     return failed?.operation === this.operation ? 'StepFailed' : undefined;

@@ -2,13 +2,13 @@
  * Every condition that a resource of this operator can carry, with every reason it can have. Pure data: status is written
  * from it and reference documentation is generated from it. Types and reasons are stable: people write alerts on them.
  */
-import type { ConditionStatus } from './rows.ts';
 import { RESTORE_CONDITIONS } from './of-restores.ts';
 import { SPEC_CONDITIONS } from './of-specifications.ts';
 import { STATE_CONDITIONS } from './of-state.ts';
+import type { ConditionStatus, ConditionTable } from './table.ts';
 import { printable } from '../values/printable.ts';
 
-export type { ConditionStatus } from './rows.ts';
+export type { ConditionStatus } from './table.ts';
 
 /** metav1.Condition. `lastTransitionTime` is RFC 3339 in UTC and changes only with `status`. */
 export type Condition = {
@@ -20,15 +20,34 @@ export type Condition = {
   readonly observedGeneration?: number;
 };
 
-/** Each row is one type with one reason; the order is that of the documentation. */
-export const CONDITIONS = [...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_CONDITIONS] as const;
+const TABLE = { ...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_CONDITIONS };
+type Table = typeof TABLE;
 
-/** A row of {@link CONDITIONS}. */
-type ConditionRow = (typeof CONDITIONS)[number];
-export type ConditionType = ConditionRow['type'];
-export type ConditionReason = ConditionRow['reason'];
+export type ConditionType = keyof Table;
+type ReasonsIn<By> = { readonly [Status in keyof By]: Extract<keyof By[Status], string> }[keyof By];
+type Reasons = { readonly [Type in ConditionType]: ReasonsIn<Table[Type]> };
 /** The reasons that a condition of type `T` can have. */
-export type ReasonOf<T extends ConditionType> = Extract<ConditionRow, { type: T }>['reason'];
+export type ReasonOf<T extends ConditionType> = Reasons[T];
+export type ConditionReason = Reasons[ConditionType];
+
+interface ConditionRow {
+  readonly type: ConditionType;
+  readonly status: ConditionStatus;
+  readonly reason: ConditionReason;
+  readonly meaning: string;
+  /** Absent when nothing needs doing, or the message alone tells. */
+  readonly whatToDo: string | undefined;
+}
+
+/** Each row is one type with one reason; the order is that of the documentation. */
+export const CONDITIONS: readonly ConditionRow[] = Object.entries<ConditionTable[string]>(TABLE).flatMap(
+  ([type, by]) =>
+    Object.entries(by).flatMap(([status, reasons]) =>
+      Object.entries(reasons).map(
+        ([reason, [meaning, whatToDo]]) => ({ type, status, reason, meaning, whatToDo }) as ConditionRow,
+      ),
+    ),
+);
 
 /** A condition as a decision of the planner: without the two fields that only status writing knows. */
 export type ConditionFinding = {

@@ -1,5 +1,6 @@
 /** What one pass of an EtcdBackup knows, and what it answers. Plain JSON. */
 import type { BackupConfig } from '../../api/defaults/etcd-backup.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { StepTiming } from '../model/steps/row.ts';
 import type { BackupStep } from './steps.ts';
@@ -59,7 +60,7 @@ export type BackupDecision =
   | { readonly kind: 'idle'; readonly nextLookSeconds: number }
   | {
       readonly kind: 'blocked';
-      readonly reason: string;
+      readonly reason: ObstacleReason;
       readonly message: string;
       readonly nextLookSeconds: number;
     }

@@ -45,8 +45,8 @@ function planNext(observation: BackupObservation, actor: BackupActor): BackupDec
   const { backup, now } = observation;
   const [fault] = validateBackup(backup.object).blocking;
   if (fault !== undefined) {
-    const { reason, message } = fault;
-    return { kind: 'blocked', reason, message, nextLookSeconds: LONGEST_LOOK_SECONDS };
+    const { message } = fault;
+    return { kind: 'blocked', reason: 'SpecInvalid', message, nextLookSeconds: LONGEST_LOOK_SECONDS };
   }
   const unrecorded = failedBeforeBegun(observation, actor);
   if (unrecorded !== undefined) return unrecorded;

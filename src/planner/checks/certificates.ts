@@ -1,16 +1,15 @@
 /** Whether the certificates are such that members, and clients, understand each other. */
 import type { ReasonOf } from '../../api/conditions/catalogue.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { securitySwitch } from '../../api/derived/tls.ts';
 import type { CertificateFacts, TlsFacts } from '../model/tls-facts.ts';
 import type { Situation } from '../model/situation.ts';
 import { exchangedAuthorities, untrustedByMembers } from './authorities.ts';
 import type { Check } from './obstacles.ts';
 
-type Reason = ReasonOf<'TLSReady'>;
-
 /** A fault of one certificate, as the condition TLSReady tells it. */
 export interface Complaint {
-  readonly reason: Reason;
+  readonly reason: ObstacleReason & ReasonOf<'TLSReady'>;
   readonly message: string;
 }
 

@@ -5,6 +5,7 @@
  * the members hold the same keys.
  */
 import { parseTimestamp } from '../../api/values/time.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { isAtLeast } from '../../api/versions/compare.ts';
 import type { Obstacle } from '../model/obstacle.ts';
 import { onlyOurs } from './preflight.ts';
@@ -237,7 +238,7 @@ function clockAhead({ now }: SituationWithoutGoal, pod: PodFacts | undefined): s
   ];
 }
 
-function obstacle(reason: string, found: readonly MemberView[], fault: string): Obstacle | undefined {
+function obstacle(reason: ObstacleReason, found: readonly MemberView[], fault: string): Obstacle | undefined {
   return found.length === 0
     ? undefined
     : { reason, message: `${found.map(({ name }) => name).join(', ')} ${fault}` };

@@ -24,9 +24,7 @@ export function firstObstacle(observation: Situation, checks: readonly Check[]):
 /** The specification can be carried out: version, TLS and settings. Otherwise nothing is created for it. */
 export const specificationIsUsable: Check = ({ cluster }) => {
   const [fault] = validateCluster(cluster.object, cluster.status.currentVersion).blocking;
-  return (
-    fault && { reason: fault.type === 'SpecValid' ? 'SpecInvalid' : fault.reason, message: fault.message }
-  );
+  return fault && { reason: 'SpecInvalid', message: fault.message };
 };
 
 /** A cluster that is to sleep is not created first. */

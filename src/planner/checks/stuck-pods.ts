@@ -42,7 +42,7 @@ export function planStuckPods(
   });
   if (gone.length > 0) return operate(operation, [step(gone), ...rest]);
   const message = `waiting until these pods are deleted: ${stuck.map(pod => `${whyStuck(pod)}; ${cureOf(pod)}`).join('. ')}`;
-  const why = { reason: 'PodTerminating', message };
+  const why = { reason: 'PodTerminating', message } as const;
   // Taking the object away does not take away what holds it.
   if (stuck.some(({ finalizers = [] }) => finalizers.length > 0))
     return blocked({ ...why, waitMs: LOOK_MS }, rest);

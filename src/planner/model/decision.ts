@@ -1,6 +1,7 @@
 /**
  * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
  */
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { PlannedStep, Step } from './steps/catalogue.ts';
 import type { StepTiming } from './steps/row.ts';
 
@@ -37,7 +38,7 @@ export type Decision =
   /** There is work, and it must not or cannot be done now. `plan` is what would come. */
   | {
       readonly kind: 'blocked';
-      readonly reason: string;
+      readonly reason: ObstacleReason;
       readonly message: string;
       readonly nextLookSeconds: number;
       readonly plan: readonly PlannedStep[];

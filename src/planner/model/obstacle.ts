@@ -1,8 +1,9 @@
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { Consent, Step } from './decision.ts';
 
 /** What stands in the way: a stable reason for machines, a message for people. */
 export interface Obstacle {
-  readonly reason: string;
+  readonly reason: ObstacleReason;
   readonly message: string;
   /** A person who approves of this takes it out of the way. */
   readonly consent?: Consent;

@@ -3,6 +3,7 @@
  * back. Waiting ends by itself, when what it names has passed (docs/decisions/0030-a-refused-restore-stays-refused.md). Pure.
  */
 import type { ReasonOf } from '../../api/conditions/catalogue.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 
 /** Why a restore is refused: the reasons of its condition `Accepted` that say so. */
 export type RefusalReason = Exclude<ReasonOf<'Accepted'>, 'MayBegin' | 'Waiting'>;
@@ -17,7 +18,7 @@ export interface Refusal {
 /** It begins as soon as this has passed, and is judged anew until then. */
 export interface Wait {
   readonly kind: 'waits';
-  readonly reason: string;
+  readonly reason: ObstacleReason;
   readonly message: string;
 }
 
@@ -29,6 +30,6 @@ export function refused(reason: RefusalReason, message: string): Refusal {
 }
 
 /** Not yet. */
-export function waits(reason: string, message: string): Wait {
+export function waits(reason: ObstacleReason, message: string): Wait {
   return { kind: 'waits', reason, message };
 }

@@ -1,5 +1,6 @@
 /** What is known of the certificates of a cluster that asks for TLS. */
 import type { CertificateSource } from '../../api/derived/tls.ts';
+import type { CERTIFICATE_FAULTS } from '../../api/obstacles/of-certificates.ts';
 import type { TrustingRole } from '../../objects/trusted.ts';
 
 /** What is known of one certificate and the Secret that holds it. Names and dates, never contents. */
@@ -12,15 +13,7 @@ export interface CertificateFacts extends CertificateSource {
   /** What speaks against what it holds, by key of the Secret; `kind` is a reason of the condition TLSReady. */
   readonly faults: readonly {
     readonly key: string;
-    readonly kind:
-      | 'Malformed'
-      | 'KeyMismatch'
-      | 'NotTrusted'
-      | 'Expired'
-      | 'NotYetValid'
-      | 'WrongNames'
-      | 'WrongUsage'
-      | 'Unsupported';
+    readonly kind: keyof typeof CERTIFICATE_FAULTS;
     readonly detail: string;
   }[];
   /** Fingerprints of the authorities that it holds (objects/trusted.ts); undefined when they cannot be read. */

@@ -1,18 +1,9 @@
 /** Which version the members are to be brought to. Where it leads is worked out in operations/upgrade/goal.ts. */
 
-/** Why a version cannot be had: reasons of the condition UpgradeBlocked. */
-export const REFUSALS = [
-  'VersionsDiffer',
-  'VersionUnsupported',
-  'ForbiddenVersion',
-  'SkipsMinor',
-  'BelowFloor',
-  'AcrossMinorDown',
-  'AuthEnabled',
-  'SettingsGone',
-  'ClusterVersionBehind',
-] as const;
-export type Refusal = (typeof REFUSALS)[number];
+import type { VERSION_REFUSALS } from '../../api/obstacles/of-upgrades.ts';
+
+/** Why a version cannot be had. */
+export type Refusal = keyof typeof VERSION_REFUSALS;
 
 export interface Goal {
   readonly kind: 'go';

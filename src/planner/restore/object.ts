@@ -82,5 +82,5 @@ function entryAt(history: readonly BackupEntry[], at: string | number): BackupEn
 }
 
 function missing(message: string): Obstacle {
-  return { reason: 'BackupMissing', message };
+  return { reason: 'BackupNotFound', message };
 }

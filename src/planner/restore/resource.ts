@@ -1,5 +1,6 @@
 /** One EtcdRestore: what its own workflow does. The cluster's workflow does the restoring. Pure. */
 import { ANNOTATION_RESTORED_BY } from '../../api/names.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
 import type { Situation } from '../model/situation.ts';
@@ -10,6 +11,7 @@ import {
   type Refusal,
   type RefusalReason,
   refused,
+  type Wait,
   waits,
 } from '../model/restore-judgement.ts';
 import { objectOf } from './object.ts';
@@ -46,7 +48,7 @@ export type RestoreDecision =
       readonly summary: string;
     }
   /** It cannot begin yet. */
-  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'blocked'; readonly reason: ObstacleReason; readonly message: string }
   /** It will not begin as it is, whatever becomes of the cluster. */
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly message: string }
   /** The workflow of the cluster does what is to be done. */
@@ -91,10 +93,7 @@ function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): Restor
 }
 
 /** The workflow of the cluster does the rest, as soon as there is a cluster. */
-function handingOver(
-  { restore, target }: RestoreObservation,
-  judged: Judgement | undefined,
-): RestoreDecision {
+function handingOver({ restore, target }: RestoreObservation, judged: Wait | undefined): RestoreDecision {
   if (target === undefined)
     return operate({ kind: 'createRestored', cluster: restore.spec.etcdCluster.name });
   return judged === undefined ? { kind: 'waiting' } : { ...judged, kind: 'blocked' };

@@ -23,7 +23,7 @@ describe('a schedule in a time zone that there is not', () => {
   it('is said to be wrong within one pass, and takes no backup', async () => {
     const world = aWorld(nightly('Europe/Berlinn'));
     const { decision } = await world.run();
-    expect(decision).toMatchObject({ kind: 'blocked', reason: 'Malformed' });
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'SpecInvalid' });
     expect(said(world)).toMatchObject({ status: 'False', reason: 'Malformed' });
     expect(said(world)?.message).toContain('"Europe/Berlinn": Europe/Berlinn is no time zone');
     expect(world.objects).toEqual([]);

@@ -3,7 +3,7 @@ import { consentTo } from '../../../src/planner/checks/consent.ts';
 import { anObservation } from '../../worlds/builders.ts';
 
 const CONSENT = { operation: 'replaceMember', ids: ['8e9e05c5', 'c0ffee'] } as const;
-const WHY = { reason: 'ReplacementBudget', message: 'too many were lost' };
+const WHY = { reason: 'ReplacementBudget', message: 'too many were lost' } as const;
 const NOW = anObservation().now;
 const GIVEN = {
   id: 7,

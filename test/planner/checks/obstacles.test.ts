@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ObstacleReason } from '../../../src/api/obstacles/catalogue.ts';
 import {
   type Check,
   firstObstacle,
@@ -15,18 +16,18 @@ describe('checks', () => {
   it('run in order, and the first finding is told', () => {
     const seen: string[] = [];
     const check =
-      (name: string, finds: boolean): Check =>
+      (name: ObstacleReason, finds: boolean): Check =>
       () => {
         seen.push(name);
         return finds ? { reason: name, message: '' } : undefined;
       };
     const found = firstObstacle(situationOf(anObservation()), [
-      check('a', false),
-      check('b', true),
-      check('c', true),
+      check('NameTaken', false),
+      check('Soaking', true),
+      check('LeaderNew', true),
     ]);
-    expect(found?.reason).toBe('b');
-    expect(seen).toEqual(['a', 'b']);
+    expect(found?.reason).toBe('Soaking');
+    expect(seen).toEqual(['NameTaken', 'Soaking']);
     expect(firstObstacle(situationOf(anObservation()), [])).toBeUndefined();
   });
 
@@ -42,13 +43,13 @@ describe('checks', () => {
       'a version out of support is not',
       specificationIsUsable,
       anObservation({ cluster: aCluster({ spec: { version: '3.2.13' } }) }),
-      'TooOld',
+      'SpecInvalid',
     ],
     [
       'a version that is none is not',
       specificationIsUsable,
       anObservation({ cluster: aCluster({ spec: { version: 'latest' } }) }),
-      'Malformed',
+      'SpecInvalid',
     ],
     ['free names', namesAreFree, anObservation(), undefined],
     ['names that are ours', namesAreFree, aRunningCluster(), undefined],

@@ -1,5 +1,6 @@
 /** How operations end: what `status.lastOperation` says of them is what was observed. */
 import { ACTS } from '../../../src/planner/model/steps/row.ts';
+import type { ObstacleReason } from '../../../src/api/obstacles/catalogue.ts';
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
@@ -23,7 +24,7 @@ import {
 import { situationOf } from '../../../src/planner/situation.ts';
 
 const IDLE: Decision = { kind: 'idle', nextLookSeconds: 60 };
-const blocked = (reason: string, summary?: string): Decision => ({
+const blocked = (reason: ObstacleReason, summary?: string): Decision => ({
   kind: 'blocked',
   reason,
   message: `it is ${reason}`,

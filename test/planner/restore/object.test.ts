@@ -59,7 +59,7 @@ it.each([
   ['no history', { backupRef: { name: 'nightly' } }, { ...NIGHTLY, status: {} } as EtcdBackup, 'no verified'],
 ])('nothing for %s', (_, spec, backup, message) => {
   expect(objectOf(restore(spec), backup)).toMatchObject({
-    reason: 'BackupMissing',
+    reason: 'BackupNotFound',
     message: expect.stringContaining(message),
   });
 });

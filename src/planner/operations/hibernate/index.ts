@@ -7,6 +7,7 @@ import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstac
 import type { Decision, Step } from '../../model/decision.ts';
 import { leads } from '../../model/member-probe.ts';
 import { memberNames } from '../../model/member-names.ts';
+import type { Obstacle } from '../../model/obstacle.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import {
@@ -62,7 +63,7 @@ function stops(observation: Situation): Step[] {
   }));
 }
 
-function inTheWay(observation: Situation): { reason: string; message: string } | undefined {
+function inTheWay(observation: Situation): Obstacle | undefined {
   const pods = observation.pods.filter(pod => pod.owned);
   const lost = pods.filter(({ name }) => usableClaim(observation, name) === undefined);
   if (lost.length > 0) {

@@ -1,8 +1,6 @@
 /** Every path and every refusal, as tables; and what holds for all versions, generated. */
-import { REFUSALS } from '../../../../src/planner/model/upgrade-goal.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CONDITIONS } from '../../../../src/api/conditions/catalogue.ts';
 import { DEPARTURES, NEWEST_KNOWN } from '../../../../src/api/versions/table.ts';
 import { isAtLeast, minorOf, parseVersion } from '../../../../src/api/versions/compare.ts';
 import {
@@ -169,13 +167,6 @@ describe('members that were found on different versions', () => {
     for (const version of advised)
       expect(upgradePath(asked(members, { target: version }))).toMatchObject({ kind: 'path' });
   });
-});
-
-it('every refusal is a reason of the condition UpgradeBlocked', () => {
-  const reasons = CONDITIONS.filter(({ type }) => type === 'UpgradeBlocked').map(({ reason }) =>
-    String(reason),
-  );
-  expect(REFUSALS.filter(reason => !reasons.includes(reason))).toEqual([]);
 });
 
 describe('for all versions', () => {

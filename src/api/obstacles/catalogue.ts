@@ -1,0 +1,32 @@
+/**
+ * Every reason for which the operator does not go on with its work. Pure data: a decision carries one of them, conditions take theirs
+ * from here, and reference documentation is generated from it. Reasons are stable: people write alerts on them.
+ */
+import { RENEWAL_OBSTACLES, TLS_OBSTACLES } from './of-certificates.ts';
+import { DATA_OBSTACLES } from './of-data.ts';
+import { MEMBER_OBSTACLES } from './of-members.ts';
+import { REQUEST_OBSTACLES } from './of-people.ts';
+import { RESTORE_OBSTACLES } from './of-restores.ts';
+import { UPGRADE_OBSTACLES } from './of-upgrades.ts';
+
+/** In the order of the documentation. */
+export const OBSTACLE_GROUPS = {
+  'Requests and specifications': REQUEST_OBSTACLES,
+  Members: MEMBER_OBSTACLES,
+  'Claims and data': DATA_OBSTACLES,
+  Certificates: { ...TLS_OBSTACLES, ...RENEWAL_OBSTACLES },
+  Upgrades: UPGRADE_OBSTACLES,
+  Restores: RESTORE_OBSTACLES,
+};
+
+export const OBSTACLES = {
+  ...REQUEST_OBSTACLES,
+  ...MEMBER_OBSTACLES,
+  ...DATA_OBSTACLES,
+  ...TLS_OBSTACLES,
+  ...RENEWAL_OBSTACLES,
+  ...UPGRADE_OBSTACLES,
+  ...RESTORE_OBSTACLES,
+};
+
+export type ObstacleReason = keyof typeof OBSTACLES;

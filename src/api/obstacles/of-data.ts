@@ -1,0 +1,39 @@
+/** Obstacles that claims, volumes and what is on them are. Pure data; see catalogue.ts. */
+import { type ReasonRows, WAIT } from './rows.ts';
+
+export const DATA_OBSTACLES = {
+  AllVolumesLost: [
+    'Every volume of the cluster is proved lost. The operator starts no empty cluster under its name.',
+    'If a node or a volume can be recovered, bring it back. Otherwise restore a backup with an EtcdRestore, or delete the EtcdCluster and create a new one.',
+  ],
+  EverythingLost: [
+    'A cluster that lived has neither claims nor pods nor status.',
+    'Restore a backup into a new EtcdCluster, or delete this one.',
+  ],
+  ClaimMissing: ['A pod must stop, and has no claim that keeps its data.'],
+  ClaimsUnstamped: [
+    'A claim lacks the annotations that tell which member of which cluster it holds, or has others.',
+    'Write the annotations that the message names if the data is that of the member.',
+  ],
+  ClaimExchanged: [
+    'The claim of a member was replaced by another one with the same name. Its volume may lack writes that the member acknowledged, so nothing is started on it.',
+    'Read the message: confirm that the claim is the correct one, or let the operator replace the member.',
+  ],
+  EphemeralMembers: [
+    'The members keep their data in their pods, and the change needs new pods.',
+    'Create a new cluster with volumes and restore a backup into it.',
+  ],
+  HibernationRefused: [
+    'The members keep their data in their pods, which hibernation would delete.',
+    'Set spec.hibernated to false.',
+  ],
+  DatabaseNearlyFull: [
+    'A database is nearly as large as its quota.',
+    'Raise spec.etcd.quotaBackendBytes, or compact and defragment.',
+  ],
+  DataNotCompared: ['It is not known whether the members hold the same keys.', WAIT],
+  DataDiffers: [
+    'The members do not hold the same keys.',
+    'Find out which member is right: docs/operations/upgrade.md.',
+  ],
+} as const satisfies ReasonRows;

@@ -1,0 +1,25 @@
+/** Obstacles that people and specifications are. Pure data; see catalogue.ts. */
+import type { ReasonRows } from './rows.ts';
+
+export const REQUEST_OBSTACLES = {
+  Paused: ['spec.paused is true, or a person paused the workflow.', 'Set it to false, or send resume.'],
+  Aborted: ['A person aborted the operation.', 'Change the specification, or send resync.'],
+  AwaitingApproval: [
+    'The next step requires the approval of a person.',
+    'Read the message; approve or abort.',
+  ],
+  Hibernated: ['The cluster is to be hibernated, so nothing is created.', 'Set spec.hibernated to false.'],
+  SpecInvalid: [
+    'The specification is invalid; nothing is created or changed for it.',
+    'Read the conditions SpecValid, VersionSupported, TLSSupported and ScheduleValid.',
+  ],
+  StepFailed: ['A step failed; it is retried automatically.', 'Remove the cause that the message names.'],
+  NameTaken: [
+    'An object with a name that the operator needs belongs to something else.',
+    'Remove or rename the object that the message names.',
+  ],
+  SerialsExhausted: [
+    'A pod or claim has a number so high that none is left for new members.',
+    'Remove it, or give the cluster another name.',
+  ],
+} as const satisfies ReasonRows;
