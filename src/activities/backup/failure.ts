@@ -1,12 +1,13 @@
 /** Failures of backups, with their retry intent. Translated here once, at the boundary to Temporal. */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import type { FailureType } from '../../api/failures.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
 import { stepFailure } from '../runtime/failures.ts';
 
 /** A backup that cannot be made now (`later`), or not before somebody changes something (`never`). */
 export class BackupFailure extends Error {
-  override readonly name = 'BackupFailure';
+  override readonly name = 'BackupFailure' satisfies FailureType;
   readonly retry: 'later' | 'never';
   constructor(retry: BackupFailure['retry'], message: string) {
     super(message);
@@ -33,7 +34,7 @@ export function backupFailure(error: unknown): unknown {
   }
   if (error instanceof BackupFailure) {
     const { message, retry } = error;
-    return ApplicationFailure.create({ message, type: 'BackupFailure', nonRetryable: retry === 'never' });
+    return ApplicationFailure.create({ message, type: error.name, nonRetryable: retry === 'never' });
   }
   return stepFailure(error);
 }

@@ -1,13 +1,16 @@
 /** Failures of activities, with their retry intent. Translated here once, at the boundary to Temporal. */
 import { ApplicationFailure } from '@temporalio/activity';
+import type { FailureType } from '../../api/failures.ts';
 import { KubeError } from '../../kube/errors.ts';
 
-/** The type of a failure that leads to a new plan instead of a retry. */
-const PRECONDITION_CHANGED = 'PreconditionChanged';
+/** A failure that no retry mends. */
+export function finalFailure(type: FailureType, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type);
+}
 
 /** The world is not as it was planned for: not retried, the planner looks again. */
 export function preconditionChanged(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, PRECONDITION_CHANGED);
+  return finalFailure('PreconditionChanged', message);
 }
 
 /** HTTP codes by which the API server says that the same request will be refused again: schema, rights, quota. */
@@ -37,7 +40,7 @@ export function stepFailure(error: unknown): unknown {
  */
 export function passFailure(error: unknown): unknown {
   const message = messageOf(error);
-  const type = error instanceof KubeError ? error.reason : 'PassFailed';
+  const type = error instanceof KubeError ? error.reason : ('PassFailed' satisfies FailureType);
   return ApplicationFailure.create({
     message,
     type,

@@ -1,10 +1,10 @@
 /** Waiting for members: until a quorum answers, or until every pod is ready. */
-import { ApplicationFailure } from '@temporalio/activity';
 import { domainOf } from '../../api/derived/domain.ts';
 import { denialOf, type MemberProbe } from '../../planner/model/member-probe.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import { hasArrived } from '../../planner/operations/upgrade/path.ts';
 import { findObjects } from '../observe/cluster-objects.ts';
+import { finalFailure } from '../runtime/failures.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
@@ -35,7 +35,7 @@ function refuseDenied(probe: MemberProbe): void {
   const denial = denialOf(probe);
   if (denial === undefined) return;
   const message = `${denial}: the data has authentication enabled, and the operator is not a user with the role root. Restore into a cluster with TLS.auto, whose operator certificate is that of root, or with an operatorSecret for such a user; abort the restore to return to the previous state`;
-  throw ApplicationFailure.nonRetryable(message, 'AuthenticationAsked');
+  throw finalFailure('AuthenticationAsked', message);
 }
 
 /** Waits until every member's pod is ready. */

@@ -1,6 +1,6 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
+import { finalFailure } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
@@ -25,7 +25,7 @@ export async function labelClaim(
   ];
   if (kept.length === 0) return;
   const message = `PersistentVolumeClaim ${step.claim}: ${kept.join(', ')} after the write: something reverts the change, such as an admission webhook`;
-  throw ApplicationFailure.nonRetryable(message, 'ChangedBack');
+  throw finalFailure('ChangedBack', message);
 }
 
 /** What stands there otherwise than it was written; done again it would be changed back again. */

@@ -1,5 +1,5 @@
 /** The steps that give a restored cluster its first member. Each looks, acts once and looks again, and can run twice. */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
@@ -13,7 +13,7 @@ import type { KubeObject } from '../../kube/port.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
+import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { terminationReason } from '../observe/termination-message.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { placeOf } from '../runtime/pod-placement.ts';
@@ -60,7 +60,7 @@ export async function fillVolume(
     }
   } catch (error) {
     if (error instanceof EtcdError && error.code === 'corrupt') {
-      throw seedFailed(`${error.message}; abort the restore, and restore another backup`);
+      throw finalFailure('SeedFailed', `${error.message}; abort the restore, and restore another backup`);
     }
     throw error;
   } finally {
@@ -73,10 +73,6 @@ export async function fillVolume(
 const FINISHED_KEY = 'restore/finished';
 
 /** Not retried: shown to people as the failure of the operation, which is tried again later. */
-function seedFailed(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'SeedFailed');
-}
-
 async function createVolume(
   deps: Dependencies,
   cluster: EtcdCluster,
@@ -108,11 +104,12 @@ export async function unpackBackup(
   });
   // Nobody else looks at this pod: what keeps it from starting would be silence.
   if (end === undefined && trouble !== undefined)
-    throw seedFailed(`pod ${pod.name} does not start: ${trouble}`);
+    throw finalFailure('SeedFailed', `pod ${pod.name} does not start: ${trouble}`);
   if (end === undefined) return outcome;
   if (end.failure === undefined) await record(deps, ref, { token: step.token, seeded: true });
   await deps.kube.delete(pod, { gracePeriodSeconds: 1 });
-  if (end.failure !== undefined) throw seedFailed(`etcdutl could not restore the snapshot: ${end.failure}`);
+  if (end.failure !== undefined)
+    throw finalFailure('SeedFailed', `etcdutl could not restore the snapshot: ${end.failure}`);
   return 'done';
 }
 

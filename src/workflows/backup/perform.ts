@@ -1,13 +1,7 @@
 /** Has activities of backups done, with the options and the one-line summary that people read in the Temporal UI. */
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  isCancellation,
-  proxyActivities,
-  rootCause,
-} from '@temporalio/workflow';
+import { ActivityFailure, isCancellation, proxyActivities, rootCause } from '@temporalio/workflow';
 import type { BackupActor, BackupAssessment, BackupDecision, BackupStep } from '../../activities/index.ts';
-import { optionsOf, untilLooked } from '../temporal/looking.ts';
+import { optionsOf, outcomeOfFailure, untilLooked } from '../temporal/looking.ts';
 import type { StepOutcome } from '../engine/operation.ts';
 import type { ResourceRef } from '../messages/resource.ts';
 import { isBackupAssessment } from '../messages/shapes.ts';
@@ -40,11 +34,8 @@ export async function performBackup(
     await activities[step.kind](ref, step);
     return { kind: 'done', hasWaited: false };
   } catch (error) {
-    const message = rootCause(error) ?? String(error);
-    if (isCancellation(error)) return { kind: 'interrupted', message };
+    if (isCancellation(error)) return { kind: 'interrupted', message: rootCause(error) ?? String(error) };
     if (!(error instanceof ActivityFailure)) throw error;
-    const { cause } = error;
-    const changed = cause instanceof ApplicationFailure && cause.type === 'PreconditionChanged';
-    return { kind: changed ? 'changed' : 'failed', message };
+    return outcomeOfFailure(error);
   }
 }

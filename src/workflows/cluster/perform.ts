@@ -1,7 +1,7 @@
 /** Has activities done, each with the options and the one-line summary that people read in the Temporal UI. */
-import { ActivityFailure, ApplicationFailure, proxyActivities, rootCause } from '@temporalio/workflow';
+import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { Actor, Assessment, Decision, PlannedStep, Step } from '../../activities/index.ts';
-import { optionsOf, untilLooked } from '../temporal/looking.ts';
+import { optionsOf, outcomeOfFailure, untilLooked } from '../temporal/looking.ts';
 import type { StepOutcome } from '../engine/operation.ts';
 import type { ResourceRef } from '../messages/resource.ts';
 import { isAssessment } from '../messages/shapes.ts';
@@ -28,8 +28,6 @@ export async function perform(
     return { kind: 'done', hasWaited: outcome === 'notYet' };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const { cause } = error;
-    const changed = cause instanceof ApplicationFailure && cause.type === 'PreconditionChanged';
-    return { kind: changed ? 'changed' : 'failed', message: rootCause(error) ?? error.message };
+    return outcomeOfFailure(error);
   }
 }

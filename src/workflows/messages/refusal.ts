@@ -1,7 +1,8 @@
 /** How an update says no. */
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { FailureType } from '../../api/failures.ts';
 
 /** Refuses an update: the caller reads why, and the workflow goes on. */
 export function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'Refused');
+  return ApplicationFailure.nonRetryable(message, 'Refused' satisfies FailureType);
 }

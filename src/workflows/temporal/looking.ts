@@ -2,6 +2,7 @@
 import {
   ActivityFailure,
   type ActivityOptions,
+  ApplicationFailure,
   isCancellation,
   log,
   proxyActivities,
@@ -11,6 +12,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, StepTiming } from '../../activities/index.ts';
+import type { FailureType } from '../../api/failures.ts';
+import type { StepOutcome } from '../engine/operation.ts';
 import { transfersQueue } from '../messages/resource.ts';
 
 /** Activities heartbeat every second: after this long without one their worker is taken for dead. As long as a lease is kept. */
@@ -33,6 +36,13 @@ function retryOf({ initialSeconds, maximumSeconds, attempts }: Required<StepTimi
     maximumInterval: maximumSeconds * 1_000,
     ...(attempts !== undefined && { maximumAttempts: attempts }),
   };
+}
+
+/** What the failure of a step is to whoever plans: a new plan decides what becomes of it. */
+export function outcomeOfFailure({ cause, message }: ActivityFailure): StepOutcome {
+  const type: FailureType = 'PreconditionChanged';
+  const changed = cause instanceof ApplicationFailure && cause.type === type;
+  return { kind: changed ? 'changed' : 'failed', message: rootCause(cause) ?? message };
 }
 
 const LOOKING = {

@@ -1,0 +1,16 @@
+/** The types of the failures that the operator makes itself; others carry the reason of the API server, or the code of a store or of etcd. */
+export type FailureType =
+  /** The world is not as it was planned for: not retried, the planner looks again. */
+  | 'PreconditionChanged'
+  /** What was written is changed back by something else. */
+  | 'ChangedBack'
+  /** The backup cannot be put onto the volume. */
+  | 'SeedFailed'
+  /** The members require a user that the operator is not. */
+  | 'AuthenticationAsked'
+  /** A backup cannot be made. */
+  | 'BackupFailure'
+  /** A pass failed; it is retried. */
+  | 'PassFailed'
+  /** An update is refused. */
+  | 'Refused';
