@@ -260,7 +260,7 @@ test('kubectl explain documents a field', async () => {
   const { stdout } = await poll(() =>
     run(server.plane.kubectl, ['--kubeconfig', server.plane.kubeconfig, 'explain', 'etcd.spec.size']),
   );
-  expect(stdout).toContain('Members that the cluster shall have, 1 to 7.');
+  expect(stdout).toContain('The number of members, 1 to 7.');
 });
 
 type Table = {

@@ -17,7 +17,7 @@ describe('approve', () => {
     const entity = await bench.follow(script);
     await until(async () => (await entity.plan()).approve !== undefined);
     expect(await entity.plan()).toMatchObject({
-      next: 'nothing is done now: a person is asked',
+      next: 'waiting: a person is asked',
       blocked: { reason: 'AwaitingApproval' },
       approve: CONSENT,
     });

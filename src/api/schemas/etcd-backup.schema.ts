@@ -38,7 +38,7 @@ const backupPolicy = cel(
         'to keep all backups, or how many to keep',
       ).optional(),
       schedule: cronSchedule(
-        'When backups are taken, as a cron expression. After a time down exactly one missed backup is made up for.',
+        'When backups are taken, as a cron expression. After an outage exactly one missed backup is made.',
       ).optional(),
       timeZone: timeZone('The time zone of schedule. Absent: UTC.').optional(),
       suspend: z.boolean().describe('true: no backup is begun; what is kept stays.').optional(),
@@ -81,29 +81,29 @@ const backupSpec = cel(
           }),
         )
         .max(64)
-        .describe('Addresses of any etcd. Exactly one of this and clusterRef.')
+        .describe('Addresses of any etcd cluster. Set exactly one of etcdEndpoints and clusterRef.')
         .optional(),
       clusterRef: z
         .object({ name: text(253, 'Name of the EtcdCluster.').min(1) })
         .describe(
-          'An EtcdCluster of this namespace, whose members, credentials and TLS the operator finds itself.',
+          'An EtcdCluster in this namespace. The operator finds its members, credentials and TLS certificates.',
         )
         .optional(),
       clientTLSSecret: secretName(
-        'Secret with etcd-client.crt, etcd-client.key, etcd-client-ca.crt (or tls.crt, tls.key, ca.crt), for etcdEndpoints that want TLS.',
+        'Secret with etcd-client.crt, etcd-client.key, etcd-client-ca.crt (or tls.crt, tls.key, ca.crt), for etcdEndpoints that require TLS.',
       ).optional(),
       authSecret: secretName(
-        'Secret with username and password, of a user with the role root, for an etcd with authentication.',
+        'Secret with username and password of a user with the role root, for an etcd cluster with authentication.',
       ).optional(),
       storageType: z
         .enum(STORE_TYPES)
-        .describe('Where backups are kept; the block of the same name says the rest.'),
+        .describe('The type of the store for backups; the block of the same name contains its settings.'),
       ...storeBlocks,
       backupPolicy: backupPolicy.optional(),
       verify: z
         .enum(['Checksum', 'Structure', 'Restore'])
         .describe(
-          'How a backup is verified. Structure: with etcdutl. Restore: by a restore on the side, compared with the cluster.',
+          'How a backup is verified. Structure: with etcdutl. Restore: by restoring it in a separate pod and comparing it with the cluster.',
         )
         .default('Checksum'),
       compression: z.enum(['none', 'gzip', 'zstd']).describe('How the object is compressed.').default('none'),
@@ -122,11 +122,11 @@ const time = (description: string) => z.iso.datetime({ offset: true }).max(64).d
 const historyEntry = z.object({
   time: time('When the snapshot was taken.'),
   location: text(4096, 'Where the object lies.'),
-  endpoint: text(2048, 'The server of its store, where the specification tells it.').optional(),
-  region: text(64, 'The region of its bucket, where the specification names one.').optional(),
+  endpoint: text(2048, 'The server of its store, if the specification names one.').optional(),
+  region: text(64, 'The region of its bucket, if the specification names one.').optional(),
   revision: int64('The revision it holds.').optional(),
   keys: int64(
-    'How many keys it holds; absent: it was written to while the snapshot was taken, or nobody could count.',
+    'The number of keys in it. Absent: the cluster was written to during the snapshot, or the keys could not be counted.',
   ).optional(),
   size: int64('Bytes of the object.').optional(),
   sha256: text(64, 'Checksum of the object, in hexadecimal.').optional(),
@@ -138,7 +138,7 @@ const historyEntry = z.object({
 });
 
 const run = {
-  startedAt: time('When it was begun; the names of its objects hold this time.').optional(),
+  startedAt: time('When it started; the names of its objects contain this time.').optional(),
   scheduledFor: time('The time of the schedule that it was begun for.').optional(),
   requestedBy: text(256, 'Who asked for it, when it is none of the schedule.').optional(),
 };
@@ -152,7 +152,7 @@ const backupStatus = z
     // The Go client of old writes a time that is not set as null.
     lastSuccessDate: time('When the last backup succeeded.').nullable().optional(),
     lastVerifiedRestore: time(
-      'When a backup was last restored on the side and found to be what the cluster was.',
+      'When a backup was last restored in a separate pod and found equal to the cluster.',
     ).optional(),
     phase: statusValue(
       ['', 'Pending', 'Running', 'Scheduled', 'Suspended', 'Succeeded', 'Failed'],
@@ -190,13 +190,13 @@ const backupStatus = z
       .object({
         rule: text(256, 'The schedule that is followed.').optional(),
         since: time('Since when. Earlier times are not made up for.').optional(),
-        lastTime: time('The last time of the schedule that a backup was begun for.').optional(),
+        lastTime: time('The last time of the schedule for which a backup was started.').optional(),
         failures: int64('How many backups of the schedule failed in a row.').optional(),
         retryAt: time('When the one that failed is tried again.').optional(),
       })
-      .describe('What is known of the schedule, so that a missed backup is made up for once.')
+      .describe('The state of the schedule, so that exactly one missed backup is made later.')
       .optional(),
-    nextRun: time('When the next backup is due, or the one that failed is tried again.').optional(),
+    nextRun: time('When the next backup is due, or the failed one is tried again.').optional(),
   })
   .describe('What was done; written by the operator only.');
 

@@ -15,7 +15,7 @@ const memberDetail = z.object({
   version: text(64, 'The etcd version that the member runs, or ran when it last answered.').optional(),
   health: statusValue(
     ['Healthy', 'Unhealthy', 'Unknown'],
-    'Unknown: it could not be reached, which does not mean that it is down.',
+    'Unknown: the operator could not reach it, which does not mean that it is down.',
   ),
   dbSize: int64('Bytes of its database file.').optional(),
   dbSizeInUse: int64('Bytes of it that hold data.').optional(),
@@ -26,14 +26,14 @@ const memberDetail = z.object({
     'The uid of that claim. The member is never started on another one under the same name.',
   ).optional(),
   node: name('The node it runs on, or ran on last.').optional(),
-  lostSince: time('Since when it is proved that the member cannot come back with its data.').optional(),
+  lostSince: time('Since when the loss of the data of the member is proved.').optional(),
 });
 
 const operation = z.object({
   type: text(63, 'What is being done, such as CreateCluster.'),
   goal: text(
     253,
-    'What it is for, where that can change on the way: the version of an upgrade, the EtcdRestore, or what a person asked for.',
+    'Its goal, if the goal can change while it runs: the version of an upgrade, the EtcdRestore, or the request of a person.',
   ).optional(),
   startedAt: time('When it began.').optional(),
   step: text(1024, 'The step that is being performed.').optional(),
@@ -49,7 +49,7 @@ const operation = z.object({
 const lastOperation = operation.extend({
   outcome: statusValue(
     ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'],
-    'How it ended. Succeeded: what it was for was observed. Failed: a step failed, and it was not tried again. Aborted: a person stopped it. Superseded: another operation went first. Interrupted: it is not planned any more, and what it was for is not there. RolledBack: what it had begun was undone.',
+    'How it ended. Succeeded: its goal was observed. Failed: a step failed and was not tried again. Aborted: a person stopped it. Superseded: another operation took precedence. Interrupted: it is no longer planned, and its goal was not reached. RolledBack: its changes were undone.',
   ),
   completedAt: time('When it ended.').optional(),
 });
@@ -65,13 +65,13 @@ const incarnation = z.object({
     )
     .max(64)
     .describe(
-      'The members that bootstrap together; after a lost status, all of whom a claim or a pod is left.',
+      'The members that bootstrap together; after a lost status, all members that have a claim or a pod.',
     ),
   createdAt: time('When it was recorded, which is before anything was created.').optional(),
   rebuilt: z
     .boolean()
     .describe(
-      'Read back from claims and pods after a lost status, and no quorum has listed the members since.',
+      'true: rebuilt from claims and pods after a lost status, and no quorum has listed the members since.',
     )
     .optional(),
   restore: z
@@ -81,12 +81,12 @@ const incarnation = z.object({
       location: text(4096, 'The backup that it comes from.').optional(),
       revision: int64('The revision that its first member has at least.').optional(),
       keys: int64(
-        'How many keys its first member has at that revision; absent: nobody counted those of the backup, and they are not compared.',
+        'The number of keys of its first member at that revision. Absent: the keys of the backup were not counted and are not compared.',
       ).optional(),
       revisionBump: int64('By how much revisions were raised.').optional(),
-      filled: z.boolean().describe('Whether the backup lies on the volume of its first member.').optional(),
+      filled: z.boolean().describe('Whether the volume of its first member contains the backup.').optional(),
       seeded: z.boolean().describe('Whether the data of its first member was made of it.').optional(),
-      completedAt: time('When the restore was done; clients are kept out until then.').optional(),
+      completedAt: time('When the restore completed; clients are not admitted before.').optional(),
     })
     .describe('The restore that made it; absent: it was bootstrapped empty.')
     .optional(),
@@ -112,7 +112,10 @@ const keyHashes = z.object({
         name: name('The member.'),
         podUID: text(64, 'Of its pod.'),
         container: text(512, 'The container that it answered from.').optional(),
-        hash: text(32, "etcd's hash of its keys, in hexadecimal; absent: it did not tell.").optional(),
+        hash: text(
+          32,
+          "etcd's hash of its keys, in hexadecimal. Absent: the member did not report it.",
+        ).optional(),
         compactRevision: text(32, 'The revision below which it has forgotten history.').optional(),
         message: text(1024, 'Why it did not tell.').optional(),
       }),
@@ -140,7 +143,7 @@ const tls = z.object({
           secret: name('The Secret that holds it.'),
           keys: statusValue(
             ['CoreOS', 'Standard'],
-            'How the keys of the Secret are called: peer.crt and the like, or tls.crt, tls.key and ca.crt.',
+            'The names of the keys of the Secret: CoreOS for peer.crt and similar names, Standard for tls.crt, tls.key and ca.crt.',
           ),
           notAfter: time('When it expires.').optional(),
         }),
@@ -155,7 +158,10 @@ const replacement = z.object({
   time: time('When.'),
   member: name('The member that was removed.'),
   replacedBy: name('The member that took its place.').optional(),
-  notNeeded: z.boolean().describe('No member took its place, since fewer were asked for by then.').optional(),
+  notNeeded: z
+    .boolean()
+    .describe('true: no member replaced it, because spec.size had been lowered.')
+    .optional(),
   reason: text(4096, 'The evidence that it was lost.').optional(),
 });
 
@@ -168,7 +174,7 @@ const givenUp = z.object({
 
 const upgradeFailure = z.object({
   version: text(64, 'The version that a member failed with.'),
-  member: name('The member, which was taken back to the version before.'),
+  member: name('The member, which was rolled back to the previous version.'),
   message: text(4096, 'How it failed.'),
   time: time('When.'),
   generation: int64('The specification that it was; another one is tried.'),
@@ -187,7 +193,7 @@ export const clusterStatus = z
   .object({
     phase: statusValue(
       ['', 'Creating', 'Running', 'Failed'],
-      'Where the cluster is in its life. Failed is not final: it ends when its cause does.',
+      'The phase of the cluster. Failed is not final: it ends when its cause is corrected.',
     ).optional(),
     reason: text(4096, 'Why the phase is Failed.').optional(),
     controlPaused: z.boolean().describe('Whether the operator takes no steps.').optional(),
@@ -199,9 +205,9 @@ export const clusterStatus = z
     members: members.describe('The members, by name.').optional(),
     currentVersion: text(
       64,
-      'The version that every member runs, or ran before the upgrade under way.',
+      'The version that every member runs, or ran before the current upgrade.',
     ).optional(),
-    targetVersion: text(64, 'The version that an upgrade under way goes to; empty otherwise.').optional(),
+    targetVersion: text(64, 'The target version of the current upgrade; empty otherwise.').optional(),
     upgradeFailure: upgradeFailure.describe('The upgrade that was stopped last.').optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
     workflowID: text(512, 'The Temporal workflow that looks after this cluster.').optional(),
@@ -212,7 +218,7 @@ export const clusterStatus = z
     ).optional(),
     incarnation: incarnation.describe('The bootstrap or restore that this cluster comes from.').optional(),
     previousIncarnation: previousIncarnation
-      .describe('What the cluster was before the last restore; an abort brings it back.')
+      .describe('The incarnation before the last restore; an abort returns to it.')
       .optional(),
     lastSerial: int32('The highest number that a member of this cluster ever had.').optional(),
     leader: name('The member that leads.').optional(),
@@ -220,11 +226,11 @@ export const clusterStatus = z
     leaderSince: time('Since when it was seen to lead in that term.').optional(),
     operation: operation.describe('What is being done now.').optional(),
     keyHashes: keyHashes
-      .describe('What the members answered when their keys were last compared; kept for minutes.')
+      .describe('The result of the last comparison of the data of the members; kept for some minutes.')
       .optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
     settings: rawObject(
-      'What each field of the specification was when it was last written: kept where it is left out.',
+      'The last value of each field of the specification; it stays in force when the field is omitted.',
     ).optional(),
     storage: storage.describe('Where members keep their data; decided once.').optional(),
     tls: tls.describe('How traffic is secured; absent: plain text.').optional(),
@@ -239,11 +245,11 @@ export const clusterStatus = z
     learner: z
       .object({
         id: text(32, "etcd's member id in hexadecimal."),
-        since: time('When its first pod was made: it is given up when it takes too long.'),
+        since: time('When its first pod was created: it is removed when it takes too long to start.'),
       })
       .describe('The member that is being added and does not vote yet.')
       .optional(),
-    givenUp: givenUp.describe('The last new member that never got going and was removed again.').optional(),
+    givenUp: givenUp.describe('The last new member that did not start and was removed again.').optional(),
     replacements: z.array(replacement).max(64).describe('Members that were replaced lately.').optional(),
   })
   .describe('What was observed; written by the operator only.');

@@ -28,7 +28,9 @@ const repository = cel(text(512, `The image is <repository>:v<version>.`), {
 });
 
 const size = cel(
-  int32('Members that the cluster shall have, 1 to 7. Even numbers tolerate no more failures than one less.'),
+  int32(
+    'The number of members, 1 to 7. An even number tolerates no more failures than the odd number below it.',
+  ),
   {
     rule: 'self >= 1 && self <= 7',
     message:
@@ -40,12 +42,15 @@ const specFields = z.object({
   size: kept(size, DEFAULT_SIZE),
   version: version.optional(),
   repository: kept(repository, DEFAULT_REPOSITORY),
-  paused: z.boolean().describe('true: no step is taken; status is still written. Absent: false.').optional(),
+  paused: z
+    .boolean()
+    .describe('true: the operator performs no step, but still updates the status. Absent: false.')
+    .optional(),
   hibernated: kept(
     z
       .boolean()
       .describe(
-        'true: pods are stopped; volumes, services and identity stay, and false brings the same members back.',
+        'true: pods are stopped; volumes, Services and identity remain, and false starts the same members again.',
       ),
     false,
   ),
@@ -57,7 +62,7 @@ const specFields = z.object({
     z
       .enum(['Default', 'Development', 'Kubernetes'])
       .describe(
-        'A tested set of values for what is not said elsewhere. Development: small, members may share a node. Kubernetes: what a kube-apiserver needs (compaction off, 8Gi quota).',
+        'A tested set of defaults for fields that are not set. Development: small, members may share a node. Kubernetes: what a kube-apiserver needs (compaction off, 8Gi quota).',
       ),
     'Default',
   ),
@@ -80,7 +85,7 @@ const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_S
 /** The specification of a cluster that does not exist yet. */
 export const clusterTemplate = cel(
   specFields.describe(
-    'An EtcdCluster spec: a new cluster of the name etcdCluster.name is made and the backup restored into it. An absent version is that of the backup.',
+    'An EtcdCluster spec: a new cluster with the name etcdCluster.name is created and the backup is restored into it. Without a version it uses the version of the backup.',
   ),
   ONE_STORAGE,
 );
@@ -126,9 +131,7 @@ export const etcdClusterSchema = cel(
       spec: clusterSpec.prefault({}),
       status: clusterStatus.optional(),
     })
-    .describe(
-      'A cluster of etcd members, which the operator creates, keeps alive, scales, upgrades and repairs.',
-    ),
+    .describe('A cluster of etcd members that the operator creates, repairs, scales and upgrades.'),
   ...clusterRules,
 );
 

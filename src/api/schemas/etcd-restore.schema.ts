@@ -24,7 +24,7 @@ const restoreSpec = cel(
     .object({
       etcdCluster: z
         .object({
-          name: cel(text(253, 'Name of the EtcdCluster; with clusterTemplate, of the one to make.'), {
+          name: cel(text(253, 'Name of the EtcdCluster; with clusterTemplate, of the new one.'), {
             rule: "size(self) <= 52 && self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
             message:
               'must name an EtcdCluster of this namespace: lower-case letters, digits and dashes, a letter first, at most 52 characters',
@@ -33,7 +33,9 @@ const restoreSpec = cel(
         .describe('The cluster that is restored.'),
       backupStorageType: z
         .enum(['', ...STORE_TYPES])
-        .describe('Where the backup lies; the block of the same name says the rest. Not with backupRef.')
+        .describe(
+          'The type of the store that contains the backup; the block of the same name contains its settings. Not with backupRef.',
+        )
         .optional(),
       ...storeBlocks,
       backupRef: z
@@ -55,7 +57,7 @@ const restoreSpec = cel(
         },
       ).optional(),
       revisionBump: int64(
-        'By how much revisions are raised, so that watchers notice the restore. 0: not at all.',
+        'The number by which revisions are raised, so that watchers notice the restore. 0: revisions are not raised.',
       )
         .min(0)
         .max(1_000_000_000_000)
@@ -78,22 +80,20 @@ const source = z.object({
   sha256: text(64, 'Of the object, in hexadecimal.'),
   snapshotSize: int64('Bytes of the snapshot in it.'),
   compression: statusValue(['none', 'gzip', 'zstd'], 'How the object is compressed.'),
-  revision: int64(
-    'The revision that the snapshot holds at least; absent: nobody has written it down.',
-  ).optional(),
+  revision: int64('The lowest revision that the snapshot must have. Absent: it was not recorded.').optional(),
   keys: int64(
-    'How many keys the snapshot holds at that revision; absent: nobody has written it down, and they are not compared.',
+    'The number of keys of the snapshot at that revision. Absent: it was not recorded, and the keys are not compared.',
   ).optional(),
-  etcdVersion: text(64, 'The version of the etcd that it comes from, where that is known.').optional(),
+  etcdVersion: text(64, 'The version of the etcd that it comes from, if known.').optional(),
   storageVersion: text(
     64,
     'The format of the data in it, such as 3.6.0: no earlier minor of etcd reads it. Absent before 3.6.',
   ).optional(),
   authEnabled: z
     .boolean()
-    .describe('That authentication is switched on in it. Not known of compressed objects.')
+    .describe('true: authentication is enabled in it. Not known for compressed objects.')
     .optional(),
-  clusterID: text(32, 'The cluster that it comes from, in hexadecimal, where that is known.').optional(),
+  clusterID: text(32, 'The cluster that it comes from, in hexadecimal, if known.').optional(),
   time: time('When it was taken, where that is known.').optional(),
 });
 
@@ -109,7 +109,7 @@ const restoreStatus = z
   .object({
     succeeded: z
       .boolean()
-      .describe('Whether the cluster has quorum, its size and its revision again, read through every member.')
+      .describe('Whether the cluster has its quorum, size and revision again, as read through every member.')
       .optional(),
     reason: text(4096, 'Why it failed, or is refused.').optional(),
     phase: statusValue(
@@ -123,10 +123,10 @@ const restoreStatus = z
     generation: int64('The metadata.generation that source was found for.').optional(),
     refusal: refusal
       .describe(
-        'Why it is refused. It holds for this generation, whatever becomes of the cluster: until spec changes, the annotation etcd.database.coreos.com/look-again gets another value, or the workflow is sent the signal resync.',
+        'Why it is refused. The refusal holds for this generation, whatever happens to the cluster, until spec changes, the annotation etcd.database.coreos.com/look-again changes, or the workflow receives the signal resync.',
       )
       .optional(),
-    source: source.describe('The backup, as it was read from end to end and found good.').optional(),
+    source: source.describe('The backup, after it was read completely and verified.').optional(),
     clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),
     revision: int64('The revision after the restore.').optional(),
     previousIncarnation: z
@@ -134,7 +134,7 @@ const restoreStatus = z
         claims: z
           .array(text(253, 'A claim.'))
           .max(64)
-          .describe('Claims of the members before the restore; their data is kept aside.')
+          .describe('Claims of the members before the restore; their data is kept.')
           .optional(),
       })
       .describe('What the cluster was before.')
@@ -146,7 +146,7 @@ const restoreStatus = z
 
 export const etcdRestoreSchema = z
   .object({ spec: restoreSpec, status: restoreStatus.optional() })
-  .describe('Puts a backup into a cluster, in place or as a new one.');
+  .describe('Restores a backup into an existing cluster or a new one.');
 
 export type RestoreSpecInput = z.input<typeof restoreSpec>;
 export type RestoreStatusInput = z.input<typeof restoreStatus>;

@@ -45,11 +45,11 @@ export const etcdSettings = cel(
       quotaBackendBytes: quantityBetween(
         '1Mi',
         '64Gi',
-        'The most that the database may hold, in bytes or as a size. Absent: 2Gi, or 8Gi with the profile Kubernetes. The volume should have three times that and 2Gi.',
+        'The maximum size of the database, in bytes or as a size. Absent: 2Gi, or 8Gi with the profile Kubernetes. The volume should have three times this size plus 2Gi.',
       ).optional(),
       autoCompaction: autoCompaction.optional(),
       snapshotCount: int32(
-        'Transactions between two snapshots of the log on disk. 0: as etcd does it, which is how a new cluster is made.',
+        'Transactions between two snapshots of the log on disk. 0: the default of etcd, also of a new cluster.',
       )
         .min(0)
         .max(100_000_000)
@@ -59,7 +59,7 @@ export const etcdSettings = cel(
         .max(5_000)
         .optional(),
       electionTimeoutMs: int32(
-        'Milliseconds without heartbeat after which members elect another leader; at least five heartbeats. Absent: ten heartbeats.',
+        'Milliseconds without a heartbeat after which members elect another leader; at least five heartbeats. Absent: ten heartbeats.',
       )
         .min(50)
         .max(50_000)
@@ -74,7 +74,7 @@ export const etcdSettings = cel(
         'The largest request of a client, in bytes or as a size. Absent: 1.5Mi.',
       ).optional(),
     })
-    .describe('How etcd is run. A change is brought to one member at a time.'),
+    .describe('Settings of etcd. A change is applied to one member at a time.'),
   {
     rule: '!has(self.electionTimeoutMs) || self.electionTimeoutMs >= 5 * (has(self.heartbeatIntervalMs) ? self.heartbeatIntervalMs : 100)',
     message:
@@ -87,20 +87,18 @@ export const upgrade = z
     strategy: kept(
       z
         .enum(['Automatic', 'Supervised'])
-        .describe(
-          'Supervised: waits for the approval of a person before the first and before the last member.',
-        ),
+        .describe('Supervised: the upgrade waits for approval before the first and before the last member.'),
       UPGRADE_DEFAULTS.strategy,
     ),
     soakSeconds: kept(
-      int32('How long each upgraded member must be well before the next.').min(0).max(86_400),
+      int32('How long each upgraded member must be healthy before the next.').min(0).max(86_400),
       UPGRADE_DEFAULTS.soakSeconds,
     ),
     snapshotBefore: kept(
       z
         .enum(['IfPossible', 'Required', 'Never'])
         .describe(
-          'Before its first member an upgrade asks an EtcdBackup of this cluster for a backup, unless one that is verified is younger than an hour; when that fails, nothing is touched. IfPossible: without an EtcdBackup the upgrade goes on. Required: it waits for one. Never: none is asked for.',
+          'Before its first member an upgrade asks an EtcdBackup of this cluster for a backup, unless a verified one is less than an hour old; if the backup fails, no member is changed. IfPossible: without an EtcdBackup the upgrade continues. Required: it waits for one. Never: no backup is requested.',
         ),
       UPGRADE_DEFAULTS.snapshotBefore,
     ),
@@ -126,13 +124,15 @@ export const upgrade = z
 export const repair = z
   .object({
     replaceAfterSeconds: kept(
-      int32('Grace after the proof that a node or a volume is gone, before its member is replaced.')
+      int32('Grace period after the proof that a node or a volume is gone, before its member is replaced.')
         .min(0)
         .max(604_800),
       REPAIR_DEFAULTS.replaceAfterSeconds,
     ),
     maxReplacementsPerHour: kept(
-      int32('Members that may be replaced in an hour before a person is asked.').min(0).max(100),
+      int32('The number of members that may be replaced in an hour before approval is needed.')
+        .min(0)
+        .max(100),
       REPAIR_DEFAULTS.maxReplacementsPerHour,
     ),
   })
@@ -180,7 +180,7 @@ export const recovery = z
       z
         .enum(['Report', 'RestoreLatestBackup'])
         .describe(
-          'What to do when all volumes are proved lost and an EtcdBackup of this cluster has a verified object. An empty cluster is never made in place of a lost one.',
+          'What to do when the loss of all volumes is proved and an EtcdBackup of this cluster has a verified object. A lost cluster is never replaced with an empty one.',
         ),
       RECOVERY_DEFAULTS.totalLoss,
     ),

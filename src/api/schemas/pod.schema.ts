@@ -68,11 +68,11 @@ export const podPolicy = z
     ).optional(),
     nodeSelector: textMap(64, 63, 'Labels that a node must have to run a member.').optional(),
     affinity: rawObject(
-      'Affinity of the pods, as in a pod (core/v1 Affinity). When given, antiAffinity is not looked at.',
+      'Affinity of the pods (core/v1 Affinity). If set, antiAffinity is ignored.',
     ).optional(),
     antiAffinity: z
       .boolean()
-      .describe('true: two members never share a node. Absent or false: they avoid it where they can.')
+      .describe('true: two members never share a node. Absent or false: they avoid it if possible.')
       .optional(),
     resources: rawObject(
       'CPU and memory of the etcd container, as in a pod (core/v1 ResourceRequirements).',
@@ -88,18 +88,18 @@ export const podPolicy = z
     ).optional(),
     busyboxImage: text(
       512,
-      "Accepted for the CoreOS operator's sake and not used: pods have no init container that waits for DNS.",
+      'Accepted for compatibility with the CoreOS operator and not used: pods have no init container that waits for DNS.',
     ).optional(),
     securityContext: rawObject(
-      'Security context of the pods (core/v1 PodSecurityContext). Absent: what the restricted pod security standard asks for.',
+      'Security context of the pods (core/v1 PodSecurityContext). Absent: the restricted Pod Security Standard.',
     ).optional(),
     DNSTimeoutInSecond: int64(
-      "Accepted for the CoreOS operator's sake and not used: pods have no init container that waits for DNS.",
+      'Accepted for compatibility with the CoreOS operator and not used: pods have no init container that waits for DNS.',
     ).optional(),
     ClusterDomain: cel(
       text(
         253,
-        'The DNS domain of the Kubernetes cluster, such as cluster.local. When given it is appended to the URLs of members; a leading dot is allowed.',
+        'The DNS domain of the Kubernetes cluster, such as cluster.local. If set, it is appended to the URLs of members; a leading dot is allowed.',
       ),
       {
         rule: "self == '' || self.matches('^[.]?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*[.]?$')",
@@ -122,7 +122,7 @@ export const podPolicy = z
       'ServiceAccount of the pods. Absent: default. No token is mounted.',
     ).optional(),
     terminationGracePeriodSeconds: kept(
-      int32('How long etcd may take to hand over leadership and stop.').min(1).max(3600),
+      int32('How long etcd may take to transfer the leadership and stop.').min(1).max(3600),
       DEFAULT_GRACE_SECONDS,
     ),
   })

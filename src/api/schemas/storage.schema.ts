@@ -16,7 +16,7 @@ import {
 const SIZE = cel(
   intOrString(
     32,
-    'Size of the volume, such as 8Gi. It can be raised later, and lowered only to what every volume has (status.storage.size).',
+    'Size of the volume, such as 8Gi. It can be raised later, and lowered only to the size that every volume has (status.storage.size).',
   ),
   {
     rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",
@@ -69,7 +69,7 @@ export const storage = cel(
           medium: z.enum(['', 'Memory']).describe('Empty: the disk of the node. Memory: a tmpfs.').optional(),
           sizeLimit: quantityBetween('16Mi', '1Ti', 'The most that the directory may hold.').optional(),
         })
-        .describe('Asks for ephemeral members: a deleted pod is then a lost member.')
+        .describe('Requests ephemeral members: deleting a pod then loses the member.')
         .optional(),
       retain: kept(
         z
@@ -79,13 +79,13 @@ export const storage = cel(
       ),
       retainDeadMemberFor: kept(
         duration(
-          'How long the claim of a member that was removed as dead, or not by the operator, is kept, whatever retain says.',
+          'How long the claim of a member that was removed as dead, or not by the operator, is kept, regardless of retain.',
         ),
         DEFAULT_RETAIN_DEAD_MEMBER,
       ),
     })
     .describe(
-      'Where members keep their data. Absent: a claim of the default StorageClass where there is one, else an emptyDir.',
+      'Where members store their data. Absent: a claim of the default StorageClass if there is one, otherwise an emptyDir.',
     ),
   {
     rule: '!(has(self.volumeClaimTemplate) && has(self.emptyDir))',

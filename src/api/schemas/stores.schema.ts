@@ -7,7 +7,7 @@ const objectPath = (container: string) =>
   cel(
     text(
       1024,
-      `Where the object lies: ${container}/key. A periodic backup appends its revision and time to the key.`,
+      `The path of the object: ${container}/key. A periodic backup appends its revision and time to the key.`,
     ),
     {
       rule: "self.matches('^[^/]+/.+$')",
@@ -26,7 +26,7 @@ const endpoint = (description: string) =>
   });
 
 const AMBIENT =
-  "Empty: the identity that the operator's pod has in its cloud, if its IDENTITY_NAMESPACES names the namespace.";
+  "Empty: the cloud identity of the operator's pod, if its IDENTITY_NAMESPACES contains the namespace.";
 
 /** The block of a store that is reached over the network. `more`: the fields that others lack. */
 function objectStore<Type extends ObjectStoreType, More extends z.ZodRawShape>(type: Type, more: More) {

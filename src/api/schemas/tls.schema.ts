@@ -20,10 +20,10 @@ const staticTls = cel(
         .describe('Certificates of the members.')
         .optional(),
       operatorSecret: secretName(
-        'Secret with which the operator itself is a client: etcd-client.crt, etcd-client.key, etcd-client-ca.crt; or tls.crt, tls.key, ca.crt. Needed exactly when serverSecret is given.',
+        'Secret with the client certificate of the operator: etcd-client.crt, etcd-client.key, etcd-client-ca.crt; or tls.crt, tls.key, ca.crt. Required if and only if serverSecret is set.',
       ).optional(),
     })
-    .describe('Certificates that somebody else makes and renews, in Secrets of the same namespace.'),
+    .describe('Certificates in Secrets of the same namespace, which you create and renew.'),
   {
     rule: `${isSet('self.operatorSecret')} == (has(self.member) && ${isSet('self.member.serverSecret')})`,
     message:
@@ -38,7 +38,7 @@ export const tls = cel(
       auto: z
         .object({})
         .describe(
-          'Written {}: the operator runs two certificate authorities, issues and rotates all certificates, and publishes <cluster>-client-tls for applications.',
+          'With {}, the operator runs two certificate authorities, issues and rotates all certificates, and publishes <cluster>-client-tls for applications.',
         )
         .optional(),
       certManager: z
@@ -55,7 +55,7 @@ export const tls = cel(
         .optional(),
     })
     .describe(
-      'Secures the traffic of the cluster. Absent: plain text. It cannot be switched on a live cluster.',
+      'Secures the traffic of the cluster. Absent: plain text. It cannot be changed on a live cluster.',
     ),
   {
     rule: '(has(self.static) ? 1 : 0) + (has(self.auto) ? 1 : 0) + (has(self.certManager) ? 1 : 0) <= 1',
