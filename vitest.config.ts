@@ -40,9 +40,8 @@ export default defineConfig({
           pool: 'forks',
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
-          // As above; what a file changes of its process it puts back, and what worlds change of time is put back for it.
+          // As above; what a file changes of its process it puts back.
           isolate: false,
-          setupFiles: 'test/worlds/real-time.ts',
           // For what hangs; a machine that is busy with builds is no failure.
           testTimeout: 120_000,
           sequence: { groupOrder: 2 },

@@ -1,5 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { time } from '../../src/activities/runtime/poll.ts';
+import { describe, expect, it } from 'vitest';
 import { KEYS, REVISION, RestoreWorld } from '../worlds/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../worlds/restored.ts';
 import { authFile, boltFile } from '../fakes/etcd/bolt-file.ts';
@@ -302,9 +301,6 @@ describe('a restore that may not begin', () => {
 });
 
 describe('a restore of users that nobody knew of', () => {
-  const real = { ...time };
-  afterEach(() => Object.assign(time, real));
-
   it('says so when the first member asks for one, and is aborted', async () => {
     const world = await asked();
     await world.settleUntil('startSeed');
@@ -312,8 +308,6 @@ describe('a restore of users that nobody knew of', () => {
     if (restored === undefined) throw new Error('nothing is restored yet');
     restored.asksForUsers = true;
     await world.settleUntil('awaitQuorum');
-    let now = 0;
-    Object.assign(time, { now: () => now, pause: async (ms: number) => void (now += ms) });
     await expect(world.step()).rejects.toThrow(/user name is empty.*TLS\.auto/);
     await world.settle(world.abort());
     expect(world.restore.phase).toBe('Failed');

@@ -1,8 +1,7 @@
 /** What people of one namespace write, and what the operator does with it, whose rights are wider than theirs. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openClaim } from '../../src/activities/backup/claim-store.ts';
 import { terminationReason } from '../../src/activities/observe/termination-message.ts';
-import { time } from '../../src/activities/runtime/poll.ts';
 import { withHomes } from '../../src/activities/observe/volume-hosts.ts';
 import { ignoredClusterFields } from '../../src/api/validation/ignored-fields.ts';
 import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION, GROUP } from '../../src/api/names.ts';
@@ -13,9 +12,7 @@ import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 import { aClaim } from '../worlds/builders.ts';
 import { StoreMemory } from '../../src/store/memory.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
-
-const { now, pause } = time;
-afterEach(() => void Object.assign(time, { now, pause }));
+import { PassingTime } from '../fakes/waiting.ts';
 
 describe("a template of claims that sets the operator's own annotations, as one copied from a claim does", () => {
   const annotations = {
@@ -114,9 +111,13 @@ it('a claim of a member is not lent to a backup: it would keep the member from i
     kind: 'PersistentVolumeClaim',
     metadata: { name: 'example-0', namespace: 'shop', annotations: { [ANNOTATION_INCARNATION]: TOKEN } },
   } as WritableObject);
-  let waited = 0;
-  Object.assign(time, { now: () => waited, pause: async (ms: number) => void (waited += ms) });
-  const deps = { kube, now: () => 0, image: async () => 'operator:test', memory: new StoreMemory() };
+  const deps = {
+    kube,
+    now: () => 0,
+    time: new PassingTime(),
+    image: async () => 'operator:test',
+    memory: new StoreMemory(),
+  };
   const owner = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'u-1' } as const;
   const opened = new ActivityEnvironment().run(() => openClaim(deps, owner, { claim: 'example-0' }));
   await expect(opened).rejects.toThrow('PersistentVolumeClaim shop/example-0 belongs to a member');

@@ -2,12 +2,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
-import { time, waitUntil } from '../../src/activities/runtime/poll.ts';
+import { realTime, waitUntil } from '../../src/activities/runtime/poll.ts';
 import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
-
-/** Worlds put a time of their own in its place. */
-const realTime = { ...time };
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
 const AWAIT_QUORUM = { kind: 'awaitQuorum', token: 'unused', members: MEMBERS } as const;
@@ -77,13 +74,10 @@ describe('waiting for members', () => {
 });
 
 describe('a wait', () => {
-  afterEach(() => void Object.assign(time, realTime));
-
   it('that is cancelled ends soon', async () => {
-    Object.assign(time, realTime);
     const environment = new ActivityEnvironment();
     const begun = performance.now();
-    const waiting = environment.run(() => waitUntil(async () => 'notYet'));
+    const waiting = environment.run(() => waitUntil({ time: realTime }, async () => 'notYet'));
     setTimeout(() => environment.cancel(), 50);
     // The SDK reports an activity that was cancelled and ended with this error as cancelled.
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
@@ -100,14 +94,13 @@ describe('a wait', () => {
   ])('lasts ten seconds, looks ten times a second and ends with: %s', async (_, look, expected) => {
     let now = 0;
     let looks = 0;
-    time.now = () => now;
-    time.pause = async ms => void (now += ms);
+    const time = { now: () => now, pause: async (ms: number) => void (now += ms) };
     const counted = () => {
       looks += 1;
       return look();
     };
     const environment = new ActivityEnvironment();
-    const ended = await environment.run(() => waitUntil(counted)).catch((error: unknown) => error);
+    const ended = await environment.run(() => waitUntil({ time }, counted)).catch((error: unknown) => error);
     expect(ended).toEqual(expected);
     expect([now, looks]).toEqual([10_000, 100]);
   });
@@ -119,24 +112,25 @@ describe('a wait', () => {
   ])('rests longer when its looks take longer: $passes ms after $took ms', async ({ took, passes }) => {
     let now = 0;
     const pauses = new Set<number>();
-    time.now = () => now;
-    time.pause = async ms => {
-      pauses.add(ms);
-      now += ms;
+    const time = {
+      now: () => now,
+      pause: async (ms: number) => {
+        pauses.add(ms);
+        now += ms;
+      },
     };
     const look = async (): Promise<'notYet'> => {
       now += took;
       return 'notYet';
     };
-    await new ActivityEnvironment().run(() => waitUntil(look));
+    await new ActivityEnvironment().run(() => waitUntil({ time }, look));
     expect([...pauses]).toEqual([passes]);
   });
 
   it('takes real time between two looks', async () => {
-    Object.assign(time, realTime);
     const looked: number[] = [];
     await new ActivityEnvironment().run(() =>
-      waitUntil(async () => (looked.push(performance.now()) < 2 ? 'notYet' : 'done')),
+      waitUntil({ time: realTime }, async () => (looked.push(performance.now()) < 2 ? 'notYet' : 'done')),
     );
     const [first = 0, second = 0] = looked;
     expect(second - first).toBeGreaterThan(90);

@@ -1,6 +1,5 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
 import { FakeStore } from '../fakes/store.ts';
-import { time } from '../../src/activities/runtime/poll.ts';
 import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { type EtcdMember, EtcdError, type MemberTarget } from '../../src/etcd/port.ts';
@@ -33,7 +32,6 @@ export interface WorldOptions {
   readonly tls?: EtcdClusterSpec['TLS'] | 'plain text';
 }
 
-const realTime = { ...time };
 export class SimWorld {
   readonly random: Random;
   readonly kube: SimKube;
@@ -141,10 +139,8 @@ export class SimWorld {
     if (this.story.length > 4_000) this.story.splice(0, 2_000);
   }
 
-  /** Runs the operator until `end`. The time of activities is this world's until then: one world at a time. */
+  /** Runs the operator until `end`. */
   begin(): void {
-    time.now = () => this.now + this.skewMs;
-    time.pause = (ms, signal) => this.#pause(ms, signal);
     this.operator.begin();
   }
 
@@ -155,7 +151,6 @@ export class SimWorld {
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
     this.#sleeper?.wake();
-    Object.assign(time, realTime);
   }
 
   /** Another operator looks after the cluster, too: an older release, or one in a namespace of Temporal of its own. It has heard of nobody's word. */
@@ -431,6 +426,10 @@ export class SimWorld {
         onPass: () => {},
         onBackup: () => {},
         now: () => this.now + this.skewMs,
+        time: {
+          now: () => this.now + this.skewMs,
+          pause: (ms, signal) => this.#pause(ms, signal),
+        },
         clockAheadMs: () => 0,
       },
       tick: () => this.ticks,

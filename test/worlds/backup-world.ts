@@ -20,6 +20,7 @@ import { hash } from '../fakes/etcd/cluster.ts';
 import { FakeVerifier } from '../fakes/kubernetes/verifier.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeStore } from '../fakes/store.ts';
+import { PassingTime } from '../fakes/waiting.ts';
 import { type BackupMessage, type BackupPeople, heard, NOBODY } from '../../src/workflows/backup/people.ts';
 import type { BackupKind } from '../../src/workflows/backup/rules.ts';
 import { backupProtocol } from './protocols.ts';
@@ -135,6 +136,7 @@ export class BackupWorld implements Ground {
     onPass: () => {},
     onBackup: () => {},
     now: () => this.now,
+    time: new PassingTime(),
     clockAheadMs: () => 0,
   };
 

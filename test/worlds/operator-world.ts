@@ -11,7 +11,6 @@ import {
   type Dependencies,
 } from '../../src/activities/index.ts';
 import type { PassReport } from '../../src/activities/runtime/pass-report.ts';
-import { time } from '../../src/activities/runtime/poll.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
@@ -121,7 +120,7 @@ export class OperatorWorld implements Ground {
   calls = 0;
   /** Those of them that change something: between two of them one death is as good as another. */
   readonly writes: number[] = [];
-  /** Milliseconds that activities have waited: pauses pass at once. Of the world that was made last. */
+  /** Milliseconds that activities have waited: pauses pass at once. */
   #waited = 0;
   #kill: Kill | undefined;
   #process: OperatorProcess;
@@ -151,6 +150,15 @@ export class OperatorWorld implements Ground {
       onBackup: () => {},
       onPass: report => void this.passes.push(report),
       now: () => this.now,
+      time: {
+        now: () => this.#waited,
+        pause: async (ms, signal) => {
+          this.#waited += ms;
+          this.now += ms;
+          await turn();
+          signal.throwIfAborted();
+        },
+      },
       clockAheadMs: () => this.clockAheadMs,
     };
     // The world moves on whenever it is looked at, so that no wait of an activity takes real time.
@@ -159,13 +167,6 @@ export class OperatorWorld implements Ground {
       this.kubelet.settle();
       this.now += 1_000;
     });
-    time.now = () => this.#waited;
-    time.pause = async (ms, signal) => {
-      this.#waited += ms;
-      this.now += ms;
-      await turn();
-      signal.throwIfAborted();
-    };
     this.#process = this.#boot();
   }
 

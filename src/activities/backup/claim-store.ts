@@ -13,6 +13,7 @@ import type { Store } from '../../store/port.ts';
 import { openServedStore } from '../../store/served/client.ts';
 import { ANNOTATION_INCARNATION } from '../../api/names.ts';
 import { CLAIM } from '../runtime/kinds.ts';
+import type { WaitTime } from '../runtime/poll.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { issueIdentity, readIdentity } from './claim-store-identity.ts';
 import { BackupFailure } from './failure.ts';
@@ -21,6 +22,7 @@ import { addressOf, answering, closingWith, endPod, ensurePod, removeUnfit } fro
 export interface ClaimStoreDeps {
   readonly kube: KubeClient;
   readonly now: () => number;
+  readonly time: WaitTime;
   /** The image that holds this program. */
   readonly image: () => Promise<string>;
   /** What all stores hold of what they tell. */
@@ -57,12 +59,12 @@ export async function openClaim(
   const image = await deps.image();
   const isFit = (pod: KubeObject): boolean =>
     known !== undefined && claimOf(pod) === claim && imageOf(pod) === image;
-  await removeUnfit(kube, owner, isFit);
+  await removeUnfit(deps, owner, isFit);
   const secret = known ?? (await issueIdentity(deps, owner));
   const pod = await ensurePod(kube, owner, claimStorePod(owner, { image, claim, place }));
   let store: Store | undefined;
   try {
-    const host = await addressOf(kube, owner);
+    const host = await addressOf(deps, owner);
     store = openServedStore({
       location: `file://${claim}`,
       host,
@@ -72,7 +74,7 @@ export async function openClaim(
       token: secretText(secret, IDENTITY.token) ?? '',
       memory: deps.memory.share(namespace),
     });
-    await answering(store);
+    await answering(deps, store);
     return closingWith(store, () => endPod(kube, pod));
   } catch (error) {
     await store?.close();

@@ -5,8 +5,13 @@ import { type ClaimStoreOwner, claimStoreName } from '../../objects/claim-store.
 import type { Store } from '../../store/port.ts';
 import { POD } from '../runtime/kinds.ts';
 import { isControlledBy, podFacts } from '../observe/pod-facts.ts';
-import { waitUntil } from '../runtime/poll.ts';
+import { type WaitTime, waitUntil } from '../runtime/poll.ts';
 import { BackupFailure } from './failure.ts';
+
+interface Waiting {
+  readonly kube: KubeClient;
+  readonly time: WaitTime;
+}
 
 /** Ends the pod that an earlier opening has left, whose process was killed. To be called when nobody uses the claim. */
 export async function endLeftPod(kube: KubeClient, owner: ClaimStoreOwner): Promise<void> {
@@ -27,12 +32,13 @@ export async function endPod(kube: KubeClient, { metadata }: KubeObject): Promis
 
 /** A pod that has ended, is ending, or is not made as it must be now is of no use, and in the way of the next. */
 export async function removeUnfit(
-  kube: KubeClient,
+  deps: Waiting,
   owner: ClaimStoreOwner,
   isFit: (pod: KubeObject) => boolean,
 ): Promise<void> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
-  const outcome = await waitUntil(async () => {
+  const { kube } = deps;
+  const outcome = await waitUntil(deps, async () => {
     const found = await kube.get(ref);
     if (found === undefined) return 'done';
     if (!isControlledBy(found, owner.uid)) {
@@ -68,14 +74,14 @@ export async function ensurePod(
 }
 
 /** Waits for the pod to run and answers its address. Throws a BackupFailure that says what keeps it from starting. */
-export async function addressOf(kube: KubeClient, owner: ClaimStoreOwner): Promise<string> {
+export async function addressOf(deps: Waiting, owner: ClaimStoreOwner): Promise<string> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
   let ip: string | undefined;
   let trouble: string | undefined;
   const isTime = (window: number): boolean => window < (trouble === undefined ? WINDOWS : TROUBLED_WINDOWS);
   for (let window = 0; ip === undefined && isTime(window); window += 1) {
-    await waitUntil(async () => {
-      const found = await kube.get(ref);
+    await waitUntil(deps, async () => {
+      const found = await deps.kube.get(ref);
       if (found === undefined) {
         trouble = 'it was deleted';
         return 'trouble';
@@ -99,8 +105,8 @@ const WINDOWS = 30;
 const TROUBLED_WINDOWS = 9;
 
 /** Waits for the first answer: a container that runs need not listen yet. */
-export async function answering(store: Store): Promise<void> {
-  const outcome = await waitUntil(async () => {
+export async function answering(deps: Pick<Waiting, 'time'>, store: Store): Promise<void> {
+  const outcome = await waitUntil(deps, async () => {
     await store.head('health', { deadlineMs: 2_000 });
     return 'done';
   });

@@ -1,12 +1,13 @@
 /** Has a pod read a backup: made, given the object out of the store, listened to, and ended whatever happens. */
 import type { BackupManifest } from '../../api/derived/backup-manifest.ts';
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
-import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import type { KubeObject } from '../../kube/port.ts';
 import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/claim-store.ts';
 import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../objects/verify-pod.ts';
 import { parseReport, type VerificationReport } from '../../planner/backup/verification.ts';
 import type { Store } from '../../store/port.ts';
 import { terminationReason } from '../observe/termination-message.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import { placeBeside } from '../runtime/pod-placement.ts';
 import { waitUntil } from '../runtime/poll.ts';
@@ -32,11 +33,11 @@ export async function askVerifier(run: Run, asked: Asked): Promise<VerificationR
   const { kube } = deps;
   const owner = { kind: 'EtcdBackup', ...ref, role: 'verify' } as const;
   // One that was left may hold half a snapshot, or have ended.
-  await removeUnfit(kube, owner, () => false);
+  await removeUnfit(deps, owner, () => false);
   const secret = (await readIdentity(deps, owner)) ?? (await issueIdentity(deps, owner));
   const pod = await ensurePod(kube, owner, verifyPod(owner, await podOf(run, asked)));
   try {
-    const host = await addressOf(kube, owner);
+    const host = await addressOf(deps, owner);
     const scratch = deps.openServed({
       location: `pod ${ref.namespace}/${pod.metadata.name}`,
       host,
@@ -46,12 +47,12 @@ export async function askVerifier(run: Run, asked: Asked): Promise<VerificationR
       token: secretText(secret, IDENTITY.token) ?? '',
     });
     try {
-      await answering(scratch);
+      await answering(deps, scratch);
       await bring(run, asked, scratch);
     } finally {
       await scratch.close();
     }
-    return await heard(kube, pod, bounds.deadlineMs);
+    return await heard(deps, pod, bounds.deadlineMs);
   } finally {
     await endPod(kube, pod);
   }
@@ -85,12 +86,12 @@ async function podOf({ deps, folder, bounds }: Run, { manifest, level }: Asked):
 /** A look lasts ten seconds. */
 const LOOK_MS = 10_000;
 
-async function heard(kube: KubeClient, pod: KubeObject, deadlineMs: number): Promise<VerificationReport> {
+async function heard(deps: Dependencies, pod: KubeObject, deadlineMs: number): Promise<VerificationReport> {
   const { namespace = '', name, uid } = pod.metadata;
   let report: VerificationReport | undefined;
   for (let spent = 0; report === undefined && spent <= deadlineMs; spent += LOOK_MS) {
-    await waitUntil(async () => {
-      const found = await kube.get({ ...POD, namespace, name });
+    await waitUntil(deps, async () => {
+      const found = await deps.kube.get({ ...POD, namespace, name });
       report = found?.metadata.uid === uid ? reportOf(found) : gone('it was deleted');
       return report === undefined ? 'notYet' : 'done';
     });

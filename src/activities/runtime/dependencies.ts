@@ -9,6 +9,7 @@ import type { StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
+import type { WaitTime } from './poll.ts';
 
 interface ActivityLogger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -54,4 +55,5 @@ export interface Dependencies {
   readonly now: () => number;
   /** By how many milliseconds the clock of this machine is ahead of that; negative when it is behind. */
   readonly clockAheadMs: () => number;
+  readonly time: WaitTime;
 }

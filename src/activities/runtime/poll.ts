@@ -13,21 +13,27 @@ const WINDOW_MS = 10_000;
 /** How a wait ended: as hoped for, with something in the way that waiting does not mend, or not yet. */
 export type WaitOutcome = 'done' | 'trouble' | 'notYet';
 
-/** The time that waits pass. A simulation puts its own in place, so that waiting costs it nothing. */
-export const time = {
+/** The time that waits pass: real, or a simulation's, which waiting costs nothing. */
+export interface WaitTime {
   /** Milliseconds since any fixed moment; never goes back. */
-  now: (): number => performance.now(),
+  readonly now: () => number;
   /** Resolves after `ms` milliseconds; rejects when `signal` is aborted. */
-  pause: async (ms: number, signal: AbortSignal): Promise<void> => {
-    await delay(ms, undefined, { signal });
-  },
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export const realTime: WaitTime = {
+  now: () => performance.now(),
+  pause: (ms, signal) => delay(ms, undefined, { signal }),
 };
 
 /**
  * Looks again and again until `look` answers `done` or `trouble`, for ten seconds at most. An error of one look is a
  * look that saw nothing. Throws when the activity is cancelled.
  */
-export async function waitUntil(look: () => Promise<WaitOutcome>): Promise<WaitOutcome> {
+export async function waitUntil(
+  { time }: { readonly time: WaitTime },
+  look: () => Promise<WaitOutcome>,
+): Promise<WaitOutcome> {
   const { cancellationSignal } = Context.current();
   const end = time.now() + WINDOW_MS;
   let lastError: Error | undefined;

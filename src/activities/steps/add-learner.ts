@@ -50,7 +50,7 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
     ...(open >= 0 && { replacements }),
   });
   await onLeader(deps, observation, leader =>
-    addWhenConnected(leader, { step, stillWanted: () => isStillWanted(deps, ref, step) }),
+    addWhenConnected(deps, leader, { step, stillWanted: () => isStillWanted(deps, ref, step) }),
   );
   const message = `added ${step.member} as a learner`;
   recordClusterEvent(deps, ref, { reason: 'MemberAdded', message });
@@ -76,11 +76,12 @@ async function isStillWanted(
  * while a voter is away, and then something else is to be done first: that is looked at before it is asked again.
  */
 async function addWhenConnected(
+  deps: Dependencies,
   leader: EtcdMember,
   { step, stillWanted }: { readonly step: AddLearner; readonly stillWanted: () => Promise<boolean> },
 ): Promise<void> {
   let refusal: Error = new EtcdError('refused', 'the learner was not added');
-  const outcome = await waitUntil(async () => {
+  const outcome = await waitUntil(deps, async () => {
     try {
       await leader.addLearner(step.peerUrl);
       return 'done';

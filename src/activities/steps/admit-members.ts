@@ -5,7 +5,6 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
-import { time } from '../runtime/poll.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /** How long every node may take to hear of a change of endpoints. */
@@ -33,7 +32,7 @@ export async function withdraw(
 ): Promise<void> {
   const [first] = await Promise.all(pods.map(({ name, uid = '' }) => lead(deps, { namespace, name, uid })));
   const heardMs = Math.max(0, deps.now() - (first ?? deps.now()));
-  if (heardMs < HEARD_MS) await time.pause(HEARD_MS - heardMs, Context.current().cancellationSignal);
+  if (heardMs < HEARD_MS) await deps.time.pause(HEARD_MS - heardMs, Context.current().cancellationSignal);
 }
 
 /** Leads clients away from one pod, if it is still that one; since when they are, in milliseconds since the epoch. */

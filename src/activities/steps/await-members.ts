@@ -21,7 +21,7 @@ export async function awaitQuorum(
   step: { readonly members: readonly string[] },
 ): Promise<WaitOutcome> {
   const address = await addressOf(deps, ref);
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
     const { membership, probes } = await probeMembers(deps.etcd, address, pods);
     if (membership.known) return 'done';
@@ -45,7 +45,7 @@ export async function awaitMembers(
   step: { readonly members: readonly string[] },
 ): Promise<WaitOutcome> {
   await readLivingCluster(deps.kube, ref);
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
     const ready = pods.filter(pod => pod.ready && !pod.deleting);
     return ready.length === step.members.length ? 'done' : troubleOr('notYet', pods);
@@ -59,7 +59,7 @@ export async function awaitVersion(
   step: { readonly member: string; readonly version: string },
 ): Promise<WaitOutcome> {
   const address = await addressOf(deps, ref);
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const [pod] = await membersPods(deps, ref, [step.member]);
     if (pod === undefined || !pod.ready || pod.deleting) return 'notYet';
     const { probes } = await probeMembers(deps.etcd, address, [pod]);
@@ -75,7 +75,7 @@ export async function awaitAgreement(
   step: { readonly members: readonly string[]; readonly minor: string },
 ): Promise<WaitOutcome> {
   const address = { ...(await addressOf(deps, ref)), asksAgreed: true };
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
     const { probes } = await probeMembers(deps.etcd, address, pods);
     const arrived = step.members.filter(name => {

@@ -11,7 +11,6 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { areComparable, hashMembers } from '../cluster/key-hashes.ts';
 import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
-import { time } from '../runtime/poll.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
@@ -82,7 +81,7 @@ async function untilChanged(
   { pods, signal }: { readonly pods: readonly PodFacts[]; readonly signal: AbortSignal },
 ): Promise<never> {
   for (;;) {
-    await time.pause(LOOK_MS, signal);
+    await deps.time.pause(LOOK_MS, signal);
     await checkSame(deps, ref, pods);
   }
 }

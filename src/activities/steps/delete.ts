@@ -20,7 +20,7 @@ export async function deletePods(
   await readDyingCluster(deps, ref);
   const { namespace } = ref;
   await Promise.all(step.pods.map(({ name, uid }) => deps.kube.delete({ ...POD, namespace, name }, { uid })));
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const left = await podsLeft(deps.kube, ref, step.pods);
     return left.length === 0 ? 'done' : 'notYet';
   });

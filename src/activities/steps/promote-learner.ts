@@ -37,7 +37,7 @@ export async function promoteLearner(
   step: PromoteLearner,
 ): Promise<WaitOutcome> {
   let since: number | undefined;
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const seen = await observe(deps, ref);
     if (seen === undefined || seen.observation.cluster.deleting)
       throw preconditionChanged('the resource is gone');

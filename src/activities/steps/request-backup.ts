@@ -37,7 +37,7 @@ export async function awaitBackup(
   ref: ClusterRef,
   step: Extract<Step, { kind: 'awaitBackup' }>,
 ): Promise<WaitOutcome> {
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const { status } = await readBackup(deps, ref, step);
     return hasAnswered({ asked: step.asked, lastRun: status?.lastRun }, deps.now()) ? 'done' : 'notYet';
   });

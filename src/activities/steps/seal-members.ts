@@ -21,7 +21,7 @@ export async function sealMembers(
   ref: ClusterRef,
   step: Extract<Step, { kind: 'sealMembers' }>,
 ): Promise<WaitOutcome> {
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const seen = await observe(deps, ref);
     if (seen === undefined || seen.observation.cluster.deleting)
       throw preconditionChanged('the resource is gone');

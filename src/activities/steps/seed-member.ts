@@ -96,7 +96,7 @@ export async function unpackBackup(
   await createPod(deps, await podOf(deps, { cluster, restore, step }));
   let end: SeedEnd | undefined;
   let trouble: string | undefined;
-  const outcome = await waitUntil(async () => {
+  const outcome = await waitUntil(deps, async () => {
     const found = await deps.kube.get(pod);
     end = endOf(found);
     trouble = found && troubleOfHelper(found);

@@ -34,7 +34,7 @@ export async function stopMember(
     const message = `stopped ${step.member}: ${step.because}`;
     recordClusterEvent(deps, ref, { reason: 'MemberStopped', message });
   }
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const [left] = await podsLeft(deps.kube, ref, [{ name: step.member, uid: step.uid }]);
     if (left === undefined) return 'done';
     return step.purpose === 'removal' && hasEnded(podFacts(left, ref.uid)) ? 'done' : 'notYet';

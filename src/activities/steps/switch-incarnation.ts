@@ -35,7 +35,7 @@ export async function fenceMembers(
     await kube.delete(service, { uid: open.metadata.uid });
   }
   await Promise.all(step.pods.map(({ name, uid }) => kube.delete({ ...POD, namespace, name }, { uid })));
-  return waitUntil(async () => {
+  return waitUntil(deps, async () => {
     const left = await podsLeft(kube, ref, step.pods);
     return left.length === 0 ? 'done' : 'notYet';
   });

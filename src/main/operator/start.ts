@@ -15,6 +15,7 @@ import {
 } from '../listeners/health.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
+import { realTime } from '../../activities/runtime/poll.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
 import { openServedStore } from '../../store/served/client.ts';
@@ -173,6 +174,7 @@ async function makeWorkers(
   const claims = {
     kube: kubernetes.client,
     now: kubernetes.clock.now,
+    time: realTime,
     image: ownImage(kubernetes.client, config),
     memory: new StoreMemory(),
   };
@@ -198,6 +200,7 @@ async function makeWorkers(
     onPass: metrics.pass,
     onBackup: metrics.backup,
     now: kubernetes.clock.now,
+    time: realTime,
     clockAheadMs: kubernetes.clock.aheadMs,
   };
   await namespace.ready;

@@ -1,17 +1,15 @@
 /** The pod that lends a claim: it goes whatever becomes of the opening. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openClaim } from '../../../src/activities/backup/claim-store.ts';
-import { time } from '../../../src/activities/runtime/poll.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
 import { claimStoreName, claimStorePod } from '../../../src/objects/claim-store.ts';
 import { ActivityEnvironment } from '../../worlds/activity-environment.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
+import { PassingTime } from '../../fakes/waiting.ts';
 
 const OWNER = { kind: 'EtcdBackup', namespace: 'shop', name: 'nightly', uid: 'a1b2c3d4-0000' } as const;
-const { now, pause } = time;
-let at = 0;
 
 /** Waiting costs nothing; pods that are being deleted end meanwhile. */
 function aBench() {
@@ -22,15 +20,16 @@ function aBench() {
     metadata: { name: 'backups', namespace: 'shop' },
   } as WritableObject);
   const images: string[] = [];
+  const time = new PassingTime();
+  const { pause } = time;
   time.pause = async (ms, signal) => {
-    await new Promise(resolve => setImmediate(resolve));
-    signal.throwIfAborted();
-    at += ms;
+    await pause(ms, signal);
     for (const pod of kube.all('Pod')) images.push(imageOf(pod));
   };
   const deps = {
     kube,
     now: () => Date.parse('2026-11-21T10:00:00Z'),
+    time,
     image: async () => 'operator:new',
     memory: new StoreMemory(),
   };
@@ -50,12 +49,6 @@ function stayingPods(kube: FakeKube): readonly string[] {
     .map(({ metadata }) => metadata.name);
 }
 
-beforeEach(() => {
-  at = 0;
-  time.now = () => at;
-});
-afterEach(() => Object.assign(time, { now, pause }));
-
 describe('the pod of a claim', () => {
   it('that never starts is ended, and why is said', async () => {
     const { kube, deps } = aBench();
@@ -67,10 +60,11 @@ describe('the pod of a claim', () => {
   it('is ended when its opening is cancelled', async () => {
     const { kube, deps } = aBench();
     const environment = new ActivityEnvironment();
-    const passing = time.pause;
+    const { time } = deps;
+    const { pause } = time;
     time.pause = async (ms, signal) => {
-      if (at > 2_000) environment.cancel();
-      await passing(ms, signal);
+      if (time.passed > 2_000) environment.cancel();
+      await pause(ms, signal);
     };
     const opened = environment.run(() => openClaim(deps, OWNER, { claim: 'backups' }));
     await expect(opened).rejects.toThrow('WORKER_SHUTDOWN');

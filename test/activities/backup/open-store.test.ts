@@ -4,6 +4,7 @@ import { storeOpener } from '../../../src/activities/backup/open-store.ts';
 import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
+import { PassingTime } from '../../fakes/waiting.ts';
 
 const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
   S3: { storageType: 'S3', s3: { path: 'bucket/key', region: 'eu-west-3' } },
@@ -20,6 +21,7 @@ async function opened(identityNamespaces: readonly string[], spec: StoreOwner['s
     kube,
     now: () => 0,
     image: async () => 'operator',
+    time: new PassingTime(),
     memory: new StoreMemory(),
     identityNamespaces,
     environment: {},

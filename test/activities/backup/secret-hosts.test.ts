@@ -10,6 +10,7 @@ import { StoreMemory } from '../../../src/store/memory.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { secret } from '../../fakes/certificates.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
+import { PassingTime } from '../../fakes/waiting.ts';
 
 const NAMESPACE = 'shop';
 const DATA = {
@@ -54,6 +55,7 @@ async function open({ type, endpoint, hosts, ofAdministrators = [] }: Named) {
     identityNamespaces: [],
     environment: {},
     storesAllowed: ['127.0.0.1'],
+    time: new PassingTime(),
     memory: new StoreMemory(),
     credentialHosts: ofAdministrators,
   });

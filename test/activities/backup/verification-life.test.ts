@@ -1,6 +1,5 @@
 /** Backups that are verified beyond their checksum, in memory: by etcd's tools in a pod, and killed at every call. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { time } from '../../../src/activities/runtime/poll.ts';
+import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
@@ -8,26 +7,12 @@ import { snapshotBytes, snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const DATABASE = Buffer.alloc(16 * 512, 'etcd');
 const KEY = 'etcd/example';
-const { now, pause } = time;
-let at = 0;
 
 function aWorld(spec: Partial<EtcdBackupSpec> = {}): BackupWorld {
   const world = new BackupWorld({ ...SPEC, verify: 'Restore', ...spec });
   world.etcd.snapshotOf = () => snapshotStream(DATABASE, 3_000);
   return world;
 }
-
-beforeEach(() => {
-  at = 0;
-  time.now = () => at;
-  // Waiting costs nothing.
-  time.pause = async (ms, signal) => {
-    await new Promise(resolve => setImmediate(resolve));
-    signal.throwIfAborted();
-    at += ms;
-  };
-});
-afterEach(() => Object.assign(time, { now, pause }));
 
 /** Pods of verifications that nobody has asked to go. */
 function staying(world: BackupWorld): readonly string[] {
