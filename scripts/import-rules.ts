@@ -72,19 +72,6 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
     ],
     types: ['src/kube/**', 'src/watcher/**', 'src/activities/**'],
   },
-  cli: {
-    values: [
-      '@temporalio/client',
-      'node:**',
-      'yaml',
-      'src/api/**',
-      'src/kube/**',
-      'src/etcd/**',
-      'src/store/**',
-      'src/planner/**',
-      'src/workflows/messages/resource.ts',
-    ],
-  },
   main: { values: ['**'] },
 };
 

@@ -67,15 +67,15 @@ export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
 export const ANNOTATION_LOOK_AGAIN = `${GROUP}/look-again`;
 /** Of an EtcdCluster that an EtcdRestore made: its name. Such a cluster is never bootstrapped empty. */
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
-/** Of the resource: `status.lastSerial`, once more where a lost status does not take it along. */
+/** Of the resource: `status.lastSerial`: a copy that survives a lost status. */
 export const ANNOTATION_LAST_SERIAL = `${GROUP}/last-serial`;
-/** Of the resource: the members that were replaced as lost within the hour and when (RFC 3339), once more where a lost status does not take it along. */
+/** Of the resource: the members that were replaced as lost within the hour and when (RFC 3339): a copy that survives a lost status. */
 export const ANNOTATION_REPLACED = `${GROUP}/replaced`;
-/** Of the resource: its uid and how its traffic is secured, once more where a lost status does not take it along (api/derived/tls.ts). */
+/** Of the resource: its uid and how its traffic is secured: a copy that survives a lost status (api/derived/tls.ts). */
 export const ANNOTATION_SECURITY = `${GROUP}/security`;
-/** Of the resource: its uid and what the host names of its members end in, once more where a lost status does not take it along (api/domain.ts). */
+/** Of the resource: its uid and what the host names of its members end in: a copy that survives a lost status (api/derived/domain.ts). */
 export const ANNOTATION_DOMAIN = `${GROUP}/domain`;
-/** Of claims: the version of etcd that was last started on the data, once more where a lost status does not take it along. */
+/** Of claims: the version of etcd that was last started on the data: a copy that survives a lost status. */
 export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 /** Of claims: their own uid. A copy, which has another one, is not the claim that the member had. */
 export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;

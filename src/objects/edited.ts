@@ -1,7 +1,8 @@
 /** Whether an object that is there still says what the operator applied to it. Pure. */
 import { ANNOTATION_RENDERED } from '../api/names.ts';
 import type { ManifestObject } from './manifest.ts';
-import { canonical, differences, partsOf, readStamp } from './rendered.ts';
+import { canonical } from '../api/values/canonical.ts';
+import { differences, partsOf, readStamp } from './rendered.ts';
 
 /** An object as the apiserver returns it, as far as it is compared. */
 export interface StoredObject {

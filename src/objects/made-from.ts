@@ -6,7 +6,7 @@ import { ANNOTATION_MADE_FROM } from '../api/names.ts';
 import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import { type Security, securityOf } from '../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../api/schemas/types.ts';
-import { canonical } from './rendered.ts';
+import { canonical } from '../api/values/canonical.ts';
 
 /** Of one object Kubernetes keeps 256 KiB of annotations, and a user may fill most of that. */
 const MOST_BYTES = 32_768;

@@ -3,6 +3,7 @@
  * defaults and other people add fields, so an object cannot be compared with what we would build now; two stamps can.
  * Pure.
  */
+import { canonical } from '../api/values/canonical.ts';
 import { ANNOTATION_RENDERED, ANNOTATION_VERSION, GROUP } from '../api/names.ts';
 import type { ManifestObject } from './manifest.ts';
 
@@ -98,18 +99,6 @@ function keyed(prefix: string, map: Readonly<Record<string, string>>): Record<st
 function withoutOwn(annotations: Readonly<Record<string, string>>): Record<string, string> {
   const own = (key: string): boolean => key === ANNOTATION_VERSION || key.startsWith(`${GROUP}/`);
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !own(key)));
-}
-
-/** JSON with the keys of objects in order: equal for equal values. Every pass computes many, hence by hand. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const fields = value as Readonly<Record<string, unknown>>;
-  const keys = Object.keys(fields).filter(key => fields[key] !== undefined);
-  return `{${keys
-    .sort()
-    .map(key => `${JSON.stringify(key)}:${canonical(fields[key])}`)
-    .join(',')}}`;
 }
 
 /** 64 bits in hexadecimal, as two rounds of FNV-1a: it tells parts apart and guards nothing. */

@@ -1,6 +1,6 @@
 /**
  * Alibaba OSS in memory, path style, as far as its API is documented and used here. It checks V1 and V4 signatures with code of
- * its own. That both agree with Alibaba's is shown by signatures that its SDK made (test/store/oss-signing.test.ts).
+ * its own. That both agree with Alibaba's is shown by signatures that its SDK made (test/store/signing.test.ts).
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

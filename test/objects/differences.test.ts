@@ -6,7 +6,8 @@ import { disruptionBudget } from '../../src/objects/budget.ts';
 import { firstEdit, removals, type StoredObject } from '../../src/objects/edited.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod } from '../../src/objects/pod.ts';
-import { canonical, differences } from '../../src/objects/rendered.ts';
+import { canonical } from '../../src/api/values/canonical.ts';
+import { differences } from '../../src/objects/rendered.ts';
 import { clientService, peerService } from '../../src/objects/services.ts';
 import { BOOTSTRAP, cluster, FULL_POD, member } from './clusters.ts';
 

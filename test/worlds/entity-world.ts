@@ -23,12 +23,12 @@ export interface Plain extends Kind {
   readonly Telling: { readonly said: number };
 }
 
-export const BACK_OFF = { firstMs: 1_000, mostMs: 60_000 };
+export const BACK_OFF = { firstMs: 1_000, maxMs: 60_000 };
 
 /** The least that a kind can be. */
 export function plain(options: Partial<Pick<Rules<Plain>, 'looksBeside' | 'asksBy' | 'slot'>>): Rules<Plain> {
   return {
-    backOff: BACK_OFF,
+    backoff: BACK_OFF,
     slot: 'child',
     looksBeside: false,
     asksBy: 'telling',

@@ -6,7 +6,7 @@ import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { certificates } from '../../objects/certificate.ts';
 import { firstUnlike } from '../../objects/edited.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import { canonical } from '../../objects/rendered.ts';
+import { canonical } from '../../api/values/canonical.ts';
 import type { TlsFacts } from '../../planner/model/tls-facts.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { SECRET } from '../runtime/kinds.ts';

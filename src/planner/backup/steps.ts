@@ -1,5 +1,6 @@
 /** Every kind of step of an EtcdBackup, one row each. Each is an activity of the same name. */
-import { type FieldsOf, HEARTBEAT_SECONDS, type StepTiming } from '../model/steps/row.ts';
+import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
+import type { FieldsOf, StepTiming } from '../model/steps/row.ts';
 
 interface BackupStepRow<Fields> {
   readonly timing: (fields: Fields) => StepTiming;

@@ -1,5 +1,5 @@
 /** Every kind of step of an EtcdRestore, one row each. Each is an activity of the same name. */
-import { type FieldsOf, MOVES_DATA, type StepTiming } from '../model/steps/row.ts';
+import { ACTS, type FieldsOf, MOVES_DATA, type StepTiming } from '../model/steps/row.ts';
 
 interface RestoreStepRow<Fields> {
   readonly timing: StepTiming;
@@ -15,7 +15,7 @@ const RESTORE_STEPS = {
   }),
   /** Makes the cluster that the template describes, to be restored into. */
   createRestored: row<{ readonly cluster: string }>({
-    timing: MOVES_DATA,
+    timing: ACTS,
     summary: ({ cluster }) => `create EtcdCluster ${cluster} from spec.clusterTemplate`,
   }),
 };

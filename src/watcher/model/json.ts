@@ -22,15 +22,6 @@ export function pick(value: unknown, ...fields: readonly string[]): Record<strin
   return Object.fromEntries(fields.map(field => [field, at(value, field)]));
 }
 
-/** JSON with the fields of every object in order, so that equal values have equal texts. */
-export function canonical(value: unknown): string {
-  const sorted = (_: string, inner: unknown) =>
-    isRecord(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner;
-  return JSON.stringify(value, sorted) ?? '';
-}
-
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,8 @@ import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
 import { ANNOTATION_MAINTENANCE, GROUP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
 import { backupFigures } from './backup-figures.ts';
-import { at, canonical, listAt, pick } from '../model/json.ts';
+import { canonical } from '../../api/values/canonical.ts';
+import { at, listAt, pick } from '../model/json.ts';
 import { secretReferences } from './secret-references.ts';
 
 /** kubectl keeps the whole applied object here. */

@@ -27,7 +27,7 @@ export interface BackupKind extends Kind {
 }
 
 export const backupRules: Rules<BackupKind> = {
-  backOff: { firstMs: 10_000, mostMs: 600_000 },
+  backoff: { firstMs: 10_000, maxMs: 600_000 },
   slot: 'child',
   // An edit is seen at once while a backup runs, and a deletion ends it.
   looksBeside: true,

@@ -25,7 +25,7 @@ export interface ClusterKind extends Kind {
 }
 
 export const clusterRules: Rules<ClusterKind> = {
-  backOff: { firstMs: 5_000, mostMs: 300_000 },
+  backoff: { firstMs: 5_000, maxMs: 300_000 },
   slot: 'child',
   // An operation looks after each of its steps.
   looksBeside: false,

@@ -1,5 +1,5 @@
 /** What an entity is made of: its state, what it meets, what it asks for, and what each kind of resource adds to it. */
-import type { BackOff } from './machine.ts';
+import type { Backoff } from '../../api/values/backoff.ts';
 
 /** The types of one kind of entity. */
 export interface Kind {
@@ -106,7 +106,7 @@ export type View<K extends Kind> = Pick<Entity<K>, 'people' | 'running' | 'asses
 
 /** What one kind of resource adds. Pure. */
 export interface Rules<K extends Kind> {
-  readonly backOff: BackOff;
+  readonly backoff: Backoff;
   /** `child`: an operation is a workflow of its own, in the one slot there is. `here`: the entity performs each step. */
   readonly slot: 'child' | 'here';
   /** The world is looked at while an operation is under way, too. */

@@ -37,14 +37,3 @@ export interface Facts {
   /** Every message was answered. */
   readonly handlersFinished: boolean;
 }
-
-/** How long to wait after failures in a row: doubled with each, and never longer than `mostMs`. */
-export interface BackOff {
-  readonly firstMs: number;
-  readonly mostMs: number;
-}
-
-/** Milliseconds to wait after so many failures in a row. */
-export function backOffMs({ firstMs, mostMs }: BackOff, failures: number): number {
-  return Math.min(firstMs * 2 ** Math.max(0, failures - 1), mostMs);
-}

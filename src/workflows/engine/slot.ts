@@ -2,7 +2,7 @@
 import type { Draft } from './draft.ts';
 import type { EntityEvent, Kind } from './entity.ts';
 import { goOn } from './looks.ts';
-import { backOffMs } from './machine.ts';
+import { backoffMs } from '../../api/values/backoff.ts';
 
 /** An operation that another run began is asked after this often; it also tells when it ends. */
 const ASK_AFTER_MS = 60_000;
@@ -71,7 +71,7 @@ function conclude<K extends Kind>(draft: Draft<K>, ending: K['Ending'], isGone =
   const { rules, facts, state } = draft;
   const hasFailed = rules.isFailure(ending);
   const failures = hasFailed ? state.failures + 1 : 0;
-  const retryAt = facts.now + backOffMs(rules.backOff, failures);
+  const retryAt = facts.now + backoffMs(rules.backoff, failures);
   const people = rules.conclude(state, ending, retryAt);
   draft.set({ people, running: undefined, ending: undefined, failures });
   draft.set({ retryAt: hasFailed ? retryAt : undefined });

@@ -31,7 +31,7 @@ export interface RestoreKind extends Kind {
 }
 
 export const restoreRules: Rules<RestoreKind> = {
-  backOff: { firstMs: 10_000, mostMs: 600_000 },
+  backoff: { firstMs: 10_000, maxMs: 600_000 },
   slot: 'here',
   looksBeside: false,
   asksBy: 'looking',

@@ -11,13 +11,11 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
 import type { Activities, StepTiming } from '../../activities/index.ts';
 import type { FailureType } from '../../api/failures.ts';
 import type { StepOutcome } from '../engine/operation.ts';
 import { transfersQueue } from '../messages/resource.ts';
-
-/** Activities heartbeat every second: after this long without one their worker is taken for dead. As long as a lease is kept. */
-const HEARTBEAT = '9s';
 
 /** What Temporal is told of a step: how long it may take, how it is retried, and in which task queue it is done. */
 export function optionsOf({ retry, isTransfer, ...timing }: StepTiming): ActivityOptions {
@@ -47,7 +45,7 @@ export function outcomeOfFailure({ cause, message }: ActivityFailure): StepOutco
 
 const LOOKING = {
   startToCloseTimeout: '40s',
-  heartbeatTimeout: HEARTBEAT,
+  heartbeatTimeout: HEARTBEAT_SECONDS * 1_000,
   retry: { maximumInterval: '10s' },
 } as const;
 

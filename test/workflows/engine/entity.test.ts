@@ -1,7 +1,7 @@
 /** What holds of every entity, whatever comes in whatever order; the world answers late, twice, or not at all. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backOffMs } from '../../../src/workflows/engine/machine.ts';
+import { backoffMs } from '../../../src/api/values/backoff.ts';
 import { BACK_OFF, EntityWorld, plain } from '../../worlds/entity-world.ts';
 
 const NAMES = Object.keys(new EntityWorld(plain({})).moves);
@@ -52,10 +52,10 @@ describe('the back-off', () => {
   it('doubles, and is bounded however often something fails', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), failures => {
-        const ms = backOffMs(BACK_OFF, failures);
+        const ms = backoffMs(BACK_OFF, failures);
         expect(ms).toBeGreaterThanOrEqual(BACK_OFF.firstMs);
-        expect(ms).toBeLessThanOrEqual(BACK_OFF.mostMs);
-        expect(backOffMs(BACK_OFF, failures + 1)).toBe(Math.min(2 * ms, BACK_OFF.mostMs));
+        expect(ms).toBeLessThanOrEqual(BACK_OFF.maxMs);
+        expect(backoffMs(BACK_OFF, failures + 1)).toBe(Math.min(2 * ms, BACK_OFF.maxMs));
       }),
     );
   });

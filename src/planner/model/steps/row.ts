@@ -1,4 +1,5 @@
 /** What the catalogue says of one kind of step (catalogue.ts). */
+import { HEARTBEAT_SECONDS } from '../../../api/values/heartbeat.ts';
 
 /** How long an attempt at a step may take, all attempts together, and how long its worker may be silent. */
 export interface StepTiming {
@@ -15,9 +16,6 @@ export interface StepTiming {
   /** It is done in the task queue of transfers, beside passes and steps and in none of their places. */
   readonly isTransfer?: true;
 }
-
-/** As long as a Lease of the operator is kept. */
-export const HEARTBEAT_SECONDS = 9;
 
 /** It acts, which takes seconds on a busy machine. When it keeps failing people are told within a minute. */
 export const ACTS: StepTiming = {
