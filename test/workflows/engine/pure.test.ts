@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../src/workflows', import.meta.url));
+const values = fileURLToPath(new URL('../../../src/api/values', import.meta.url));
 
 /** Everything that a file reaches by imports of values. */
 function reached(file: string, seen = new Set<string>()): Set<string> {
@@ -28,7 +29,7 @@ it.each([
   'restore/rules.ts',
 ])('%s is pure', file => {
   const files = [...reached(join(root, file))];
-  expect(files.filter(each => !each.startsWith(`${root}/`))).toEqual([]);
+  expect(files.filter(each => !each.startsWith(`${root}/`) && !each.startsWith(`${values}/`))).toEqual([]);
   expect(files.filter(each => each.startsWith(join(root, 'temporal')))).toEqual([]);
   for (const each of files)
     expect(readFileSync(each, 'utf8')).not.toMatch(/\bDate\.now|\bMath\.random|\bawait\b/);
