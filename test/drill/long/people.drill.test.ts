@@ -64,7 +64,7 @@ test('a learner that cannot start is given up and undone, and the cluster says s
     await poll(async () => (await podsOf(world(), at.namespace, at.name)).length === 4, {
       timeoutMs: 60_000,
     });
-    await poll(async () => /example-3 was removed/.test((await condition('Progressing'))?.message ?? ''), {
+    await poll(async () => /adds another member when/.test((await condition('Progressing'))?.message ?? ''), {
       timeoutMs: 400_000,
       otherwise: async () => JSON.stringify(await condition('Progressing')),
     });
