@@ -9,14 +9,7 @@ async function aboutToPromote({ joinersAwaitEntry = false } = {}) {
   await world.run();
   world.etcd.clusters[0]!.joinersAwaitEntry = joinersAwaitEntry;
   await world.kube.as('kubectl').patch(world.resource, { spec: { size: 2 } }, { type: 'merge' });
-  for (let pass = 0; pass < 20; pass += 1) {
-    world.kubelet.settle();
-    const { decision } = await world.look();
-    if (decision.kind !== 'operate') throw new Error(`unexpected: ${decision.kind}`);
-    if (decision.step.kind === 'promoteLearner') return { world, step: decision.step };
-    await world.perform(decision.step);
-  }
-  throw new Error('nobody is to be promoted');
+  return { world, step: await world.runUntil('promoteLearner') };
 }
 
 function learnersOf(world: OperatorWorld): string[] {

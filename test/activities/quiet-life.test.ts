@@ -178,13 +178,9 @@ describe('clients', LONG, () => {
   it('are led back to a member whose stop was prevented', async () => {
     const { world, people } = await created({ etcd: { snapshotCount: 9_000 } });
     await edit(world, { etcd: { snapshotCount: 7_000 } });
-    let assessment = await world.look();
-    while (assessment.decision.kind === 'operate' && assessment.decision.step.kind !== 'stopMember')
-      assessment = (await world.perform(assessment.decision.step), await world.look());
-    const { decision } = assessment;
-    if (decision.kind !== 'operate') throw new Error('nothing is stopped');
+    const step = await world.runUntil('stopMember');
     await edit(world, { etcd: { snapshotCount: 9_000 } });
-    await expect(world.perform(decision.step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
     expect(clientsOf(world)).toContain(CLIENTS_WITHDRAWN);
     await people.run();
     expect(people.steps).toEqual(['admitMembers']);

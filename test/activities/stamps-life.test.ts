@@ -8,13 +8,7 @@ const loseStatus = (world: OperatorWorld) =>
 
 it('is written though the cluster id was read from a quorum and never recorded as formed', async () => {
   const world = new OperatorWorld();
-  for (;;) {
-    const { decision } = await world.look();
-    if (decision.kind !== 'operate') throw new Error(`came to rest: ${JSON.stringify(decision)}`);
-    if (decision.step.kind === 'recordClusterId') break;
-    await world.perform(decision.step);
-    world.kubelet.settle();
-  }
+  await world.runUntil('recordClusterId');
   loseStatus(world);
   await world.run();
   const { clusterID } = world.cluster.status;

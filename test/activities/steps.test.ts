@@ -16,14 +16,7 @@ interface Scene {
 }
 
 async function until(kind: Step['kind'], world: OperatorWorld): Promise<Scene> {
-  for (let pass = 0; pass < 20; pass += 1) {
-    world.kubelet.settle();
-    const { decision } = await world.look();
-    if (decision.kind !== 'operate') break;
-    if (decision.step.kind === kind) return { world, step: decision.step };
-    await world.perform(decision.step);
-  }
-  throw new Error(`${kind} was never planned`);
+  return { world, step: await world.runUntil(kind) };
 }
 
 async function living(): Promise<OperatorWorld> {

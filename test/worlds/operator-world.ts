@@ -257,6 +257,15 @@ export class OperatorWorld implements Ground {
     return (await this.drive(peopleOf(actor))).assessment;
   }
 
+  /** Until a step of this kind is the next; it is not performed. */
+  async runUntil<Kind extends Step['kind']>(kind: Kind): Promise<Extract<Step, { kind: Kind }>> {
+    const { assessment } = await this.drive(NOBODY, { before: step => step === kind });
+    const { decision } = assessment;
+    if (decision.kind === 'operate' && decision.step.kind === kind)
+      return decision.step as Extract<Step, { kind: Kind }>;
+    throw new Error(`${kind} is never planned: ${JSON.stringify(decision)}`);
+  }
+
   /** One pass and, when it plans one, one step. Throws what either throws. */
   async step(actor: Actor = {}): Promise<Assessment> {
     return (await this.drive(peopleOf(actor), { after: () => true, failure: true })).assessment;
