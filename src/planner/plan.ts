@@ -6,7 +6,7 @@ import { PLANNERS } from './operations/index.ts';
 import { clientRoutingSteps } from './operations/repair/client-routing.ts';
 import { about, idle, operate, undoing } from './model/answers.ts';
 import { type Decision, OPERATIONS } from './model/decision.ts';
-import type { PlannedUpon } from './model/steps/catalogue.ts';
+import type { PlannedUpon } from './model/step-catalogue.ts';
 import type { Observation } from './model/observation.ts';
 import type { Obstacle } from './model/obstacle.ts';
 import type { Actor } from './model/actor.ts';

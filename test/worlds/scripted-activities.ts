@@ -18,7 +18,7 @@ import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
-import { planned, timingOf } from '../../src/planner/model/steps/catalogue.ts';
+import { planned, timingOf } from '../../src/planner/model/step-catalogue.ts';
 
 const TOKEN = 'example-5d1c7f20-1';
 const MEMBERS = ['example-0', 'example-1', 'example-2'];

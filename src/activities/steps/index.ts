@@ -1,5 +1,5 @@
 /** What performs each kind of step of an EtcdCluster. A kind of the catalogue that nothing performs does not compile. */
-import type { Step, StepKind, StepOf } from '../../planner/model/steps/catalogue.ts';
+import type { Step, StepKind, StepOf } from '../../planner/model/step-catalogue.ts';
 import { backupFailure } from '../backup/failure.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { Step, StepPlannedAgain } from '../../planner/model/steps/catalogue.ts';
+import type { Step, StepPlannedAgain } from '../../planner/model/step-catalogue.ts';
 import { decide } from '../../planner/plan.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import { situationOf } from '../../planner/situation.ts';

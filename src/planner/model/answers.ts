@@ -1,7 +1,7 @@
 import type { Obstacle } from './obstacle.ts';
 import type { Decision, Operation, Step } from './decision.ts';
 import type { Approval } from './actor.ts';
-import { planned, timingOf } from './steps/catalogue.ts';
+import { planned, timingOf } from './step-catalogue.ts';
 
 /** How often to look at a cluster that nothing is wrong with; watched changes are told at once. */
 const IDLE_SECONDS = 60;

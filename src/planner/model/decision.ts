@@ -2,10 +2,10 @@
  * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
  */
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
-import type { PlannedStep, Step } from './steps/catalogue.ts';
+import type { PlannedStep, Step } from './step-catalogue.ts';
 import type { StepTiming } from './steps/row.ts';
 
-export type { PlannedStep, Step, StepKind } from './steps/catalogue.ts';
+export type { PlannedStep, Step, StepKind } from './step-catalogue.ts';
 export type { SharedObject } from './steps/objects.ts';
 
 /** What a step is not taken without: a person's approval of exactly this. */

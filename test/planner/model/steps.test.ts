@@ -1,6 +1,6 @@
 /** The catalogue of steps: what holds for every row. */
 import { expect, it } from 'vitest';
-import { STEPS, type StepKind } from '../../../src/planner/model/steps/catalogue.ts';
+import { STEPS, type StepKind } from '../../../src/planner/model/step-catalogue.ts';
 
 const KINDS = Object.keys(STEPS) as StepKind[];
 

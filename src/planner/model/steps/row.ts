@@ -1,4 +1,4 @@
-/** What the catalogue says of one kind of step (catalogue.ts). */
+/** What the catalogue says of one kind of step (../step-catalogue.ts). */
 import { HEARTBEAT_SECONDS } from '../../../api/values/heartbeat.ts';
 
 /** How long an attempt at a step may take, all attempts together, and how long its worker may be silent. */

@@ -2,13 +2,13 @@
  * Every kind of step, one row each: what it acts on, how long it may take, whether it is planned again before it is done, and its
  * line for people. Each is an activity of the same name (src/activities/index.ts).
  */
-import type { Actor } from '../actor.ts';
-import { CREATION_STEPS } from './creation.ts';
-import { MEMBER_STEPS } from './members.ts';
-import { OBJECT_STEPS } from './objects.ts';
-import { RESTORE_STEPS } from './restore.ts';
-import type { FieldsOf, StepRow, StepTiming } from './row.ts';
-import { UPGRADE_STEPS } from './upgrade.ts';
+import type { Actor } from './actor.ts';
+import { CREATION_STEPS } from './steps/creation.ts';
+import { MEMBER_STEPS } from './steps/members.ts';
+import { OBJECT_STEPS } from './steps/objects.ts';
+import { RESTORE_STEPS } from './steps/restore.ts';
+import type { FieldsOf, StepRow, StepTiming } from './steps/row.ts';
+import { UPGRADE_STEPS } from './steps/upgrade.ts';
 
 export const STEPS = {
   ...CREATION_STEPS,
