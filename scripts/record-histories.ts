@@ -11,7 +11,8 @@ import { gzipSync } from 'node:zlib';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { RestoreDecision } from '../src/activities/index.ts';
-import { OPERATIONS } from '../src/planner/model/decision.ts';
+import type { Operation } from '../src/planner/model/decision.ts';
+import { OPERATIONS } from '../src/planner/operations/index.ts';
 import { recordedOf } from '../src/planner/restore/steps.ts';
 import {
   creation,
@@ -97,7 +98,7 @@ const scenarios: readonly Scenario[] = [
     const entity = await begin(bench, script);
     await entity.quiet();
     const kept: Record<string, WorkflowHandle> = {};
-    for (const operation of OPERATIONS) {
+    for (const operation of Object.keys(OPERATIONS) as Operation[]) {
       script.plan(operation, REPAIR);
       await entity.changed();
       await until(() => script.remaining.length === 0);

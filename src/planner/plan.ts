@@ -2,10 +2,10 @@
  * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
-import { PLANNERS } from './operations/index.ts';
+import { OPERATIONS, PLANNERS } from './operations/index.ts';
 import { clientRoutingSteps } from './operations/repair/client-routing.ts';
 import { about, idle, operate, undoing } from './model/answers.ts';
-import { type Decision, OPERATIONS } from './model/decision.ts';
+import type { Decision, Operation } from './model/decision.ts';
 import type { PlannedUpon } from './model/step-catalogue.ts';
 import type { Observation } from './model/observation.ts';
 import type { Obstacle } from './model/obstacle.ts';
@@ -46,7 +46,9 @@ function firstDecision(observation: Situation, actor: Actor): Decision {
 function admitting(decision: Decision, observation: Situation, actor: Actor): Decision {
   const steps = clientRoutingSteps(observation, decision);
   if (steps.length === 0) return decision;
-  const underWay = OPERATIONS.find(operation => operation === observation.cluster.status.operation?.type);
+  const underWay = (Object.keys(OPERATIONS) as Operation[]).find(
+    operation => operation === observation.cluster.status.operation?.type,
+  );
   // Whoever is led away from for something that was aborted is led to again.
   const first = undoing(
     operate(decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'), steps),

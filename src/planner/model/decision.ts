@@ -15,20 +15,19 @@ export interface Consent {
   readonly ids: readonly string[];
 }
 
-export const OPERATIONS = [
-  'createCluster',
-  'restoreCluster',
-  'repairCluster',
-  'scaleCluster',
-  'replaceMember',
-  'rolloutCluster',
-  'moveLeader',
-  'upgradeCluster',
-  'hibernateCluster',
-  'wakeCluster',
-  'deleteCluster',
-] as const;
-export type Operation = (typeof OPERATIONS)[number];
+/** The name of an operation, which is the type of its workflow. */
+export type Operation =
+  | 'createCluster'
+  | 'restoreCluster'
+  | 'repairCluster'
+  | 'scaleCluster'
+  | 'replaceMember'
+  | 'rolloutCluster'
+  | 'moveLeader'
+  | 'upgradeCluster'
+  | 'hibernateCluster'
+  | 'wakeCluster'
+  | 'deleteCluster';
 
 export type Decision =
   /** The resource is gone: its workflow ends. */

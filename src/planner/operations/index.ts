@@ -2,27 +2,46 @@
  * The order of operations. The first planner that has something to do decides; each answers undefined when it has nothing to do. Above
  * each stands why it does not stand further down.
  */
-import type { Decision } from '../model/decision.ts';
+import type { Decision, Operation } from '../model/decision.ts';
+import type { OperationRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
 import { planCertificates, planHeldCertificates, planSecurity } from './certificates/index.ts';
-import { planCreation } from './create/index.ts';
-import { planDeletion } from './delete/index.ts';
-import { planHibernation, planRefusedHibernation } from './hibernate/index.ts';
-import { continueRemoval, planMembership } from './membership/index.ts';
-import { planMoveLeader } from './move-leader/index.ts';
+import { createCluster, planCreation } from './create/index.ts';
+import { deleteCluster, planDeletion } from './delete/index.ts';
+import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
+import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
+import { moveLeader, planMoveLeader } from './move-leader/index.ts';
 import { planRepair, planStrangers, planWaiting } from './repair/index.ts';
+import { repairCluster } from './repair/operation.ts';
 import { planPodLabels } from './repair/pod-labels.ts';
 import { planTotalLoss } from './restore/after-total-loss.ts';
 import { planOpening, planRestore } from './restore/index.ts';
-import { continueRollout, planRollout, waitInRollout } from './rollout/index.ts';
+import { restoreCluster } from './restore/operation.ts';
+import { continueRollout, planRollout, rolloutCluster, waitInRollout } from './rollout/index.ts';
 import { planStamps } from './stamps/claims.ts';
 import { planLostDomain } from './stamps/lost-domain.ts';
 import { planRediscovery } from './stamps/rediscovery.ts';
 import { planResourceStamps } from './stamps/resource.ts';
 import { planSealing } from './stamps/seal.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
+import { upgradeCluster } from './upgrade/operation.ts';
 import { planClaimLabels } from './volumes/claim-labels.ts';
 import { planGrowth } from './volumes/growth.ts';
+
+/** Every operation, and what it contributes besides its plans. */
+export const OPERATIONS: Readonly<Record<Operation, OperationRow>> = {
+  createCluster,
+  restoreCluster,
+  repairCluster,
+  scaleCluster,
+  replaceMember,
+  rolloutCluster,
+  moveLeader,
+  upgradeCluster,
+  hibernateCluster,
+  wakeCluster,
+  deleteCluster,
+};
 
 export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)[] = [
   // Whatever is wrong with a cluster that is to go need not be repaired.

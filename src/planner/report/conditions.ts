@@ -1,11 +1,12 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
-import type { Decision, Operation } from '../model/decision.ts';
+import type { Decision } from '../model/decision.ts';
 import type { MemberProbe } from '../model/member-probe.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
+import { OPERATIONS } from '../operations/index.ts';
 import { awaitsSuccessor } from '../operations/membership/replacements.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
@@ -188,24 +189,10 @@ function membersMissing(observation: Situation): string | undefined {
   return `${voters} of ${config.size} members: ${names} was lost, and its replacement has not been added yet`;
 }
 
-const PROGRESS: Record<Operation, ReasonOf<'Progressing'>> = {
-  createCluster: 'Creating',
-  restoreCluster: 'Restoring',
-  repairCluster: 'Repairing',
-  scaleCluster: 'Scaling',
-  replaceMember: 'Repairing',
-  rolloutCluster: 'RollingOut',
-  moveLeader: 'Maintaining',
-  upgradeCluster: 'Upgrading',
-  hibernateCluster: 'Hibernating',
-  wakeCluster: 'Waking',
-  deleteCluster: 'Deleting',
-};
-
 function progressing({ decision }: Findings): ConditionFinding {
   switch (decision.kind) {
     case 'operate':
-      return finding('Progressing', PROGRESS[decision.operation], decision.plan[0]?.summary);
+      return finding('Progressing', OPERATIONS[decision.operation].progress, decision.plan[0]?.summary);
     case 'blocked':
       return finding('Progressing', progressOf(decision), decision.message);
     case 'idle':
@@ -220,34 +207,14 @@ function progressOf({ reason, consent }: Extract<Decision, { kind: 'blocked' }>)
 }
 
 /** CoreOS's two conditions of change: there while it happens, gone when it does not. */
-function changing({ decision, observation, members }: Findings): ConditionFinding[] {
-  if (decision.kind !== 'operate') return heldUp({ decision, observation, members });
-  const { operation, step } = decision;
-  if (operation === 'replaceMember')
-    return [finding('Recovering', 'ReplacingMember', decision.plan[0]?.summary)];
-  if (operation === 'repairCluster' && step.kind === 'restartMember')
-    return [finding('Recovering', 'RecreatingPod', decision.plan[0]?.summary)];
-  if (operation === 'restoreCluster' && isRescue(observation))
-    return [finding('Recovering', 'RestoringCluster', decision.plan[0]?.summary)];
-  if (operation !== 'scaleCluster') return [];
-  const { cluster } = observation;
-  const message = `Current cluster size: ${observation.members.length}, desired cluster size: ${cluster.config.size}`;
-  return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
-}
-
-/** Nobody asked for the restore that is under way: every volume is lost. */
-function isRescue({ restores = [], cluster }: Situation): boolean {
-  const under = restoreUnderWay(cluster);
-  const rescues = restores.filter(({ onlyAfterTotalLoss }) => onlyAfterTotalLoss === true);
-  return under === undefined ? rescues.length > 0 : rescues.some(({ uid }) => uid === under.uid);
+function changing(findings: Findings): ConditionFinding[] {
+  const { decision, observation } = findings;
+  if (decision.kind !== 'operate') return heldUp(findings);
+  return OPERATIONS[decision.operation].conditions?.(observation, decision) ?? [];
 }
 
 /** Something is lost, or may be, and nothing is done about it now: why. */
-function heldUp({
-  decision,
-  observation,
-  members,
-}: Pick<Findings, 'decision' | 'observation' | 'members'>): ConditionFinding[] {
+function heldUp({ decision, observation, members }: Findings): ConditionFinding[] {
   if (decision.kind === 'blocked' && decision.reason === 'ReplacementBudget')
     return [finding('Recovering', 'BudgetExhausted', decision.message)];
   if (decision.kind === 'blocked' && decision.reason === 'ClaimExchanged')

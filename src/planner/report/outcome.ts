@@ -3,11 +3,11 @@
  * not because nothing of it is planned any more.
  */
 import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
-import type { Situation } from '../model/situation.ts';
-import { restoreUnderWay } from '../model/restore-of-cluster.ts';
+import { judge } from '../checks/human-requests.ts';
+import type { PersonRequest } from '../model/actor.ts';
+import type { OperationRow } from '../model/operation.ts';
 import { attribution } from '../model/attribution.ts';
-import { runs } from '../operations/upgrade/goal.ts';
-import { allRun, ASKED, isReached, requestFor, verdictOn } from './aims.ts';
+import { OPERATIONS } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';
 
 /** `message`: why it did not succeed. */
@@ -22,7 +22,7 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Outco
   const by = abortOf(findings, operation);
   if (by !== undefined) return { outcome: 'Aborted', message: by };
   if (isReached(findings, operation)) return { outcome: 'Succeeded' };
-  const undone = takenBack(observation, operation);
+  const undone = undoneOf(findings, operation);
   if (undone !== undefined) return { outcome: 'RolledBack', message: undone };
   if (isHeldUp(findings, operation)) return undefined;
   const { failed } = actor;
@@ -37,19 +37,14 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Outco
   return { outcome: 'Interrupted', message };
 }
 
-/**
- * What the operation that is decided on is for, where that can change on the way. An upgrade that is turned round keeps what it was
- * for: going back is how it ends, and not what it was begun for.
- */
+/** What the operation that is decided on is for, where that can change on the way. */
 export function goalOf(findings: Findings, before: string | undefined): string | undefined {
   const { decision, observation } = findings;
   if (decision.kind !== 'operate') return undefined;
-  const { config, status } = observation.cluster;
-  if (decision.operation === 'upgradeCluster')
-    return before !== undefined && config.version === status.currentVersion ? before : config.version;
-  if (decision.operation === 'restoreCluster') return restoreUnderWay(observation.cluster)?.name ?? before;
+  const { goal } = OPERATIONS[decision.operation];
+  if (goal !== undefined) return goal(observation, before);
   const request = requestFor(findings, decision.operation);
-  if (request === undefined || verdictOn(findings, decision.operation) === 'done') return undefined;
+  if (request === undefined || isDone(findings, decision.operation) === true) return undefined;
   return `${request.kind} ${request.target === '' ? 'of all members' : request.target}`.slice(0, 253);
 }
 
@@ -61,7 +56,7 @@ function abortOf(findings: Findings, { type, goal }: OperationStatus): string | 
   if (isAborted && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;
   const isUnasked =
-    ASKED[type] !== undefined && goal !== undefined && requestFor(findings, type) === undefined;
+    rowOf(type)?.carriesOut !== undefined && goal !== undefined && requestFor(findings, type) === undefined;
   return isUnasked ? `${goal} is no longer requested` : undefined;
 }
 
@@ -71,32 +66,37 @@ export function heldUpBy({ decision, observation: { membership } }: Findings): s
   return membership.known ? '' : `no quorum answers: ${membership.message}`;
 }
 
-/** An upgrade that waits for a member which is away has no step of its own, and has not ended. */
-function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus): boolean {
-  if (decision.kind !== 'blocked') return false;
-  return decision.plan.length > 0 || (type === 'upgradeCluster' && observation.goal.kind === 'go');
+/** Whether what the operation is for was just observed. */
+function isReached(findings: Findings, operation: OperationStatus): boolean {
+  const { type } = operation;
+  return rowOf(type)?.isReached(findings.observation, operation, isDone(findings, type)) ?? false;
 }
 
 /** Why what was begun has been undone; undefined when it was not. */
-function takenBack(observation: Situation, { type, goal }: OperationStatus): string | undefined {
-  const { cluster, membership } = observation;
-  if (goal === undefined) return undefined;
-  if (type === 'restoreCluster') {
-    const isThere = cluster.status.incarnation?.restore?.name === goal;
-    return isThere ? undefined : `${goal} was abandoned, and the previous state is restored`;
-  }
-  if (type !== 'upgradeCluster' || !membership.known) return undefined;
-  const { upgradeFailure } = cluster.status;
-  if (upgradeFailure !== undefined && hasStopped(observation, goal))
-    return `${upgradeFailure.message}; ${upgradeFailure.member} was rolled back`;
-  const { version } = cluster.config;
-  return version !== goal && allRun(observation, version)
-    ? `every member runs ${version} again instead of ${goal}`
-    : undefined;
+function undoneOf({ observation }: Findings, { type, goal }: OperationStatus): string | undefined {
+  return goal === undefined ? undefined : rowOf(type)?.undone?.(observation, goal);
 }
 
-/** No member is between two versions: each is ready with what it is meant to run, and not all with the goal. */
-function hasStopped(observation: Situation, goal: string): boolean {
-  const { members: views } = observation;
-  return views.every(view => runs(view, view.pod?.version ?? '')) && !allRun(observation, goal);
+/** It is planned and waits, or has no step of its own while something is away. */
+function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus): boolean {
+  if (decision.kind !== 'blocked') return false;
+  return decision.plan.length > 0 || rowOf(type)?.isUnfinished?.(observation) === true;
+}
+
+/** What somebody asked for, when it is its turn and such an operation carries it out. */
+function requestFor({ actor }: Findings, type: string): PersonRequest | undefined {
+  const request = actor.requests?.find(({ ids }) => ids !== undefined);
+  return request !== undefined && request.kind === rowOf(type)?.carriesOut ? request : undefined;
+}
+
+/** Whether what somebody asked for is done; undefined when nobody asked. */
+function isDone(findings: Findings, type: string): boolean | undefined {
+  const request = requestFor(findings, type);
+  if (request === undefined) return undefined;
+  return judge(findings.observation, [request])[0]?.outcome === 'done';
+}
+
+/** Undefined of an operation of another release. */
+function rowOf(type: string): OperationRow | undefined {
+  return (OPERATIONS as Readonly<Record<string, OperationRow | undefined>>)[type];
 }

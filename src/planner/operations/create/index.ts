@@ -3,6 +3,7 @@
  * recorded, and only then the client Service opens: no client can write into a cluster that could still be
  * bootstrapped again (docs/concepts.md, "How a cluster is born").
  */
+import type { OperationRow } from '../../model/operation.ts';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../../../api/names.ts';
 import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
 import {
@@ -264,3 +265,9 @@ function troubleOf(observation: Situation, incarnation: Incarnation): Obstacle |
   const each = troubled.map(pod => `${pod.name}: ${pod.trouble?.reason} (${pod.trouble?.message})`);
   return { reason: 'MembersNotStarting', message: each.join('; ') };
 }
+
+export const createCluster: OperationRow = {
+  progress: 'Creating',
+  isReached: ({ cluster: { status }, clientService, membership }) =>
+    status.clusterID !== undefined && clientService.exists && membership.known,
+};

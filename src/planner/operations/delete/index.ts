@@ -2,6 +2,7 @@
  * Deletion: pods first, and seen gone; then claims, as `storage.retain` says; then the resource may go. Services and
  * the budget go with their owner.
  */
+import type { OperationRow } from '../../model/operation.ts';
 import { operate } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import type { Observation } from '../../model/observation.ts';
@@ -29,3 +30,9 @@ function claimSteps({ cluster, claims }: Observation): Step[] {
     .map(({ name, uid }) => ({ name, uid }));
   return owned.length === 0 ? [] : [{ kind: 'releaseClaims', claims: owned }];
 }
+
+export const deleteCluster: OperationRow = {
+  progress: 'Deleting',
+  // The resource is gone then, and nobody writes its status.
+  isReached: () => false,
+};

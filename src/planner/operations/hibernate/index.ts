@@ -2,6 +2,9 @@
  * Hibernation: pods go, one after the other and the leader last; claims, Services and identity stay. Waking starts the same
  * members on the same volumes.
  */
+import type { OperationRow } from '../../model/operation.ts';
+import { allAreReady } from '../rollout/next-member.ts';
+import { isAsleep } from '../../model/hibernation.ts';
 import { blocked, idle, operate } from '../../model/answers.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
 import type { Decision, Step } from '../../model/decision.ts';
@@ -110,3 +113,7 @@ function isComing({ pods, now }: Situation, name: string): boolean {
   const pod = pods.find(candidate => candidate.owned && candidate.name === name);
   return pod !== undefined && !pod.deleting && pod.trouble === undefined && now - pod.createdAt < PATIENCE_MS;
 }
+
+export const hibernateCluster: OperationRow = { progress: 'Hibernating', isReached: isAsleep };
+
+export const wakeCluster: OperationRow = { progress: 'Waking', isReached: allAreReady };

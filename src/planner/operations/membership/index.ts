@@ -3,6 +3,9 @@
  * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink. Claims
  * that a removal left are cleared away after those that follow it: nobody waits for them.
  */
+import type { OperationRow } from '../../model/operation.ts';
+import { finding } from '../../../api/conditions/catalogue.ts';
+import { lossOf } from '../../checks/evidence.ts';
 import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
 import { hasFailed, isPassedOver } from '../../checks/failed-steps.ts';
@@ -59,4 +62,26 @@ function isHeldUp(
   const { aborted } = actor ?? {};
   if (hasFailed(actor, { operation, step })) return true;
   return aborted?.operation === operation && aborted.generation === cluster.generation;
+}
+
+export const scaleCluster: OperationRow = {
+  progress: 'Scaling',
+  conditions: ({ cluster, members }, { step }) => {
+    const message = `Current cluster size: ${members.length}, desired cluster size: ${cluster.config.size}`;
+    return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
+  },
+  isReached: isWhole,
+};
+
+export const replaceMember: OperationRow = {
+  progress: 'Repairing',
+  conditions: (_situation, { plan }) => [finding('Recovering', 'ReplacingMember', plan[0]?.summary)],
+  carriesOut: 'replaceMember',
+  isReached: (situation, _recorded, isDone) =>
+    isDone ?? (isWhole(situation) && situation.members.every(view => lossOf(situation, view) === undefined)),
+};
+
+function isWhole({ cluster, members }: Situation): boolean {
+  const voters = members.filter(({ isLearner, started }) => !isLearner && started);
+  return voters.length === cluster.config.size && voters.length === members.length;
 }

@@ -1,4 +1,5 @@
 /** Leadership handed to the member that somebody asked for. */
+import type { OperationRow } from '../../model/operation.ts';
 import { blocked, operate } from '../../model/answers.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
@@ -18,3 +19,9 @@ export function planMoveLeader(observation: Situation): Decision | undefined {
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length === 0 ? undefined : operate('moveLeader', steps);
 }
+
+export const moveLeader: OperationRow = {
+  progress: 'Maintaining',
+  carriesOut: 'moveLeader',
+  isReached: (_situation, _recorded, isDone) => isDone === true,
+};

@@ -4,6 +4,9 @@
  * no part of it: each pod is compared with one of the version that it runs. Nor is what another release of the operator
  * renders otherwise: that comes with the next pod.
  */
+import type { OperationRow } from '../../model/operation.ts';
+import { smallClaims } from '../volumes/growth.ts';
+import { securityIsUnchanged } from '../../checks/certificates.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
 import { asMade } from '../../../objects/made-from.ts';
 import { blocked, operate } from '../../model/answers.ts';
@@ -25,7 +28,7 @@ import { podChanges } from './rendering.ts';
 import { membersWithoutPod, usableClaim } from '../repair/index.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/attribution.ts';
-import { handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
+import { allAreReady, handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
 
 /** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
 const PATIENCE_MS = 300_000;
@@ -183,4 +186,22 @@ function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdate
   const probe = probes[pod.name];
   const fits = probe?.answered === true && probe.dbSize < quota;
   return fits && changes.some(change => change.startsWith('argument --quota-backend-bytes'));
+}
+
+export const rolloutCluster: OperationRow = {
+  progress: 'RollingOut',
+  carriesOut: 'restart',
+  isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
+};
+
+function isRolledOut(observation: Situation): boolean {
+  // Of what cannot be carried out nothing was.
+  if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return false;
+  if (!observation.membership.known || !allAreReady(observation)) return false;
+  const members = memberNames(observation);
+  const pods = observation.pods.filter(pod => pod.owned && members.includes(pod.name));
+  const hasDrift = pods.some(
+    pod => podChanges(observation, pod).asked.length > 0 || authorityChanges(observation, pod).length > 0,
+  );
+  return !hasDrift && smallClaims(observation).length === 0;
 }

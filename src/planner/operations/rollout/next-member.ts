@@ -54,6 +54,13 @@ export function restart(observation: Situation, member: string): Step[] {
   ];
 }
 
+/** Whether every member has a pod, and each is ready. */
+export function allAreReady(observation: Situation): boolean {
+  const members = memberNames(observation);
+  const isThere = (name: string) => observation.pods.some(pod => pod.owned && pod.name === name);
+  return members.length > 0 && members.every(isThere) && unreadyPods(observation).length === 0;
+}
+
 /** Pods of members that are not ready, or are being deleted. */
 export function unreadyPods(observation: Situation): PodFacts[] {
   const names = memberNames(observation);

@@ -1,0 +1,28 @@
+/** What a restore in place is for: clients are let in to what the backup held. */
+import { finding } from '../../../api/conditions/catalogue.ts';
+import { parseTimestamp } from '../../../api/values/time.ts';
+import type { OperationRow } from '../../model/operation.ts';
+import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import type { Situation } from '../../model/situation.ts';
+
+export const restoreCluster: OperationRow = {
+  progress: 'Restoring',
+  conditions: (situation, { plan }) =>
+    isRescue(situation) ? [finding('Recovering', 'RestoringCluster', plan[0]?.summary)] : [],
+  goal: ({ cluster }, before) => restoreUnderWay(cluster)?.name ?? before,
+  undone: ({ cluster }, goal) => {
+    const isThere = cluster.status.incarnation?.restore?.name === goal;
+    return isThere ? undefined : `${goal} was abandoned, and the previous state is restored`;
+  },
+  isReached: ({ cluster, membership }, { startedAt }) => {
+    const done = parseTimestamp(cluster.status.incarnation?.restore?.completedAt);
+    return membership.known && done !== undefined && done >= (parseTimestamp(startedAt) ?? 0);
+  },
+};
+
+/** Nobody asked for the restore that is under way: every volume is lost. */
+function isRescue({ restores = [], cluster }: Situation): boolean {
+  const under = restoreUnderWay(cluster);
+  const rescues = restores.filter(({ onlyAfterTotalLoss }) => onlyAfterTotalLoss === true);
+  return under === undefined ? rescues.length > 0 : rescues.some(({ uid }) => uid === under.uid);
+}
