@@ -72,9 +72,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     missingPods: ['token === undefined'],
     deleteCluster: ['() => false'],
     upgradeCluster: ['goal is absent'],
-    isReached: [
-      'rowOf(type)?.isReached(findings.observation, operation, isDone(findings, type)) is absent',
-    ],
+    isReached: ['rowOf(type)?.isReached(findings.observation, operation, isDone(findings, type)) is absent'],
     messageOf: ["not (decision.kind === 'blocked')"],
     claimOf: ['not (home.exists)'],
     underWay: ["decision.kind !== 'operate'"],
