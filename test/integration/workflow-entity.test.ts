@@ -267,7 +267,9 @@ describe('messages', () => {
       EtcdMembersReady: 3,
     });
     await entity.handle.signal('pause', { by: 'me' });
-    const query = `WorkflowId = '${entity.id}' AND EtcdPaused = true AND EtcdPhase = 'Running'`;
+    // A run that continued as new keeps its attributes.
+    const running = `WorkflowId = '${entity.id}' AND ExecutionStatus = 'Running'`;
+    const query = `${running} AND EtcdPaused = true AND EtcdPhase = 'Running'`;
     await until(async () => (await bench.client.workflow.count(query)).count === 1);
   });
 });
