@@ -69,12 +69,6 @@ const replacedByManifest: Fault = ({ resource, kube }) => {
   return '';
 };
 
-/** Somebody else is listed as an owner of the status, too: from now on an apply takes nothing away there. */
-const statusCoOwned: Fault = ({ kube }, random) => {
-  kube.isStatusCoOwned = random.chance(0.7);
-  return String(kube.isStatusCoOwned);
-};
-
 const clockJumped: Fault = (world, random) => {
   const jumps = [0, 0, 90_000, 3_600_000, -30_000, -3_600_000];
   world.skewMs = random.pick(jumps) ?? 0;
@@ -108,7 +102,6 @@ export function mendApiserver(world: SimWorld): void {
   const { kube, dropped } = world;
   kube.thawLists();
   kube.refuses.clear();
-  kube.isStatusCoOwned = false;
   world.skewMs = 0;
   // Large databases stay large.
   world.hashesTakeMs = world.random.chance(0.3) ? 30_000 : 0;
@@ -134,7 +127,6 @@ export const faultsOfApiserver = {
   callsRefused,
   putByOldClient,
   replacedByManifest,
-  statusCoOwned,
   clockJumped,
   domainChanged,
   hashesSlow,

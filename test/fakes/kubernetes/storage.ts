@@ -1,7 +1,7 @@
 import { KubeError } from '../../../src/kube/errors.ts';
 import type { KindRef, KubeObject, ListOptions, ObjectRef, WritableObject } from '../../../src/kube/port.ts';
 import { ResourcePaths } from '../../../src/kube/resources.ts';
-import { cloneJson, type Json, type Ownership, sameJson } from './fields.ts';
+import { cloneJson, type Json, ownAfterUpdate, type Ownership, sameJson } from './fields.ts';
 import { matchesFields, matchesLabels } from './match.ts';
 
 export interface Stored {
@@ -20,6 +20,15 @@ export interface StorageOptions {
   readonly now: () => Date;
   readonly gracefulKinds: readonly string[];
   readonly collectGarbage: boolean;
+  /**
+   * For worlds of very many steps: what is stored is handed out itself, never to be changed, and neither history nor the owners of
+   * updated fields are kept.
+   */
+  readonly isShared?: boolean;
+  /** Unlike an apiserver's: so that what happens within one second has an order. */
+  readonly keepsMilliseconds?: boolean;
+  /** What an apiserver adds to an object before it is stored, e.g. the defaults of its kind. */
+  readonly complete?: (object: KubeObject, isNew: boolean) => KubeObject;
 }
 
 /** The objects, their revisions and who hears of them: the etcd and garbage collector behind the fake. */
@@ -30,7 +39,8 @@ export class FakeStorage {
   revision = 1;
   /** Watches from before this revision are answered 410. */
   compacted = 0;
-  readonly #objects = new Map<string, Stored>();
+  /** By apiVersion and kind, then by namespace and name. */
+  readonly #objects = new Map<string, Map<string, Stored>>();
   readonly #paths = new ResourcePaths();
   #uids = 0;
 
@@ -39,7 +49,13 @@ export class FakeStorage {
   }
 
   find(ref: ObjectRef): Stored | undefined {
-    return this.#objects.get(this.#paths.object(ref));
+    if (this.options.isShared !== true) this.#paths.object(ref);
+    return this.#objects.get(kindOf(ref))?.get(keyOf(ref));
+  }
+
+  /** The stored objects of a kind themselves, in the order in which they were made. */
+  ofKind(kind: KindRef): KubeObject[] {
+    return [...(this.#objects.get(kindOf(kind))?.values() ?? [])].map(({ object }) => object);
   }
 
   require(ref: ObjectRef): Stored {
@@ -54,55 +70,62 @@ export class FakeStorage {
     by: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>,
   ): KubeObject[] {
     if (kind !== undefined) this.#paths.collection(kind, by.namespace);
-    return [...this.#objects.values()]
-      .map(stored => stored.object)
-      .filter(object => (kind === undefined || isOfKind(object, kind)) && selects(object, by))
-      .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    const objects = kind === undefined ? this.#all().map(({ object }) => object) : this.ofKind(kind);
+    return objects.filter(object => selects(object, by)).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   }
 
   /** Writes an object, unless it equals the stored one; counts its generation; removes it when nothing holds it. */
-  store(object: KubeObject, owners: Ownership, before: KubeObject | undefined): KubeObject {
-    const key = this.#paths.object(refOf(object));
+  store(given: KubeObject, owners: Ownership, before: KubeObject | undefined): KubeObject {
+    const object = { ...given, metadata: { ...given.metadata } };
     if (before !== undefined && sameJson(before, object)) {
-      this.#objects.set(key, { object: before, owners });
-      return cloneJson(before);
+      this.#keep({ object: before, owners });
+      return this.copy(before);
     }
     this.revision += 1;
     object.metadata.resourceVersion = String(this.revision);
     if (before !== undefined && !sameJson(desiredPart(before), desiredPart(object))) {
       object.metadata.generation = (before.metadata.generation ?? 1) + 1;
     }
-    const stored = cloneJson(object);
-    this.#objects.set(key, { object: stored, owners });
+    const stored = this.copy(object);
+    this.#keep({ object: stored, owners });
     this.#announce({ revision: this.revision, before, after: stored });
     const { deletionTimestamp, finalizers = [] } = object.metadata;
     const held = finalizers.length > 0 || this.options.gracefulKinds.includes(object.kind);
     if (deletionTimestamp !== undefined && !held) this.remove(stored);
-    return cloneJson(object);
+    return this.copy(object);
   }
 
   remove(object: KubeObject): void {
-    this.#objects.delete(this.#paths.object(refOf(object)));
+    this.#objects.get(kindOf(object))?.delete(nameOf(object));
     this.revision += 1;
-    this.#announce({ revision: this.revision, before: cloneJson(object), after: undefined });
+    this.#announce({ revision: this.revision, before: this.copy(object), after: undefined });
     if (this.options.collectGarbage) this.#collectChildren(object);
+  }
+
+  /** What is handed out of an object. */
+  copy<T>(object: T): T {
+    return this.options.isShared === true ? object : cloneJson(object);
+  }
+
+  /** The owners of fields after an update by a manager. */
+  ownersAfter(before: KubeObject | undefined, after: KubeObject, update: Updated): Ownership {
+    if (this.options.isShared === true) return update.owners;
+    return ownAfterUpdate((before ?? {}) as Json, after as Json, update.owners, `Update ${update.manager}`);
   }
 
   newUid(): string {
     this.#uids += 1;
-    return `00000000-0000-4000-8000-${this.#uids.toString(16).padStart(12, '0')}`;
+    return `${this.#uids.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
   }
 
   timestamp(): string {
-    return this.options
-      .now()
-      .toISOString()
-      .replace(/\.\d+Z$/, 'Z');
+    const text = this.options.now().toISOString();
+    return this.options.keepsMilliseconds === true ? text : text.replace(/\.\d+Z$/, 'Z');
   }
 
   /** Starts the deletion of an object, and ends it too when neither a finalizer nor a grace period holds it. */
   beginDeletion(found: Stored, gracePeriodSeconds: number | undefined): void {
-    const object = cloneJson(found.object);
+    const object = { ...found.object, metadata: { ...found.object.metadata } };
     const graceful = this.options.gracefulKinds.includes(object.kind) && gracePeriodSeconds !== 0;
     if (!graceful && (object.metadata.finalizers ?? []).length === 0) {
       this.remove(found.object);
@@ -114,20 +137,42 @@ export class FakeStorage {
   }
 
   #collectChildren(parent: KubeObject): void {
-    const living = new Set([...this.#objects.values()].map(stored => stored.object.metadata.uid));
-    const orphans = [...this.#objects.values()].filter(({ object }) => {
-      const owners = object.metadata.ownerReferences ?? [];
-      const wasOwned = owners.some(owner => owner.uid === parent.metadata.uid);
-      return wasOwned && !owners.some(owner => living.has(owner.uid));
-    });
-    for (const orphan of orphans) this.beginDeletion(orphan, undefined);
+    const { uid } = parent.metadata;
+    const owned = this.#all().filter(({ object }) =>
+      object.metadata.ownerReferences?.some(owner => owner.uid === uid),
+    );
+    if (owned.length === 0) return;
+    const living = new Set(this.#all().map(({ object }) => object.metadata.uid));
+    for (const child of owned)
+      if (!child.object.metadata.ownerReferences?.some(owner => living.has(owner.uid)))
+        this.beginDeletion(child, undefined);
+  }
+
+  #all(): Stored[] {
+    return [...this.#objects.values()].flatMap(kind => [...kind.values()]);
+  }
+
+  #keep(stored: Stored): void {
+    const { object } = stored;
+    const kind = this.#objects.get(kindOf(object)) ?? new Map<string, Stored>();
+    this.#objects.set(kindOf(object), kind);
+    kind.set(nameOf(object), stored);
   }
 
   #announce(change: Change): void {
+    if (this.options.isShared === true) return;
     this.changes.push(change);
     for (const listener of this.listeners) listener(change);
   }
 }
+
+interface Updated {
+  readonly owners: Ownership;
+  readonly manager: string;
+}
+
+const kindOf = ({ apiVersion, kind }: KindRef): string => `${apiVersion}/${kind}`;
+const keyOf = ({ namespace = '', name }: ObjectRef): string => `${namespace}/${name}`;
 
 /** The error that an apiserver with this status and reason would lead to; for FakeKube.intercept. */
 export function fault(code: number, reason: string, message = ''): KubeError {

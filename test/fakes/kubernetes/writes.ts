@@ -7,7 +7,7 @@ import type {
   WritableObject,
   WriteOptions,
 } from '../../../src/kube/port.ts';
-import { applyConfig, cloneJson, type Json, ownAfterUpdate } from './fields.ts';
+import { applyConfig, cloneJson, type Json } from './fields.ts';
 import { jsonPatch, mergePatch } from './match.ts';
 import { type FakeStorage, fault, nameOf, refOf } from './storage.ts';
 
@@ -37,16 +37,17 @@ export function createObject(
   given: WritableObject,
   options: WriteOptions,
 ): KubeObject {
-  const object = cloneJson(given) as unknown as KubeObject;
+  const object = completed(storage, cloneJson(given) as unknown as KubeObject, true);
   if (object.metadata.resourceVersion !== undefined) throw fault(400, 'BadRequest', 'resourceVersion is set');
   const uid = storage.newUid();
-  object.metadata.name ??= `${object.metadata.generateName ?? ''}${uid.slice(-5)}`;
+  object.metadata.name ??= `${object.metadata.generateName ?? ''}${uid.slice(3, 8)}`;
   if (storage.find(refOf(object)) !== undefined) throw fault(409, 'AlreadyExists', nameOf(object));
   if (hasStatus(object)) delete object['status'];
   delete object.metadata.deletionTimestamp;
   Object.assign(object.metadata, { uid, creationTimestamp: storage.timestamp(), generation: 1 });
   if (options.dryRun === true) return object;
-  return storage.store(object, ownAfterUpdate({}, object as Json, new Map(), `Update ${manager}`), undefined);
+  const owners = storage.ownersAfter(undefined, object, { owners: new Map(), manager });
+  return storage.store(object, owners, undefined);
 }
 
 /** PATCH application/apply-patch+yaml. */
@@ -65,7 +66,8 @@ export function applyObject(
     throw fault(409, 'Conflict', `Apply failed with conflicts: ${applied.conflicts.join(', ')}`);
   }
   const object = applied.object as KubeObject;
-  return options.dryRun === true ? object : storage.store(object, applied.owners, found.object);
+  if (options.dryRun === true) return object;
+  return storage.store(completed(storage, object, false), applied.owners, found.object);
 }
 
 /** The fields that an apply can touch: status alone, or everything else. */
@@ -84,7 +86,7 @@ function appliedPart(given: WritableObject, subresource: 'status' | undefined): 
     metadata: { name, namespace, uid, resourceVersion },
     status: config['status'],
   };
-  return JSON.parse(JSON.stringify(part)) as KubeObject;
+  return fromWire(part) as KubeObject;
 }
 
 function applyNew({ storage, manager }: Writer, config: KubeObject, options: ApplyOptions): KubeObject {
@@ -101,7 +103,7 @@ function applyNew({ storage, manager }: Writer, config: KubeObject, options: App
     ...born,
   };
   const made: KubeObject = { ...object, apiVersion: config.apiVersion, kind: config.kind, metadata };
-  return options.dryRun === true ? made : storage.store(made, owners, undefined);
+  return options.dryRun === true ? made : storage.store(completed(storage, made, true), owners, undefined);
 }
 
 /** PATCH with a merge or JSON patch. */
@@ -111,7 +113,7 @@ export function patchObject(
   patch: { value: unknown; options: PatchOptions },
 ): KubeObject {
   const { value, options } = patch;
-  const current = cloneJson(writer.storage.require(ref).object);
+  const current = writer.storage.copy(writer.storage.require(ref).object);
   if (options.type === 'merge')
     return updateObject(writer, mergePatch(current, value) as KubeObject, options);
   try {
@@ -132,19 +134,30 @@ export function updateObject(
   const found = storage.require(refOf(wanted));
   const current = found.object;
   checkPreconditions(current, wanted.metadata);
-  const object = cloneJson(options.subresource === 'status' ? current : wanted);
-  const statusFrom = options.subresource === 'status' || !hasStatus(current) ? wanted : current;
-  object['status'] = cloneJson(statusFrom['status']);
+  const isStatus = options.subresource === 'status';
+  const copied = storage.copy(isStatus ? current : wanted);
+  const object: KubeObject = { ...copied, metadata: { ...copied.metadata } };
+  object['status'] = storage.copy((isStatus || !hasStatus(current) ? wanted : current)['status']);
   if (object['status'] === undefined) delete object['status'];
   const { uid, creationTimestamp, deletionTimestamp, generation, resourceVersion } = current.metadata;
   // Through JSON, so that absent fields stay absent.
   Object.assign(
     object.metadata,
-    JSON.parse(JSON.stringify({ uid, creationTimestamp, deletionTimestamp, generation, resourceVersion })),
+    fromWire({ uid, creationTimestamp, deletionTimestamp, generation, resourceVersion }),
   );
   if (options.dryRun === true) return object;
-  const owner = `Update ${manager}${options.subresource === undefined ? '' : `/${options.subresource}`}`;
-  return storage.store(object, ownAfterUpdate(current as Json, object as Json, found.owners, owner), current);
+  const writer = `${manager}${options.subresource === undefined ? '' : `/${options.subresource}`}`;
+  const owners = storage.ownersAfter(current, object, { owners: found.owners, manager: writer });
+  return storage.store(isStatus ? object : completed(storage, object, false), owners, current);
+}
+
+/** As it comes out of the wire: absent fields are absent. */
+export function fromWire(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+function completed({ options }: FakeStorage, object: KubeObject, isNew: boolean): KubeObject {
+  return options.complete === undefined ? object : options.complete(object, isNew);
 }
 
 /** The uid and resourceVersion that a write names must be the stored ones. */
