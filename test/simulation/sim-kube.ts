@@ -86,11 +86,14 @@ export class SimKube {
     return ref === undefined ? [] : this.#storage.ofKind(ref);
   }
 
-  /** Makes an object as others do, with the status that it is given. */
+  /** Makes an object as others do, with the status that it is given: of what they copied, with what an apiserver sets left out. */
   create(given: WritableObject): KubeObject {
-    const status = fromWire((given as { status?: unknown }).status);
-    const made = createObject(this.#others, fromWire(given) as WritableObject, {});
-    return status === undefined ? made : this.change(made, { status });
+    const object = fromWire(given) as KubeObject;
+    const { resourceVersion: _, ...metadata } = object.metadata;
+    const { namespace } = KINDS.get(object.kind) ?? {};
+    const placed = { ...object, metadata: { ...metadata, ...(namespace !== undefined && { namespace }) } };
+    const made = createObject(this.#others, placed, {});
+    return object['status'] === undefined ? made : this.change(made, { status: object['status'] });
   }
 
   /** Merges a patch (RFC 7386) into an object. */
