@@ -130,6 +130,18 @@ it('a status that is lost after a restore is rebuilt without the members before'
   expect(world.cluster.status.settings).toMatchObject({ size: 3 });
 });
 
+it('a status that is lost while no member has a pod, beside an absent version: the cluster keeps the version of its data', async () => {
+  const world = await RestoreWorld.withCluster({ spec: { version: '3.6.15' } });
+  world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
+  world.kube.mutate(world.resource, object => void delete (object['spec'] as { version?: string }).version);
+  await world.settleUntil('unpackBackup');
+  expect(world.names('Pod')).toEqual([]);
+  world.kube.mutate(world.resource, object => void (object['status'] = {}));
+  await world.settle();
+  expect(world.restore.phase).toBe('Succeeded');
+  expect(world.cluster.status).toMatchObject({ currentVersion: '3.6.15', settings: { version: '3.6.15' } });
+});
+
 describe('of a cluster whose status was lost after a restore, the claims that were put aside', () => {
   const template = (storage: string, labels: Record<string, string>) => ({
     storage: {

@@ -132,23 +132,36 @@ function withoutSettings({ status = {} }: EtcdCluster): boolean {
   return status.settings === undefined;
 }
 
-/** The specification that the newest pod was made from, with the version and the number of members that there are; undefined without one. */
+/**
+ * The specification that the newest pod was made from, with the version and the number of members that there are. While no pod tells,
+ * as between the steps of a restore, the version of the data on the claims is known, those included that the restore put aside.
+ */
 function specificationOf(owned: Owned): EtcdClusterSpec | undefined {
   const { pods, claims } = ofNewestIncarnation(owned);
   const notes = pods.filter(({ owned, madeFrom }) => owned && madeFrom !== undefined);
   const newest = notes.toSorted((a, b) => b.createdAt - a.createdAt)[0];
   const spec = specificationNoted(newest?.madeFrom);
-  if (spec === undefined) return undefined;
+  if (spec === undefined) {
+    const ofData = newestOf(owned.claims);
+    return ofData === undefined ? undefined : { version: ofData };
+  }
   const members = [
     ...pods.filter(({ owned, deleting }) => owned && !deleting),
     ...claims.filter(({ owned, deleting, keptUntil }) => owned && !deleting && keptUntil === undefined),
   ];
-  const versions = pods.flatMap(({ owned, version = '' }) => (owned && minorOf(version) ? [version] : []));
-  const version = versions.toSorted(compareVersions).at(-1);
+  const version = newestOf(pods);
   const size = new Set(members.map(({ name }) => name)).size;
   // Members know each other by their URLs, and a domain that was written once and taken back may be noted.
   const { ClusterDomain: _, ...pod } = spec.pod ?? {};
   return { ...spec, pod, size, ...(version !== undefined && { version }) };
+}
+
+/** The newest release that those of ours are marked with. */
+function newestOf(
+  marked: readonly { readonly owned: boolean; readonly version?: string | undefined }[],
+): string | undefined {
+  const versions = marked.flatMap(({ owned, version = '' }) => (owned && minorOf(version) ? [version] : []));
+  return versions.toSorted(compareVersions).at(-1);
 }
 
 /** Without those that a restore put aside: nothing but their token tells them apart once the status is lost. */
