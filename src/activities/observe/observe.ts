@@ -127,9 +127,9 @@ async function withKeys(deps: Ports, { cluster, observation, address }: Looked):
   return { cluster, observation: { ...observation, seedKeys } };
 }
 
-/** Nothing is recorded of what its fields were: a new cluster, one of another release, or one whose status was lost. */
+/** Nothing is recorded of what its fields were: a new cluster, one of another release, or one whose status was lost and not recorded again yet. */
 function withoutSettings({ status = {} }: EtcdCluster): boolean {
-  return status.settings === undefined;
+  return status.settings === undefined || status.incarnation === undefined;
 }
 
 /**
