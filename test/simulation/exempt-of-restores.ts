@@ -242,7 +242,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     abandoning: ['not (isUnder)'],
     restoreTransitions: ['not (after.phase)'],
     witnessesOf: ['!isTotalLoss(observation)'],
-    staleAlarms: ['!membership.known', 'id === undefined'],
+    staleAlarms: ['!membership.known', 'id === undefined', 'not (probe.answered)'],
     undo: ["not (decision.kind === 'operate')"],
     resultOf: ['not (probe.answered && probe.read.ok)'],
   }),
