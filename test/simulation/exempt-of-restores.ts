@@ -221,6 +221,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     planRestoreResource: ['again'],
   }),
   ...exempt(RACE, {
+    staleAlarms: ['not (probe.answered)'],
     handingOver: ['target === undefined'],
     targetIsUsable: [
       'clusterTemplate?.storage?.emptyDir !== undefined',
@@ -242,7 +243,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     abandoning: ['not (isUnder)'],
     restoreTransitions: ['not (after.phase)'],
     witnessesOf: ['!isTotalLoss(observation)'],
-    staleAlarms: ['!membership.known', 'id === undefined', 'not (probe.answered)'],
+    staleAlarms: ['!membership.known', 'id === undefined'],
     undo: ["not (decision.kind === 'operate')"],
     resultOf: ['not (probe.answered && probe.read.ok)'],
   }),
