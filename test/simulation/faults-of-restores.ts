@@ -116,7 +116,7 @@ export function obeyAboutRestores(world: SimWorld): void {
     else if (wordOf(found).includes('spec.hibernated')) world.edit({ hibernated: false });
     else if (
       failures > MOST_FAILURES ||
-      /abort the restore|does not contain the expected backup|there is no s3:/.test(
+      /abort the restore|does not contain the expected backup|s3:\S+ does not exist/.test(
         world.decision.message ?? '',
       )
     )
