@@ -210,7 +210,9 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     goalOf: ["decision.kind !== 'operate'"],
     abortOf: ["decision.kind === 'blocked' && decision.reason === 'Aborted'", 'isUnasked'],
     heldUpBy: ['membership.known'],
-    isHeldUp: ["type === 'upgradeCluster'"],
+    'outcome/isHeldUp': ['isUnfinished !== undefined'],
+    upgradeCluster: ["({ goal }) => goal.kind === 'go'"],
+    takenBack: ['!membership.known'],
   }),
   ...exempt(
     'another version than those of the upgrade, seen right before a member is touched: test/planner/operations/rollout/rollout.test.ts',

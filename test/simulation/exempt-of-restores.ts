@@ -125,15 +125,6 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     'verification/isSame': 'all',
     'verification/said': 'all',
   }),
-  ...exempt('a status from which somebody took the members: test/planner/checks/false-evidence.test.ts', {
-    isAnybodyForgotten: [
-      'not ((members?.details ?? []).length > 0)',
-      'claims.some(…)',
-      'owned',
-      'owned && token === incarnation?.token',
-      'owned && token === incarnation?.token && keptUntil === undefined',
-    ],
-  }),
   ...exempt('two restores at once in the other order: test/activities/restore-life.test.ts', {
     nobodyGoesOn: ['strays.length === 0'],
     otherFirst: ['first === undefined || first.uid === restore.uid || restore.source === undefined'],

@@ -32,15 +32,20 @@ function graceOfLossMs(observation: Observation): number | undefined {
   return Math.max(graceMs, ...views.map(view => mountLeftMs(observation, view)));
 }
 
-/** Whether the status tells of nobody who was observed, and claims are there of others than those with which it began. */
+/**
+ * Whether claims of this incarnation are there of others than the members that are known: of a status that tells of none, or not of all.
+ * The claim of a member that the operator removed says so, or is kept for a while.
+ */
 function isAnybodyForgotten(observation: Observation): boolean {
   const { cluster, claims } = observation;
-  const { members, incarnation } = cluster.status;
-  if ((members?.details ?? []).length > 0) return false;
   const known = memberNames(observation);
   return claims.some(
-    ({ owned, token, name, keptUntil }) =>
-      owned && token === incarnation?.token && keptUntil === undefined && !known.includes(name),
+    ({ owned, token, name, uid, keptUntil, removal }) =>
+      owned &&
+      token === cluster.status.incarnation?.token &&
+      keptUntil === undefined &&
+      removal !== uid &&
+      !known.includes(name),
   );
 }
 

@@ -80,7 +80,8 @@ function undoneOf({ observation }: Findings, { type, goal }: OperationStatus): s
 /** It is planned and waits, or has no step of its own while something is away. */
 function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus): boolean {
   if (decision.kind !== 'blocked') return false;
-  return decision.plan.length > 0 || rowOf(type)?.isUnfinished?.(observation) === true;
+  const { isUnfinished } = rowOf(type) ?? {};
+  return decision.plan.length > 0 || (isUnfinished !== undefined && isUnfinished(observation));
 }
 
 /** What somebody asked for, when it is its turn and such an operation carries it out. */

@@ -116,6 +116,21 @@ describe('a total loss', () => {
     expect(isTotalLoss(aRunningCluster({ ...gone, claims: kept }))).toBe(true);
     expect(isTotalLoss(aRunningCluster({ ...gone, claims: [] }))).toBe(true);
   });
+
+  it('is not proved while the claim of a member is there that the status does not list', () => {
+    const details = [{ name: 'example-1', id: 'a1', role: 'Follower' as const, health: 'Healthy' as const }];
+    const status = { ...aRunningStatus(2), members: { ready: [], unready: ['example-1'], details } };
+    const cluster = aCluster({ spec: { size: 2 }, status });
+    const seen = (claims: readonly ClaimFacts[]) =>
+      isTotalLoss(
+        aRunningCluster({ cluster, probes: {}, membership: UNKNOWN_MEMBERSHIP, pods: [], claims }, 2),
+      );
+    const claim = aClaim({ name: 'example-0' });
+    expect(seen([claim])).toBe(false);
+    // That of a member that the operator has removed is no longer a member's.
+    expect(seen([{ ...claim, removal: claim.uid }])).toBe(true);
+    expect(seen([])).toBe(true);
+  });
 });
 
 describe('a claim that has lost its volume', () => {
