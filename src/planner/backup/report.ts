@@ -13,7 +13,7 @@ import { attribution } from '../model/attribution.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import { isAhead } from './ahead.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
-import { conditionEvent } from '../report/events.ts';
+import { conditionEvent } from '../../api/conditions/event.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 

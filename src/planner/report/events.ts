@@ -1,4 +1,4 @@
-import type { ConditionReason } from '../../api/conditions/catalogue.ts';
+import { conditionEvent } from '../../api/conditions/event.ts';
 import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 
@@ -18,23 +18,6 @@ const TOLD = [
   'PodsOutdated',
   'RestorePending',
 ];
-/** Of these the False (of the others the True) is a fault. */
-const GOOD_WHEN_TRUE = [
-  'Available',
-  'Healthy',
-  // Told only when it is blocked.
-  'Progressing',
-  'VersionSupported',
-  'SpecValid',
-  'ScheduleValid',
-  'TLSSupported',
-  'TLSReady',
-  'Durable',
-  'StorageResized',
-  // Waiting is as asked, being refused is not.
-  'RestorePending',
-];
-
 /** What changed between two statuses that people should hear of, once each. */
 export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {
   const conditions = (after.conditions ?? []).filter(condition => isNews(condition, before.conditions));
@@ -56,17 +39,6 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
 
 function isBlocked(condition: Condition): boolean {
   return condition.reason === 'Blocked' || condition.reason === 'AwaitingApproval';
-}
-
-/** The event that says that a condition has changed. */
-export function conditionEvent(condition: Condition): ResourceEvent {
-  const good = GOOD_WHEN_TRUE.includes(condition.type) ? 'True' : 'False';
-  const asAsked = condition.type === 'Paused' || condition.reason === 'Hibernated';
-  const type = condition.status === good || asAsked ? 'Normal' : 'Warning';
-  const isBack = condition.type === 'Available' && type === 'Normal';
-  // A status holds conditions of the catalogue only.
-  const reason = isBack ? 'Available' : (condition.reason as ConditionReason);
-  return { type, reason, message: condition.message };
 }
 
 function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {
