@@ -22,7 +22,9 @@ describe('approve', () => {
       approve: CONSENT,
     });
     const release = script.hold('restartMember');
-    expect(await entity.update('approve', APPROVAL)).toMatch(/^repairCluster of 8e9e05c5 is approved of/);
+    expect(await entity.update('approve', APPROVAL)).toMatch(
+      /^repairCluster of 8e9e05c5 is approved; the approval is valid for one use/,
+    );
     await until(() => script.started.length === 1);
     expect((await entity.status()).approvals).toMatchObject([{ by: 'ana', reason: 'the disk was swapped' }]);
     release();
