@@ -106,7 +106,7 @@ describe('refused', () => {
       ask(['update', 'execute'], 'approve', { operation: 'replaceMember', ids: ['8e9e05c5'] }),
     ];
     const [member, approval] = await Promise.allSettled(refusals);
-    expect(String((member as PromiseRejectedResult).reason)).toContain('nobody is no member');
+    expect(String((member as PromiseRejectedResult).reason)).toContain('nobody is not a member');
     expect(String((approval as PromiseRejectedResult).reason)).toContain('nothing waits for this approval');
   });
 });
