@@ -103,12 +103,20 @@ export class Invariants implements EtcdAudit {
 
   /** One minor at a time, and no release that takes what an older one left behind for the truth. */
   #meets({ name, version, disk }: Process): void {
-    const agreed = agreedOn(disk);
+    const agreed = this.#agreedBy(disk);
     const [, above = '0'] = agreed.split('.');
     if (agreed !== '' && isBefore(`3.${Number(above) + 1}`, minor(version)))
       throw new Breach(`${name} is started with ${version} in a cluster of ${agreed}`);
     if (disk.stain !== undefined && !isBefore(minor(version), '3.6'))
       throw new Breach(`${name} is started with ${version} on what an old 3.5 left behind: ${disk.stain}`);
+  }
+
+  /** What the cluster has agreed on. A learner that catches up has come to a version of the past: the others know (seed 70044). */
+  #agreedBy(disk: Process['disk']): string {
+    const rows = this.truth.members()?.rows ?? [];
+    if (rows.find(({ id }) => id === disk.memberId)?.isLearner !== true) return agreedOn(disk);
+    const disks = rows.flatMap(({ id }) => this.truth.diskOfMember(id) ?? []);
+    return disks.map(agreedOn).reduce((newest, each) => (isBefore(newest, each) ? each : newest), '');
   }
 
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {
