@@ -1,7 +1,7 @@
 # `make demo`, `make test` and `make drill` do everything. They install what the machine lacks first.
 NODE := local/node
 .DEFAULT_GOAL := help
-.PHONY: help demo test drill dev check bench toolchain down clean
+.PHONY: help demo test drill dev check bench site toolchain down clean
 
 help: ## What there is to do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -24,6 +24,9 @@ check: node_modules/.package-lock.json ## Format, lint, types, generated files, 
 bench: toolchain ## Measures, as ratios against a floor of the same run
 	@$(NODE) scripts/bench.ts
 
+site: node_modules/.package-lock.json ## The documentation as a site with a search, into docs/site/dist
+	@$(NODE) scripts/build-site.ts
+
 toolchain: node_modules/.package-lock.json ## Builds or fetches every tool of the local stack into the cache
 	@$(NODE) local/toolchain/main.ts
 
@@ -31,7 +34,7 @@ down: node_modules/.package-lock.json ## Ends the demo's stack and forgets its d
 	@local/local down --wipe
 
 clean: ## Removes what was built into the checkout (the cache folder stays)
-	rm -rf dist node_modules
+	rm -rf dist node_modules docs/site/dist docs/site/node_modules docs/site/pages
 
 node_modules/.package-lock.json: package-lock.json package.json
 	PATH="$$(dirname "$$($(NODE) -p process.execPath)"):$$PATH" npm ci --ignore-scripts --no-audit --no-fund

@@ -3,8 +3,11 @@
  * judges nothing: times depend on the machine, ratios hardly do.
  * Usage: scripts/bench.ts [replay] [fleet] [backup] [creation] [reaction] [idle], all of them when none is named. The last
  * three work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
+ * The fleet takes `--clusters N`, `--phases a,b` (./bench/fleet/phases.ts), `--rate R` (creations a second), `--replicas N` and
+ * `--profiles FOLDER` (where replicas leave profiles of their CPU time; not those that are killed).
  */
 import { awaitCondition, createNamespace, manifest, removeNamespace, startWorld } from '../test/stack/e2e.ts';
+import { benchArguments } from './bench/arguments.ts';
 import { measureBackup } from './bench/backup.ts';
 import { measureCreation } from './bench/creation.ts';
 import { measureFleet } from './bench/fleet.ts';
@@ -18,12 +21,7 @@ const IDLE = 'idle';
 const ON_STACK = ['creation', 'reaction', 'idle'];
 const ALL = ['replay', 'fleet', 'backup', ...ON_STACK];
 
-const named = process.argv.slice(2);
-const unknown = named.filter(name => !ALL.includes(name));
-if (unknown.length > 0) {
-  console.error(`nothing is called ${unknown.join(', ')}: name any of ${ALL.join(', ')}, or none for all`);
-  process.exit(2);
-}
+const { names: named, fleet } = benchArguments(process.argv.slice(2), ALL);
 const measures = (name: string) => named.length === 0 || named.includes(name);
 
 const begun = performance.now();
@@ -33,15 +31,16 @@ if (measures('replay')) {
   rows.push(...(await measureReplay()));
 }
 if (measures('fleet')) {
-  console.log('one hundred clusters at rest, and a killed operator ...');
-  rows.push(...(await measureFleet()));
+  console.log('a fleet on simulated nodes ...');
+  if (!(await measureFleet(fleet))) process.exitCode = 1;
 }
 if (measures('backup')) {
   console.log('backups of 256 MiB and 1 GiB, in turns with etcdctl ...');
   for (const mebibytes of [256, 1024]) rows.push(...(await measureBackup(mebibytes)));
 }
 if (ON_STACK.some(measures)) await measureOnStack();
-console.log(`\n${table(rows)}\n\n${((performance.now() - begun) / 1000).toFixed(0)} s in all`);
+if (rows.length > 0) console.log(`\n${table(rows)}`);
+console.log(`\n${((performance.now() - begun) / 1000).toFixed(0)} s in all`);
 
 async function measureOnStack(): Promise<void> {
   const world = await startWorld('bench');

@@ -75,6 +75,8 @@ export async function bundleOperator(folder: string): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries(files.map(file => [parse(file).name, join(root, file)])),
     platform: 'node',
+    // Names in what is written are relative to it.
+    cwd: root,
     external: [...SELDOM_NEEDED, /^node:/],
     plugins: [filesOfPackages, withoutWorkflowBundler, withoutDescriptors],
     // A warning is of something that would fail when it runs.

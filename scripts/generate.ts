@@ -5,12 +5,35 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { generateAlerts } from './generate-alerts.ts';
+import { generateChart } from './generate-chart.ts';
 import { generateCrds } from './generate-crds.ts';
+import { generateDashboards } from './generate-dashboards.ts';
+import { generateOlm } from './generate-olm.ts';
 import { generateReference } from './generate-reference.ts';
 import { root } from './run.ts';
+import { generateVersions } from './version.ts';
 
-/** Each gives its files by path from the root; a folder that one writes into holds nothing else. */
-const generators: readonly (() => ReadonlyMap<string, string>)[] = [generateCrds, generateReference];
+/** Each gives its files by path from the root; a folder that one writes into holds nothing else, unless it is shared. */
+const generators: readonly (() => ReadonlyMap<string, string>)[] = [
+  generateCrds,
+  generateReference,
+  generateChart,
+  generateVersions,
+  generateAlerts,
+  generateDashboards,
+  generateOlm,
+];
+
+/** Folders that hold also what is written by hand. */
+const shared: readonly string[] = [
+  '.',
+  'bundle',
+  'charts/etcd-operator',
+  'deploy/monitoring',
+  'deploy/operator',
+  'docs/operations',
+];
 
 /** How the files on disk differ from the generated ones, one line each. */
 export function drift(generated: ReadonlyMap<string, string>, folder: string): string[] {
@@ -24,7 +47,7 @@ export function drift(generated: ReadonlyMap<string, string>, folder: string): s
 
 function leftOver(generated: ReadonlyMap<string, string>, folder: string): string[] {
   return [...new Set([...generated.keys()].map(dirname))]
-    .filter(path => existsSync(join(folder, path)))
+    .filter(path => !shared.includes(path) && existsSync(join(folder, path)))
     .flatMap(path => readdirSync(join(folder, path)).map(name => `${path}/${name}`))
     .filter(path => !generated.has(path));
 }

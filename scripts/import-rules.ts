@@ -1,11 +1,10 @@
 /**
- * Which folder of src/ may import what: the layers of the design as one table, read as an allow-list.
+ * Which folder may import what: the layers of the design as one table, read as an allow-list.
  * oxlint's no-restricted-imports matches the text of a specifier; these rows need the file it resolves to,
  * the difference between a type and a value, and what is reached through other files. Hence this check.
  */
-import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, posix, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { type Edges, findPath, importsOf, matches, readSources, resolve } from './imports.ts';
+import { root } from './run.ts';
 
 /** `values` may be imported; `types` only with `import type`. Own folder: always. See `matches` for patterns. */
 interface FolderRule {
@@ -20,6 +19,8 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
   api: { values: [] },
   planner: {
     values: ['src/api/**', 'src/objects/**'],
+    // Erased: what a member says of itself.
+    types: ['src/etcd/answers.ts'],
     neverReach: ['zod', 'node:**'],
   },
   objects: {
@@ -72,7 +73,21 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
     ],
     types: ['src/kube/**', 'src/watcher/**', 'src/activities/**'],
   },
-  main: { values: ['**'] },
+  // The program `kubectl etcd`, which knows the API server alone, and plans with the operator's own eyes. Nothing imports it.
+  plugin: {
+    values: [
+      'node:**',
+      'yaml',
+      'src/api/**',
+      'src/kube/**',
+      'src/planner/**',
+      'src/activities/observe/observe.ts',
+      'src/etcd/port.ts',
+      'src/telemetry/scrub.ts',
+    ],
+    neverReach: ['@temporalio/**', 'etcd3', '@grpc/grpc-js'],
+  },
+  main: { values: ['**'], neverReach: ['src/plugin/**'] },
 };
 
 /** Rows about single files, added to those of their folder: zod stays in the schemas. */
@@ -91,14 +106,39 @@ const judges: readonly string[] = [
 ];
 const judged: readonly string[] = ['src/planner/**', 'src/activities/**', 'src/workflows/**'];
 
+/**
+ * What files outside of src/ may import of this repository, by the first row that names them; packages and builtins are free, and tests
+ * may import everything. What builds, checks and generates needs no test: only what measures, simulates and records runs worlds of tests.
+ */
+const toolRules: readonly { readonly files: readonly string[]; readonly values: readonly string[] }[] = [
+  { files: ['local/**'], values: ['local/**'] },
+  {
+    files: [
+      'scripts/bench.ts',
+      'scripts/bench/**',
+      'scripts/record-histories.ts',
+      'scripts/histories/**',
+      'scripts/simulate.ts',
+    ],
+    values: [
+      'src/**',
+      'scripts/**',
+      'local/**',
+      'test/fakes/**',
+      'test/simulation/**',
+      'test/stack/**',
+      'test/worlds/**',
+    ],
+  },
+  { files: ['scripts/release/**'], values: ['scripts/**', 'local/images/tar.ts'] },
+  { files: ['scripts/**'], values: ['src/**', 'scripts/**', 'local/images/base.ts'] },
+];
+
+/** What is of this repository, and not of src/: the operator is built without it. */
+const outside: readonly string[] = ['local/**', 'scripts/**', 'test/**'];
+
 /** Folders that may not import a schema by value although the rest of src/api is open to them. */
 const schemaFreeFolders = new Set(['planner', 'objects', 'workflows', 'etcd', 'kube', 'store']);
-
-export interface Import {
-  readonly specifier: string;
-  readonly typeOnly: boolean;
-  readonly line: number;
-}
 
 export interface Violation {
   readonly file: string;
@@ -106,61 +146,16 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Formatted code: a statement begins its line. A clause holds nothing but names, braces, commas and stars. */
-const statement =
-  /^[ \t]*(?:import\s*(?:(?<names>[\w\s{},*$]+?)\s*\bfrom\s*)?|export\s+(?<exported>(?:type\s+)?(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?))\s*from\s*)['"](?<specifier>[^'"\n]+)['"]/gm;
-const call = /\b(?:import|require)\s*\(\s*['"`](?<specifier>[^'"`\n]+)['"`]/g;
-
-/** Every import and re-export of a formatted TypeScript source, with its line from 1. */
-export function importsOf(source: string): Import[] {
-  const found: Import[] = [];
-  const add = (index: number, specifier: string, typeOnly: boolean): void => {
-    found.push({ specifier, typeOnly, line: source.slice(0, index).split('\n').length });
-  };
-  for (const match of source.matchAll(statement)) {
-    const clause = match.groups?.['names'] ?? match.groups?.['exported'] ?? '';
-    add(match.index, match.groups?.['specifier'] ?? '', isTypeOnly(clause));
-  }
-  for (const match of source.matchAll(call)) add(match.index, match.groups?.['specifier'] ?? '', false);
-  return found;
-}
-
-/** With verbatimModuleSyntax only `import type` is erased: `import { type X }` still loads the module. */
-function isTypeOnly(clause: string): boolean {
-  return /^\s*type\b(?!\s*,|\s+from\b)/.test(clause);
-}
-
-function patternToRegExp(pattern: string): RegExp {
-  const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`);
-  const body = escaped.replace(/\*\*\/|\*\*|\*/g, star =>
-    star === '**/' ? '(?:.*/)?' : star === '**' ? '.*' : '[^/]*',
-  );
-  return new RegExp(`^${body}$`);
-}
-
-/** A package pattern also covers its subpaths (`pino` allows `pino/file`); a path pattern is exact. */
-function matches(target: string, patterns: readonly string[]): boolean {
-  return patterns.some(
-    pattern =>
-      patternToRegExp(pattern).test(target) || (!pattern.includes('*') && target.startsWith(`${pattern}/`)),
-  );
-}
-
-/** `src/...` for a relative specifier, else the specifier itself. */
-function resolve(file: string, specifier: string): string {
-  return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier;
-}
-
 const folderOf = (file: string): string => file.split('/')[1] ?? '';
 
 function isAllowed(file: string, target: string, typeOnly: boolean): boolean {
   const folder = folderOf(file);
   const rule = importRules[folder];
-  if (rule === undefined) return false;
+  if (rule === undefined || matches(target, outside)) return false;
   if (target.startsWith(`src/${folder}/`)) return true;
   if (typeOnly && matches(target, rule.types ?? [])) return true;
   if (!typeOnly && schemaFreeFolders.has(folder) && target.endsWith('.schema.ts')) return false;
-  const extra = fileRules.filter(row => patternToRegExp(row.file).test(file)).flatMap(row => row.values);
+  const extra = fileRules.filter(row => matches(file, [row.file])).flatMap(row => row.values);
   return matches(target, [...rule.values, ...extra]);
 }
 
@@ -187,6 +182,19 @@ export function checkImports(sources: ReadonlyMap<string, string>): Violation[] 
   return [...violations, ...checkReach(valueImports)];
 }
 
+/** Imports of scripts and of the local stack that their rows do not allow. `sources`: of scripts/ and local/, by path. */
+export function checkTools(sources: ReadonlyMap<string, string>): Violation[] {
+  return [...sources].flatMap(([file, source]) => {
+    const rule = toolRules.find(({ files }) => matches(file, files));
+    return importsOf(source).flatMap(({ specifier, line }) => {
+      const target = resolve(file, specifier);
+      const isOurs = specifier.startsWith('.');
+      if (!isOurs || matches(target, rule?.values ?? [])) return [];
+      return [{ file, line, message: `import of ${target} is not allowed in ${file}` }];
+    });
+  });
+}
+
 /** Judges that reach what they judge. `sources`: of src/ and test/, by path. */
 export function checkJudges(sources: ReadonlyMap<string, string>): Violation[] {
   const edges = new Map(
@@ -207,8 +215,6 @@ export function checkJudges(sources: ReadonlyMap<string, string>): Violation[] {
     });
 }
 
-type Edges = ReadonlyMap<string, readonly { readonly target: string; readonly line: number }[]>;
-
 /** Indirect imports: a pure file may import another that drags in what it may not have itself. */
 function checkReach(edges: Edges): Violation[] {
   const violations: Violation[] = [];
@@ -228,35 +234,11 @@ function checkReach(edges: Edges): Violation[] {
   return violations;
 }
 
-/** The first chain of value imports from `start` to something forbidden; a direct hit is the other check's. */
-function findPath(edges: Edges, start: string, never: readonly string[]): string[] | undefined {
-  const seen = new Set([start]);
-  const open: string[][] = [[start]];
-  for (let path = open.shift(); path !== undefined; path = open.shift()) {
-    for (const { target } of edges.get(path.at(-1) ?? '') ?? []) {
-      if (matches(target, never)) return [...path, target];
-      if (seen.has(target)) continue;
-      seen.add(target);
-      open.push([...path, target]);
-    }
-  }
-  return undefined;
-}
-
-/** Reads a folder of a checkout. */
-export function readSources(root: string, folder = 'src'): Map<string, string> {
-  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
-    .map(entry => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .sort();
-  return new Map(files.map(file => [file, readFileSync(join(root, file), 'utf8')]));
-}
-
 if (import.meta.main) {
-  const root = dirname(dirname(fileURLToPath(import.meta.url)));
   const sources = readSources(root);
   const violations = [
     ...checkImports(sources),
+    ...checkTools(new Map([...readSources(root, 'scripts'), ...readSources(root, 'local')])),
     ...checkJudges(new Map([...sources, ...readSources(root, 'test')])),
   ];
   for (const { file, line, message } of violations) console.error(`${file}:${line}: ${message}`);

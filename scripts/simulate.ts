@@ -3,15 +3,16 @@
  *
  *   --steps N --seed S   worlds from S on until N steps (ticks) were made; the first breach ends it with 1, its faults are made
  *                        as few as it takes, and its story is told
+ *   --watched            in every world, and not in a quarter of them, workflows are told only what the watcher tells them
  *   --keep               goes on after a breach
  *   --only 3,7           one world in which only these faults happen
  *   --story              the story of every world
  *   --branches           what of the planner was never reached
- *   --gate               also plays every scene, and fails when a branch of the planner was never reached and is not
+ *   --gate               also plays every scenario, and fails when a branch of the planner was never reached and is not
  *                        exempt (test/simulation/gate.ts)
  *   --observations N     as many observations that nobody has met, built field by field: what the planner would do must be allowed by
  *                        the oracle (test/simulation/oracle.ts); with --seed, --keep, and --path of a failure to begin with it
- *   --mutations          plays each scene, then takes away one guard after the other: its scene must break
+ *   --mutations          plays each scenario, then takes away one guard after the other: its scenario must break
  */
 import { parseArgs } from 'node:util';
 import { Branches } from '../test/simulation/branches.ts';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     story: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    watched: { type: 'boolean' },
     branches: { type: 'boolean', default: false },
     gate: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false },
@@ -37,19 +39,19 @@ if (values.mutations) await checkMutations(Number(values.seed));
 else if (values.observations !== undefined) await observe(Number(values.observations), Number(values.seed));
 else await run();
 
-/** Each scene must hold with every guard in place, and break without the one that it is about. */
+/** Each scenario must hold with every guard in place, and break without the one that it is about. */
 async function checkMutations(seed: number): Promise<void> {
   prepare();
-  const { play } = await import('../test/simulation/scenes.ts');
-  for (const scene of new Set(MUTATIONS.map(mutation => mutation.scene))) {
-    const breach = await play(scene, seed);
-    if (breach !== undefined) complain(`BROKEN: ${scene}: ${breach}`);
+  const { play } = await import('../test/simulation/scenarios.ts');
+  for (const scenario of new Set(MUTATIONS.map(mutation => mutation.scenario))) {
+    const breach = await play(scenario, seed);
+    if (breach !== undefined) complain(`BROKEN: ${scenario}: ${breach}`);
   }
   for (const [number, mutation] of EVERY_MUTATION.entries()) {
     globalThis.mutation = number;
     const { what } = mutation;
-    const where = 'scene' in mutation ? mutation.scene : `chance from seed ${mutation.seed}`;
-    const breach = 'scene' in mutation ? await play(mutation.scene, seed) : await meet(mutation);
+    const where = 'scenario' in mutation ? mutation.scenario : `chance from seed ${mutation.seed}`;
+    const breach = 'scenario' in mutation ? await play(mutation.scenario, seed) : await meet(mutation);
     if (breach === undefined) complain(`NOT NOTICED: ${what} (${where})`);
     else console.log(`noticed: ${what} (${where}: ${breach})`);
   }
@@ -103,7 +105,7 @@ async function run(): Promise<void> {
   const begun = performance.now();
   const sum = { steps: 0, passes: 0, worlds: 0, failures: 0 };
   for (let seed = Number(values.seed); sum.steps < Number(values.steps); seed += 1) {
-    const result = await simulate(seed, { coverage, only });
+    const result = await simulate(seed, { coverage, only, isWatched: values.watched });
     sum.steps += result.ticks;
     sum.passes += result.passes;
     sum.worlds += 1;
@@ -124,18 +126,18 @@ async function run(): Promise<void> {
     console.log(`never reached: ${at}: ${text}`);
 }
 
-/** Chance reaches most branches, scenes the others. */
+/** Chance reaches most branches, scenarios the others. */
 async function guard(branches: Branches, seed: number): Promise<void> {
-  const { play, SCENE_NAMES } = await import('../test/simulation/scenes.ts');
-  const { judge, lineFor } = await import('../test/simulation/gate.ts');
-  for (const scene of SCENE_NAMES) {
-    const breach = await play(scene, seed);
-    if (breach !== undefined) complain(`BROKEN: ${scene}: ${breach}`);
+  const { play, SCENARIO_NAMES } = await import('../test/simulation/scenarios.ts');
+  const { gateResult, lineFor } = await import('../test/simulation/gate.ts');
+  for (const scenario of SCENARIO_NAMES) {
+    const breach = await play(scenario, seed);
+    if (breach !== undefined) complain(`BROKEN: ${scenario}: ${breach}`);
   }
-  const { missing, needless } = judge(await branches.unreached('src/planner'));
+  const { missing, needless } = gateResult(await branches.unreached('src/planner'));
   for (const branch of missing) {
     complain(`never reached: ${branch.at}: ${branch.text}`);
-    complain(`  reach it with a scene, or give the reason: ${lineFor(branch)}`);
+    complain(`  reach it with a scenario, or give the reason: ${lineFor(branch)}`);
   }
   for (const each of needless) console.log(`exempt, and reached this time: ${each}`);
 }

@@ -37,6 +37,8 @@ export const operatorSettings: ImageSettings = {
     NODE_ENV: 'production',
     NODE_COMPILE_CACHE: '/app/dist/compile-cache',
     NODE_COMPILE_CACHE_PORTABLE: '1',
+    // The GNU C library keeps what is given back, for each thread: with 1,000 clusters 150 MiB of the 620 that a replica had.
+    MALLOC_ARENA_MAX: '2',
   },
 };
 
@@ -143,6 +145,7 @@ class OperatorImage {
           ...file('scripts/build.ts'),
           ...file('scripts/bundle-operator.ts'),
           ...file('scripts/compile-cache.ts'),
+          ...file('scripts/source-map.ts'),
           ...file('tsconfig.json'),
           ...file('tsconfig.build.json'),
         }

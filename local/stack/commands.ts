@@ -6,9 +6,10 @@ import { createProgress } from '../progress.ts';
 import { type CommandInput, placedStack, requireState } from './context.ts';
 import { printStatus, summary } from './describe.ts';
 import { loadByReference } from './image-command.ts';
-import { down, openStack, statusOf, up } from './index.ts';
+import { down, openStack, statusOf, up, type UpOptions } from './index.ts';
 import { layoutOf } from './layout.ts';
 import type { Stack } from './stack.ts';
+import { readState, TEMPORAL_KINDS } from './state.ts';
 import { temporalAddress, temporalUi } from './temporal.ts';
 
 export interface Command {
@@ -20,14 +21,15 @@ export interface Command {
 
 export const USAGE = `usage: local COMMAND [--name NAME]        NAME is demo unless given
 
-  up [--nodes 3] [--no-operator-image]   bring the stack up, or heal it
+  up [--nodes 3] [--no-operator-image]   bring the stack up, or heal it; with --temporal postgres a new one gets a
+     [--temporal postgres]             real Temporal server on PostgreSQL instead of the development server
   down [--wipe]                          end it; --wipe throws its data away as well
   reset                                  down, forget all data, up
   status [--json]                        what runs, where, and how much memory it takes
   kubeconfig [--print]                   path of the kubeconfig, or its content
   env                                    lines for: eval "$(local/local env)"
   logs COMPONENT [--follow]              etcd, apiserver, controller-manager, scheduler, coredns, provisioner,
-                                         temporal, node-1, containerd-1, kubelet-1, kube-proxy-1, ...
+                                         temporal, postgres, node-1, containerd-1, kubelet-1, kube-proxy-1, ...
   kubectl ARGS...                        kubectl as administrator of the stack
   image load [REF...]                    load or refresh images on every node; all when none is named
 
@@ -36,6 +38,7 @@ faults
   node disconnect|connect N              pull the network cable, plug it in
   node run N -- COMMAND...               run a command inside a node
   temporal stop|start|wipe
+  postgres stop|start                    kill -9, and its recovery
   apiserver stop|start
   disk slow N [--off]                    throttle the disk under a node's pods
 `;
@@ -74,11 +77,19 @@ async function bringUp(input: CommandInput): Promise<void> {
       operatorImage: input.options['no-operator-image'] !== true,
       progress,
       ...(typeof nodes === 'string' ? { nodes: numberOf(nodes, '--nodes') } : {}),
+      ...temporalOption(input.options['temporal']),
     });
     print(summary(stack, performance.now() - begun));
   } finally {
     progress.close();
   }
+}
+
+function temporalOption(kind: string | boolean | undefined): Pick<UpOptions, 'temporal'> {
+  if (kind === undefined) return {};
+  const temporal = TEMPORAL_KINDS.find(known => known === kind);
+  if (temporal === undefined) throw new Error(`--temporal: use one of: ${TEMPORAL_KINDS.join(', ')}`);
+  return { temporal };
 }
 
 async function logs(input: CommandInput): Promise<void> {
@@ -147,6 +158,14 @@ async function temporal(input: CommandInput): Promise<void> {
   await choose(verbs, input.words[0])(await openStack(input.name));
 }
 
+async function postgres(input: CommandInput): Promise<void> {
+  const verbs: Record<string, (stack: Stack) => Promise<void>> = {
+    stop: stack => stack.postgres.stop(),
+    start: stack => stack.postgres.start(),
+  };
+  await choose(verbs, input.words[0])(await openStack(input.name));
+}
+
 async function apiserver(input: CommandInput): Promise<void> {
   const verbs: Record<string, (stack: Stack) => Promise<void>> = {
     stop: stack => stack.apiserver.stop(),
@@ -162,18 +181,25 @@ async function disk(input: CommandInput): Promise<void> {
   await (input.options['off'] === true ? stack.disk.restore(index) : stack.disk.slow(index));
 }
 
+const UP_OPTIONS = {
+  nodes: { type: 'string' },
+  'no-operator-image': { type: 'boolean' },
+  temporal: { type: 'string' },
+} as const;
+
 /** Every command by its name. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  up: { options: { nodes: { type: 'string' }, 'no-operator-image': { type: 'boolean' } }, run: bringUp },
+  up: { options: UP_OPTIONS, run: bringUp },
   down: {
     options: { wipe: { type: 'boolean' } },
     run: input => down(input.name, { wipe: input.options['wipe'] === true }),
   },
   reset: {
-    options: { nodes: { type: 'string' }, 'no-operator-image': { type: 'boolean' } },
+    options: UP_OPTIONS,
     run: async input => {
+      const temporal = readState(layoutOf(input.name))?.temporal;
       await down(input.name, { wipe: true });
-      await bringUp(input);
+      await bringUp({ ...input, options: { temporal, ...input.options } });
     },
   },
   status: {
@@ -197,6 +223,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   image: { options: { 'no-operator-image': { type: 'boolean' } }, run: loadByReference },
   node: { run: node },
   temporal: { run: temporal },
+  postgres: { run: postgres },
   apiserver: { run: apiserver },
   disk: { options: { off: { type: 'boolean' } }, run: disk },
 };

@@ -9,6 +9,7 @@ import { pkiFile } from './pki.ts';
 export const HOST_COMPONENTS = [
   'etcd',
   'apiserver',
+  'postgres',
   'temporal',
   'controller-manager',
   'scheduler',

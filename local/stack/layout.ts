@@ -16,6 +16,8 @@ export interface Layout {
   bin: string;
   kubeconfig: string;
   temporalDatabase: string;
+  /** What a Temporal on PostgreSQL keeps and is configured with. */
+  temporalServer: string;
   etcdData: string;
   /** Cgroup path below every controller's mount point. */
   cgroup: string;
@@ -63,6 +65,7 @@ export function layoutOf(name: string, parent: string = stacksDirectory()): Layo
     bin: inside('bin'),
     kubeconfig: inside('kubeconfig'),
     temporalDatabase: inside('temporal', 'temporal.db'),
+    temporalServer: inside('temporal', 'server'),
     etcdData: inside('etcd'),
     cgroup,
     bridge: `eo${hash}br`,

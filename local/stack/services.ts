@@ -11,12 +11,14 @@ import {
 } from './control-plane.ts';
 import { corednsProgram } from './coredns.ts';
 import { plugIn } from './network.ts';
+import { postgresProgram } from './postgres.ts';
 import { endProcess, isRunning, startService } from './processes.ts';
 import { temporalProgram } from './temporal.ts';
 
 const PROGRAMS: Readonly<Record<HostComponent, (context: StackContext) => Program>> = {
   etcd: etcdProgram,
   apiserver: apiserverProgram,
+  postgres: postgresProgram,
   temporal: temporalProgram,
   'controller-manager': controllerManagerProgram,
   scheduler: schedulerProgram,

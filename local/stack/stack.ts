@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Image } from '../images/index.ts';
 import { silentProgress } from '../progress.ts';
+import { POSTGRES_TOOLS } from '../temporal/postgres.ts';
 import type { Toolchain } from '../toolchain/index.ts';
 import { ensureToolchain } from '../toolchain/index.ts';
 import type { StackContext } from './context.ts';
@@ -10,6 +11,7 @@ import { execute } from './execute.ts';
 import { layoutOf } from './layout.ts';
 import { checkPlatform } from './machine.ts';
 import { removeNodeVolumes } from './mounts.ts';
+import { hasPostgres, runSql } from './postgres.ts';
 import { prepareStores, refreshAllNodes, refreshNodeImages, wantImages } from './node-images.ts';
 import {
   addNode,
@@ -20,10 +22,11 @@ import {
   startNode,
   stopNode,
 } from './nodes.ts';
+import { startPostgres, startTemporal } from './start-temporal.ts';
 import { waitForApiserver, waitForNodes, withKubeApi } from './readiness.ts';
-import { componentIsRunning, endedEarly, startComponent, stopComponent } from './services.ts';
+import { componentIsRunning, startComponent, stopComponent } from './services.ts';
 import { withStack } from './state.ts';
-import { deleteTemporalDatabase, temporalAddress, temporalUi, waitForTemporal } from './temporal.ts';
+import { deleteTemporalDatabase, temporalAddress, temporalUi } from './temporal.ts';
 
 /** What can be done to one node. Nodes are numbered from 1; every verb is harmless when it is so already. */
 interface NodeVerbs {
@@ -63,6 +66,11 @@ export interface Stack {
   temporal: ServerVerbs & {
     /** Deletes the database; a server that ran runs again afterwards, empty. */
     wipe(): Promise<void>;
+  };
+  /** The database under Temporal, where the stack has one. */
+  postgres: ServerVerbs & {
+    /** Runs SQL as its administrator and gives what it prints. */
+    sql(statement: string): Promise<string>;
   };
   apiserver: ServerVerbs;
   disk: {
@@ -125,20 +133,31 @@ function nodeVerbs(change: Change): NodeVerbs {
 }
 
 function temporalVerbs(change: Change): Stack['temporal'] {
-  const start = (context: StackContext): Promise<void> =>
-    startComponent(context, 'temporal').then(() =>
-      waitForTemporal(context, () => endedEarly(context, 'temporal')),
-    );
   return {
     stop: () => change(context => stopComponent(context, 'temporal')),
-    start: () => change(start),
+    start: () => change(startTemporal),
     wipe: () =>
       change(async context => {
         const ran = componentIsRunning(context, 'temporal');
         await stopComponent(context, 'temporal');
+        await stopComponent(context, 'postgres');
         deleteTemporalDatabase(context);
-        if (ran) await start(context);
+        if (ran) await startTemporal(context);
       }),
+  };
+}
+
+function postgresVerbs(change: Change): Stack['postgres'] {
+  const checked = (context: StackContext): StackContext => {
+    if (hasPostgres(context)) return context;
+    throw new Error(
+      `stack ${context.layout.name} has no PostgreSQL: \`local up --temporal postgres\` makes one with it`,
+    );
+  };
+  return {
+    stop: () => change(context => stopComponent(checked(context), 'postgres')),
+    start: () => change(context => startPostgres(checked(context))),
+    sql: statement => change(context => runSql(checked(context), statement)),
   };
 }
 
@@ -169,6 +188,7 @@ export function stackOf(context: StackContext): Stack {
     nodes: context.state.nodes.map(node => layout.nodeName(node.index)),
     node: nodeVerbs(change),
     temporal: temporalVerbs(change),
+    postgres: postgresVerbs(change),
     apiserver: apiserverVerbs(change),
     disk: {
       slow: node => change(context => slowDisk(context, node)),
@@ -189,6 +209,6 @@ export async function openStack(name = 'demo'): Promise<Stack> {
   const layout = layoutOf(name);
   checkPlatform();
   const state = requireState(layout);
-  const toolchain = await ensureToolchain();
+  const toolchain = await ensureToolchain({ also: state.temporal === 'postgres' ? POSTGRES_TOOLS : [] });
   return stackOf(contextOf({ layout, state, toolchain, progress: silentProgress }));
 }

@@ -29,10 +29,15 @@ export type NodeState = z.infer<typeof nodeSchema>;
 
 const imageSchema = z.object({ reference: z.string(), archive: z.string(), digest: z.string() });
 
+/** What keeps Temporal's data: the development server's file, or a PostgreSQL under a real server. */
+export const TEMPORAL_KINDS = ['development', 'postgres'] as const;
+export type TemporalKind = (typeof TEMPORAL_KINDS)[number];
+
 const stateSchema = z.object({
   version: z.literal(1),
   name: z.string(),
   block: z.string(),
+  temporal: z.enum(TEMPORAL_KINDS).default('development'),
   ports: portsSchema.optional(),
   nodes: z.array(nodeSchema),
   /** What every node shall hold, also one that joins later. */
@@ -45,7 +50,16 @@ export type State = z.infer<typeof stateSchema>;
 
 /** A stack that has nothing yet but its network. */
 export function newState(name: string, block: string): State {
-  return { version: 1, name, block, nodes: [], images: [], processes: {}, firewall: false };
+  return {
+    version: 1,
+    name,
+    block,
+    temporal: 'development',
+    nodes: [],
+    images: [],
+    processes: {},
+    firewall: false,
+  };
 }
 
 /** Reads a stack's state; undefined when there is no such stack. Throws when the file is not one of ours. */

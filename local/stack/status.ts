@@ -5,6 +5,7 @@ import { readImageRecord } from './image-store.ts';
 import { layoutOf } from './layout.ts';
 import { nodeStore } from './node-images.ts';
 import { nodeComponent } from './nodes.ts';
+import { hasPostgres } from './postgres.ts';
 import { isRunning, processTree, residentBytes } from './processes.ts';
 import { readyNodes, withKubeApi } from './readiness.ts';
 import { temporalAddress, temporalUi } from './temporal.ts';
@@ -82,7 +83,9 @@ export async function statusOf(name = 'demo'): Promise<StackStatus> {
       images,
     };
   });
-  const components = HOST_COMPONENTS.map(component => componentStatus(context, component));
+  const components = HOST_COMPONENTS.filter(
+    component => component !== 'postgres' || hasPostgres(context),
+  ).map(component => componentStatus(context, component));
   return {
     name,
     directory: layout.directory,

@@ -5,6 +5,7 @@ import type { Program } from './control-plane.ts';
 import { execute, poll } from './execute.ts';
 import { macAddress } from './layout.ts';
 import { renderNetwork } from './network.ts';
+import { hasPostgres, temporalServerProgram } from './postgres.ts';
 
 export const TEMPORAL_PORT = 7233;
 export const TEMPORAL_UI_PORT = 8233;
@@ -19,12 +20,19 @@ export function temporalUi(context: PlacedStack): string {
   return `http://${context.addresses.temporal}:${TEMPORAL_UI_PORT}`;
 }
 
+/** The stack's Temporal: a real server on PostgreSQL where that was asked for. */
+export function temporalProgram(context: StackContext): Program {
+  return hasPostgres(context)
+    ? temporalServerProgram(context, TEMPORAL_UI_PORT)
+    : developmentServerProgram(context);
+}
+
 /**
  * Temporal's development server on a database file. It has a network namespace of its own, because its services
  * look for each other on 127.0.0.1 whatever address it is given, and so must listen on all: there, all is its
  * own. Its timers stay as coarse as those of any server that nobody tuned: the operator has to be fast all the same.
  */
-export function temporalProgram(context: StackContext): Program {
+function developmentServerProgram(context: StackContext): Program {
   const { layout, addresses, toolchain } = context;
   mkdirSync(dirname(layout.temporalDatabase), { recursive: true });
   return {
@@ -49,7 +57,10 @@ export function temporalProgram(context: StackContext): Program {
   };
 }
 
-/** Waits until the frontend serves and the namespace `default` exists; `broken` ends the wait early. */
+/**
+ * Waits until the frontend serves, and its first namespace exists: only the development server makes `default` by itself. `broken`
+ * ends the wait early.
+ */
 export async function waitForTemporal(
   context: StackContext,
   broken: () => string | undefined,
@@ -58,7 +69,7 @@ export async function waitForTemporal(
     'operator',
     'namespace',
     'describe',
-    '--namespace=default',
+    `--namespace=${hasPostgres(context) ? 'temporal-system' : 'default'}`,
     `--address=${temporalAddress(context)}`,
   ];
   const probe = [...args, '--command-timeout=3s'];

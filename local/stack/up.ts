@@ -4,6 +4,7 @@ import type { Image } from '../images/index.ts';
 import { ensureImages, ensureOperatorImage } from '../images/index.ts';
 import type { Progress } from '../progress.ts';
 import { createProgress } from '../progress.ts';
+import { POSTGRES_TOOLS } from '../temporal/postgres.ts';
 import { ensureToolchain } from '../toolchain/index.ts';
 import { chooseBlock, MAXIMUM_NODES, overlap, parseBlock } from './addresses.ts';
 import { ensureCgroup } from './cgroups.ts';
@@ -19,18 +20,21 @@ import { ensureBridge } from './network.ts';
 import { prepareStores, refreshAllNodes, wantImages } from './node-images.ts';
 import { addNode, nodeIsRunning, setConnected, startNode } from './nodes.ts';
 import { ensurePki } from './pki.ts';
+import { hasPostgres } from './postgres.ts';
 import { applyBaseObjects, waitForApiserver, waitForNodes, waitForUsable } from './readiness.ts';
-import { componentIsRunning, endedEarly, startComponent } from './services.ts';
-import type { Ports, State } from './state.ts';
+import { componentIsRunning, startComponent } from './services.ts';
+import { startTemporal } from './start-temporal.ts';
+import type { Ports, State, TemporalKind } from './state.ts';
 import { newState, otherBlocks, readState, withAllStacks, withStack, writeState } from './state.ts';
 import { clearStale } from './teardown.ts';
-import { waitForTemporal } from './temporal.ts';
 
 export interface UpOptions {
   /** Default `demo`. */
   name?: string;
   /** Default: as many as the stack has, 3 for a new one. A stack never loses nodes through `up`. */
   nodes?: number;
+  /** What keeps Temporal's data. Default: as the stack has it, `development` for a new one. */
+  temporal?: TemporalKind;
   /** Default true. The operator's image is built from the checkout; false saves the time where nobody runs it. */
   operatorImage?: boolean;
   /** Default: a view on standard error. */
@@ -52,12 +56,13 @@ const PREFERRED_PORTS: Ports = {
 };
 
 /** The stack's state, with a network that nobody else uses; a stack that is down may find its own taken. */
-async function openState(layout: Layout): Promise<State> {
+async function openState(layout: Layout, temporal: TemporalKind): Promise<State> {
   return withAllStacks(async () => {
     const used = await usedNetworks(layout.bridge);
     const known = readState(layout);
     if (known === undefined) {
-      const state = newState(layout.name, chooseBlock(layout.name, [...used, ...otherBlocks(layout.name)]));
+      const block = chooseBlock(layout.name, [...used, ...otherBlocks(layout.name)]);
+      const state = { ...newState(layout.name, block), temporal };
       writeState(layout, state);
       return state;
     }
@@ -174,11 +179,12 @@ async function bringUp(context: StackContext, options: UpOptions): Promise<void>
   // What the API server says about nodes is old news when it has just been started.
   const stale = !componentIsRunning(context, 'apiserver');
   const servers = (async () => {
-    for (const component of ['etcd', 'apiserver', 'temporal'] as const)
-      await startComponent(context, component);
+    for (const component of ['etcd', 'apiserver'] as const) await startComponent(context, component);
   })();
   const temporal = servers.then(() =>
-    progress.step('Temporal', () => waitForTemporal(context, () => endedEarly(context, 'temporal'))),
+    progress.step(hasPostgres(context) ? 'PostgreSQL and Temporal' : 'Temporal', () =>
+      startTemporal(context),
+    ),
   );
   const control = servers.then(() =>
     progress.step('control plane', async () => {
@@ -199,6 +205,17 @@ function checkNodeCount(count: number | undefined): void {
   throw new Error(`--nodes ${count}: a stack has 1 to ${MAXIMUM_NODES} nodes`);
 }
 
+/** What keeps Temporal's data: what the stack has stays, since nothing carries its workflows from one to the other. */
+function temporalOf(layout: Layout, { temporal }: UpOptions): TemporalKind {
+  const known = readState(layout)?.temporal;
+  if (known !== undefined && temporal !== undefined && known !== temporal) {
+    throw new Error(
+      `--temporal ${temporal}: stack ${layout.name} has ${known}; \`local reset --name ${layout.name} --temporal ${temporal}\` makes it anew, without its data`,
+    );
+  }
+  return known ?? temporal ?? 'development';
+}
+
 /**
  * Brings a stack up, or heals one that is up in part: starts what does not run, plugs in pulled cables, loads
  * images that are new. Comes back when every node is Ready, pods can be made and Temporal serves. Harmless when
@@ -211,9 +228,13 @@ export async function bringUpStack(options: UpOptions = {}): Promise<StackContex
   const progress = options.progress ?? createProgress();
   try {
     await ensurePrograms(progress);
-    const toolchain = await ensureToolchain({ progress });
+    const temporal = temporalOf(layout, options);
+    const toolchain = await ensureToolchain({
+      progress,
+      also: temporal === 'postgres' ? POSTGRES_TOOLS : [],
+    });
     const work = async (): Promise<StackContext> => {
-      const context = contextOf({ layout, state: await openState(layout), toolchain, progress });
+      const context = contextOf({ layout, state: await openState(layout, temporal), toolchain, progress });
       await bringUp(context, options);
       return context;
     };

@@ -6,7 +6,7 @@ import { type CommandOptions, runCommand } from './command.ts';
 import { contentKey, folderInputs } from './hash.ts';
 import type { Recipe } from './recipe.ts';
 
-/** A Go program of this project under `local/toolchain/go/`. */
+/** A Go program that a module under `local/toolchain/go/` builds. */
 export interface GoProgram {
   /** The artefact's name. */
   name: string;
@@ -14,6 +14,8 @@ export interface GoProgram {
   seconds: number;
   /** The module's folder below `local/toolchain/go`. */
   module: string;
+  /** The package to build, if it is not that of the module: the program of another module, which go.mod names as a tool. */
+  package?: string;
   /** The file to build. */
   binary: string;
   /** The names by which the file is called besides its own: each becomes a link to it. */
@@ -22,6 +24,8 @@ export interface GoProgram {
   variables?: Readonly<Record<string, string>>;
   /** See `Recipe`. */
   onlyForTests?: boolean;
+  /** See `Recipe`. */
+  onlyByName?: boolean;
   /** Tool name to the file or link (in the artefact's `bin` folder) that it is. */
   tools: Readonly<Record<string, string>>;
 }
@@ -46,6 +50,8 @@ export function goRecipe(program: GoProgram): Recipe {
       linkerFlags,
       links,
       recipe: 1,
+      // Absent for most, whose keys stay what they were.
+      package: program.package,
     }),
   });
   return {
@@ -53,13 +59,15 @@ export function goRecipe(program: GoProgram): Recipe {
     title: program.title,
     seconds: program.seconds,
     onlyForTests: program.onlyForTests ?? false,
+    onlyByName: program.onlyByName ?? false,
     tools: Object.fromEntries(Object.entries(program.tools).map(([tool, file]) => [tool, join('bin', file)])),
     build: async (target, log, report) => {
       const bin = join(target, 'bin');
       await mkdir(bin);
       const env = await goEnvironment(folder);
-      const packages = await countPackages({ cwd: folder, env, log }, report);
-      const args = ['build', '-v', '-ldflags', linkerFlags, '-o', join(bin, program.binary), '.'];
+      const main = program.package ?? '.';
+      const packages = await countPackages(main, { cwd: folder, env, log }, report);
+      const args = ['build', '-v', '-ldflags', linkerFlags, '-o', join(bin, program.binary), main];
       let built = 0;
       await runCommand('go', args, {
         cwd: folder,
@@ -79,12 +87,12 @@ function linkerSettings(variables: Readonly<Record<string, string>>): string {
 }
 
 /** Fetches the modules, and counts the packages that the build goes through. */
-async function countPackages(settings: CommandOptions, report: Report): Promise<number> {
+async function countPackages(main: string, settings: CommandOptions, report: Report): Promise<number> {
   report('fetching modules');
   const onLine = (line: string): void => {
     if (line.startsWith('go: ')) report(line.slice(4));
   };
-  const list = await runCommand('go', ['list', '-deps', '-f', '.', '.'], { ...settings, onLine });
+  const list = await runCommand('go', ['list', '-deps', '-f', '.', main], { ...settings, onLine });
   return list.trim().split('\n').length;
 }
 

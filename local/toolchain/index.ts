@@ -6,7 +6,8 @@ import { artefactPath, install, isInstalled } from './cache.ts';
 import { logFile } from './command.ts';
 import { findSuitable } from './on-path.ts';
 import { azuriteRecipe } from './azurite.ts';
-import { runtimeRecipe, temporalRecipe } from './packages.ts';
+import { postgresRecipe } from './postgres.ts';
+import { prometheusRecipe, runtimeRecipe, temporalRecipe } from './packages.ts';
 import { goRecipes } from './programs.ts';
 import type { Recipe } from './recipe.ts';
 import { joinFailures, runJobs } from './scheduler.ts';
@@ -25,12 +26,21 @@ export type ToolName =
   | 'kubelet'
   | 'kube-proxy'
   | 'kubectl'
+  | 'helm'
+  | 'operator-verify'
   | 'local-provisioner'
   | 'coredns'
   | 'containerd'
   | 'ctr'
   | 'runc'
   | 'temporal'
+  | 'temporal-server'
+  | 'temporal-sql-tool'
+  | 'postgres'
+  | 'initdb'
+  | 'psql'
+  | 'prometheus'
+  | 'promtool'
   | 'versitygw'
   | 'fake-gcs-server'
   | 'azurite-blob'
@@ -56,6 +66,8 @@ export interface ToolchainOptions {
    * start is then not built, and is there when it was built before.
    */
   only?: ToolName[];
+  /** These besides, of what is there only for those who name it. */
+  also?: readonly ToolName[];
 }
 
 /**
@@ -71,13 +83,16 @@ export async function ensureToolchain(options: ToolchainOptions = {}): Promise<T
   }
   const wanted = options.only === undefined ? undefined : new Set<string>(options.only);
   if (wanted?.has('containerd')) wanted.add(cniPlugins);
+  const also = new Set<string>(options.also);
   const recipes = allRecipes();
   const paths = new Map<string, string>();
   const missing: Recipe[] = [];
   await Promise.all(
     recipes.map(async recipe => {
       if (wanted === undefined && isInstalled(recipe.artefact)) return addTools(paths, recipe);
-      const tools = Object.keys(recipe.tools).filter(tool => wanted?.has(tool) ?? !recipe.onlyForTests);
+      const tools = Object.keys(recipe.tools).filter(
+        tool => also.has(tool) || (wanted?.has(tool) ?? !recipe.onlyForTests),
+      );
       if (tools.length === 0) return;
       if (isInstalled(recipe.artefact)) return addTools(paths, recipe);
       const found = await Promise.all(tools.map(findSuitable));
@@ -91,9 +106,18 @@ export async function ensureToolchain(options: ToolchainOptions = {}): Promise<T
   return toolchain(paths, recipes);
 }
 
-/** The names of all tools. */
+/** The names of all tools, but for those that are there only when they are named. */
 export function toolNames(): ToolName[] {
-  return allRecipes().flatMap(recipe => Object.keys(recipe.tools).filter(isTool));
+  return namesOf(allRecipes().filter(recipe => recipe.onlyByName !== true));
+}
+
+/** The names of all tools that can be asked for. */
+export function allToolNames(): ToolName[] {
+  return namesOf(allRecipes());
+}
+
+function namesOf(recipes: readonly Recipe[]): ToolName[] {
+  return recipes.flatMap(recipe => Object.keys(recipe.tools).filter(isTool));
 }
 
 /** The CNI plugins are a folder, which `cniBinDir` names; everything else is a tool of its own. */
@@ -102,7 +126,14 @@ function isTool(name: string): name is ToolName {
 }
 
 function allRecipes(): Recipe[] {
-  return [...goRecipes(), runtimeRecipe(), temporalRecipe(), azuriteRecipe()];
+  return [
+    ...goRecipes(),
+    runtimeRecipe(),
+    temporalRecipe(),
+    prometheusRecipe(),
+    azuriteRecipe(),
+    postgresRecipe(),
+  ];
 }
 
 function addTools(paths: Map<string, string>, recipe: Recipe): void {

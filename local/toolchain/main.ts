@@ -4,11 +4,18 @@ import { parseArgs } from 'node:util';
 import { formatDuration } from '../progress.ts';
 import { buildRecordFile } from './cache.ts';
 import { runCommand } from './command.ts';
-import { cacheDirectory, ensureToolchain, type ToolName, type Toolchain, toolNames } from './index.ts';
-import { azuriteVersion, etcdToolSubstitutes } from './versions.ts';
+import {
+  allToolNames,
+  cacheDirectory,
+  ensureToolchain,
+  type ToolName,
+  type Toolchain,
+  toolNames,
+} from './index.ts';
+import { azuriteVersion, etcdToolSubstitutes, helmVersion, operatorFrameworkVersion } from './versions.ts';
 
 const usage = `local/toolchain/main.ts [--only NAME,NAME...]
-Builds or fetches every tool of the local stack into ${cacheDirectory()},
+Builds or fetches every tool of the local stack into ${cacheDirectory()} (temporal-server and PostgreSQL only by name),
 and prints where each is, its version, and the seconds that it once took.`;
 
 /** Ensures the toolchain from the command line, and prints tool, version, seconds and path. */
@@ -19,9 +26,9 @@ async function main(): Promise<void> {
   if (values.help) return console.log(usage);
   const names = toolNames();
   const only = values.only?.split(',').map(name => {
-    const known = names.find(candidate => candidate === name);
+    const known = allToolNames().find(candidate => candidate === name);
     if (known === undefined)
-      throw new Error(`--only: there is no tool ${name}; there are ${names.join(', ')}`);
+      throw new Error(`--only: there is no tool ${name}; there are ${allToolNames().join(', ')}`);
     return known;
   });
   const start = performance.now();
@@ -56,6 +63,8 @@ async function versionOf(toolchain: Toolchain, tool: ToolName): Promise<string> 
   if (named !== undefined) return name === 'etcd' ? named : (etcdToolSubstitutes[named] ?? named);
   if (['local-provisioner', 'versitygw', 'fake-gcs-server'].includes(tool)) return '-';
   if (tool === 'azurite-blob') return azuriteVersion;
+  if (tool === 'helm') return helmVersion;
+  if (tool === 'operator-verify') return operatorFrameworkVersion;
   if (tool === 'kubectl') return toolchain.versions.kubernetes;
   const output = await runCommand(toolchain.path(tool), ['--version']);
   return /\d+\.\d+\.\d+/.exec(output)?.[0] ?? output.trim();

@@ -3,7 +3,7 @@ import { access, open } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand } from './command.ts';
 
-import { corednsVersion, kubernetesVersion, temporalVersion } from './versions.ts';
+import { corednsVersion, helmVersion, kubernetesVersion, temporalVersion } from './versions.ts';
 /** How a tool that the machine has already is recognised as the right one. */
 interface Probe {
   /** The command's name on PATH. */
@@ -63,6 +63,18 @@ function probeFor(tool: string): Probe | undefined {
     ctr: { command: 'ctr', args: ['--version'], accepts: output => / v?1\.[67]\./.test(output) },
     runc: { command: 'runc', args: ['--version'], accepts: output => /runc version 1\.[1-9]/.test(output) },
     kubectl: { command: 'kubectl', args: ['version', '--client'], accepts: exactly(kubernetesVersion) },
+    helm: { command: 'helm', args: ['version', '--short'], accepts: exactly(helmVersion) },
+    prometheus: {
+      command: 'prometheus',
+      args: ['--version'],
+      accepts: output => /version (2\.(3[6-9]|[4-9]\d)|3)\./.test(output),
+    },
+    // From 2.36 on it knows the notation of the tests.
+    promtool: {
+      command: 'promtool',
+      args: ['--version'],
+      accepts: output => /version (2\.(3[6-9]|[4-9]\d)|3)\./.test(output),
+    },
     temporal: { command: 'temporal', args: ['--version'], accepts: exactly(temporalVersion), static: true },
     etcd: { command: 'etcd', args: ['--version'], accepts: exactly(version), static: true },
     etcdctl: { command: 'etcdctl', args: ['version'], accepts: exactly(version), static: true },

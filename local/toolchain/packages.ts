@@ -57,6 +57,33 @@ export function busyboxRecipe(): Recipe {
   };
 }
 
+/** Prometheus, and its tool that checks and tests rules. */
+export function prometheusRecipe(): Recipe {
+  const packages = ['prometheus'];
+  return {
+    artefact: {
+      name: 'prometheus',
+      key: contentKey({
+        packages: packages.join(' '),
+        arch: process.arch,
+        system: distribution(),
+        recipe: '2',
+      }),
+    },
+    title: 'fetch Prometheus',
+    seconds: 10,
+    download: true,
+    onlyForTests: true,
+    tools: { prometheus: 'prometheus', promtool: 'promtool' },
+    build: async (folder, log, report) => {
+      const files = await unpackPackages(packages, folder, { log, report });
+      for (const program of ['prometheus', 'promtool'])
+        await cp(join(files, 'usr/bin', program), join(folder, program));
+      await rm(files, { recursive: true });
+    },
+  };
+}
+
 async function unpackRuntime(folder: string, log: string, report: Report): Promise<void> {
   const files = await unpackPackages(runtimePackages, folder, { log, report });
   // containerd looks for its shim beside itself, so all programs go into one folder.
@@ -71,13 +98,13 @@ async function moveInto(target: string, folders: readonly string[]): Promise<voi
 }
 
 /** Where the output of commands goes, and who is told what they are at. */
-interface Witness {
+export interface Witness {
   log: string;
   report: Report;
 }
 
 /** Downloads packages and unpacks all of them into one folder inside `folder`, which it returns. */
-async function unpackPackages(
+export async function unpackPackages(
   packages: readonly string[],
   folder: string,
   witness: Witness,
@@ -109,21 +136,28 @@ async function downloadPackages(
   } catch (first) {
     if (!existsSync('/usr/bin/apt-get')) throw missingPackages(packages);
     if (process.getuid?.() !== 0) throw first;
-    report('refreshing the package lists');
-    await runCommand('apt-get', ['update', '--quiet'], { log });
+    await refreshPackageLists({ log, report });
     report('downloading');
     await download();
   }
 }
 
+/** Has apt fetch anew which packages there are. */
+export async function refreshPackageLists({ log, report }: Witness): Promise<void> {
+  report('refreshing the package lists');
+  await runCommand('apt-get', ['update', '--quiet'], { log });
+}
+
 function missingPackages(packages: readonly string[]): Error {
+  const runtime =
+    'containerd 1.6 or 1.7 (with ctr and containerd-shim-runc-v2), runc from 1.1 on, and the CNI plugins (in /usr/lib/cni or /opt/cni/bin)';
   return new Error(
-    `${packages.join(', ')}: not on PATH in a usable version, and this machine has no apt to fetch them. Install containerd 1.6 or 1.7 (with ctr and containerd-shim-runc-v2), runc from 1.1 on, and the CNI plugins (in /usr/lib/cni or /opt/cni/bin)`,
+    `${packages.join(', ')}: not on PATH in a usable version, and this machine has no apt to fetch them. Install ${packages === runtimePackages ? runtime : packages.join(', ')}`,
   );
 }
 
 /** The system's name and release, e.g. `debian 12`: packages of one are not for another. */
-function distribution(): string {
+export function distribution(): string {
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
   const field = (name: string): string => new RegExp(`^${name}="?([^"\\n]*)`, 'm').exec(release)?.[1] ?? '';
   return `${field('ID')} ${field('VERSION_ID')}`;

@@ -6,7 +6,10 @@ import {
   etcdToolSubstitutes,
   etcdVersions,
   etcdVersionsOfTests,
+  helmVersion,
   kubernetesVersion,
+  operatorFrameworkVersion,
+  temporalServerVersion,
 } from './versions.ts';
 
 const kubePrograms = [
@@ -21,7 +24,15 @@ const kubePrograms = [
 
 /** Everything that is built from Go sources, except what only images need. */
 export function goRecipes(): Recipe[] {
-  return [kubeRecipe(), corednsRecipe(), ...etcdVersions.map(etcdRecipe), ...storeRecipes()];
+  return [
+    kubeRecipe(),
+    corednsRecipe(),
+    helmRecipe(),
+    operatorVerifyRecipe(),
+    ...etcdVersions.map(etcdRecipe),
+    ...storeRecipes(),
+    temporalServerRecipe(),
+  ];
 }
 
 /** Kubernetes' programs and the volume provisioner, in one binary. */
@@ -54,6 +65,41 @@ function corednsRecipe(): Recipe {
     module: 'coredns',
     binary: 'coredns',
     tools: { coredns: 'coredns' },
+  });
+}
+
+/** For the tests of the chart. */
+function helmRecipe(): Recipe {
+  const [major, minor] = kubernetesVersion.split('.');
+  const variables: Record<string, string> = { 'helm.sh/helm/v3/internal/version.version': `v${helmVersion}` };
+  // What charts are rendered and linted for when there is no server to ask; without these it is 1.20.
+  for (const module of ['helm.sh/helm/v3/pkg/chartutil', 'helm.sh/helm/v3/pkg/lint/rules']) {
+    variables[`${module}.k8sVersionMajor`] = `${major}`;
+    variables[`${module}.k8sVersionMinor`] = `${minor}`;
+  }
+  return goRecipe({
+    name: `helm-${helmVersion}`,
+    title: `build Helm ${helmVersion}`,
+    seconds: 90,
+    module: 'helm',
+    package: 'helm.sh/helm/v3/cmd/helm',
+    binary: 'helm',
+    variables,
+    onlyForTests: true,
+    tools: { helm: 'helm' },
+  });
+}
+
+/** For the test of the bundle: the checks of OLM and OperatorHub. */
+function operatorVerifyRecipe(): Recipe {
+  return goRecipe({
+    name: `operator-verify-${operatorFrameworkVersion}`,
+    title: 'build operator-verify',
+    seconds: 40,
+    module: 'operator-verify',
+    binary: 'operator-verify',
+    onlyForTests: true,
+    tools: { 'operator-verify': 'operator-verify' },
   });
 }
 
@@ -102,4 +148,19 @@ function storeRecipes(): Recipe[] {
       tools: { [name]: name },
     });
   return [recipe('versitygw', 'build VersityGW (S3)'), recipe('fake-gcs-server', 'build fake-gcs-server')];
+}
+
+/** The server that production runs, for a database of its own; everything else uses the development server. */
+function temporalServerRecipe(): Recipe {
+  return goRecipe({
+    name: `temporal-server-${temporalServerVersion}`,
+    title: `build Temporal server ${temporalServerVersion}`,
+    seconds: 300,
+    module: 'temporal-server',
+    binary: 'temporal-server',
+    links: ['temporal-sql-tool'],
+    onlyForTests: true,
+    onlyByName: true,
+    tools: { 'temporal-server': 'temporal-server', 'temporal-sql-tool': 'temporal-sql-tool' },
+  });
 }

@@ -12,6 +12,8 @@ export interface Recipe {
   download?: boolean;
   /** Whether only tests need it: then it is there when it was asked for by name. */
   onlyForTests?: boolean;
+  /** Whether even `make test` does without it: only what is named gets it. */
+  onlyByName?: boolean;
   /** Tool name to its path in the artefact's folder. */
   tools: Readonly<Record<string, string>>;
   /** Fills the (empty) folder. `log` is the file that takes the output of the commands. */

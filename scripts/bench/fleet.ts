@@ -1,138 +1,115 @@
 /**
- * One hundred clusters of three that do nothing, and one replica that looks after them and is killed: what queues show that a
- * single cluster does not. The apiserver and Temporal are real, nodes and members are simulated (./simulated).
+ * A fleet of clusters of three that do nothing but exist, on a real apiserver and a real Temporal with simulated nodes and members
+ * (./simulated), looked after by the operator as it is deployed: what it costs when it comes into being, when it is idle, in a storm of
+ * changes, and when something dies.
  */
+import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
-import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdCluster } from '../../src/api/schemas/types.ts';
-import type { KubeClient } from '../../src/kube/port.ts';
-import { lookedAtAgain, runsOf } from '../../test/stack/drill/recorded-work.ts';
-import { holds, manifest } from '../../test/stack/e2e.ts';
-import type { OperatorProcess } from '../../test/stack/operator-process.ts';
-import { poll } from '../../test/stack/poll.ts';
-import type { Row } from './figures.ts';
-import { type SimulatedWorld, startSimulatedWorld, untilReady } from './simulated/world.ts';
+import { ClusterWatch } from './fleet/cluster-watch.ts';
+import { printed } from './fleet/figure.ts';
+import { adoption } from './fleet/adoption.ts';
+import { type Fleet, nameOf, specOf } from './fleet/fleet.ts';
+import { PHASES, type PhaseName } from './fleet/phases.ts';
+import type { TemporalKind } from '../../test/stack/temporal-server.ts';
+import { startSimulatedWorld } from './simulated/world.ts';
 
 const NAMESPACE = 'fleet';
-/** One hundred, or what FLEET says. */
-const CLUSTERS = Number(process.env['FLEET'] ?? 100);
-/** After it was created, a cluster is looked at a few times more. */
-const SETTLE_MS = 30_000;
-const IDLE_MS = 90_000;
-const PATIENCE_MS = 600_000;
-const PASSES = 'etcd_operator_passes_total';
-const CALLS = 'etcd_operator_kubernetes_call_duration_seconds_count';
-/** Their volumes would have to be simulated as well. */
-const SPEC = { size: 3, version: '3.6.16', storage: { emptyDir: {} } } as const;
+/** Of a member with listeners of its own: two of them, a connection to each, and one that is about to be closed. */
+const FILES_OF_A_MEMBER = 5;
+/** Of a member that shares its listeners with others: the connection to its health page, and now and then another one. */
+const FILES_OF_A_SHARING_MEMBER = 1.3;
+const OTHER_FILES = 1_000;
 
-const names = Array.from({ length: CLUSTERS }, (_, number) => `fleet-${number}`);
-const row = (what: string, unit: string, measured: number): Row => ({ what, unit, measured: [measured] });
-
-/** Creations, ninety seconds of rest, and a kill -9 of the one replica. */
-export async function measureFleet(): Promise<Row[]> {
-  console.log(`the machine's load is ${loadavg()[0]?.toFixed(1)}`);
-  const world = await startSimulatedWorld(NAMESPACE);
-  try {
-    const former = await world.startOperator();
-    try {
-      await untilReady(former);
-      const creation = await created(world.kube);
-      console.log(`created after ${creation.toFixed(0)} s; at rest for two minutes, then killed ...`);
-      await delay(SETTLE_MS);
-      return [
-        row(`${CLUSTERS} clusters of three: all created`, 's', creation),
-        ...(await atRest(former)),
-        row('until then: leadership lost', 'times', lostLeaderships(former)),
-        ...(await killed(world, former)),
-      ];
-    } finally {
-      former.signal('SIGKILL');
-      await former.ended;
-    }
-  } finally {
-    await world.stop();
-  }
+export interface FleetOptions {
+  readonly clusters: number;
+  /** So many clusters more are there when the operator starts, copied from one that it has created before. */
+  readonly copies: number;
+  /** Of a cluster. */
+  readonly members: number;
+  /** Clusters are created in any case; these are the phases that are gone through besides, in the order of PHASES. */
+  readonly phases: readonly PhaseName[];
+  /** Creations that are asked for in a second. */
+  readonly rate: number;
+  readonly replicas: number | undefined;
+  readonly profiles: string | undefined;
+  /** Which server of Temporal; the development server when left out. */
+  readonly temporal: TemporalKind | undefined;
 }
 
-/** Seconds until all are healthy. */
-async function created(kube: KubeClient): Promise<number> {
-  const begun = performance.now();
-  await Promise.all(names.map(name => kube.apply(manifest(NAMESPACE, name, SPEC))));
-  const sick = async (): Promise<EtcdCluster[]> => {
-    const { items } = await kube.list(
-      { apiVersion: API_VERSION, kind: 'EtcdCluster' },
-      { namespace: NAMESPACE },
+/**
+ * @returns whether the members must share their listeners, because this process may not open sockets for each of them
+ * @throws when it may not even open as many as there are connections to them; Node has raised the limit as far as it may
+ */
+function sharesListeners({ clusters, copies, members }: FleetOptions): boolean {
+  const [, limit = 'unlimited'] =
+    /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  const allowed = limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit) - OTHER_FILES;
+  const all = (clusters + copies) * members;
+  if (all * FILES_OF_A_SHARING_MEMBER > allowed) {
+    const needed = Math.ceil(all * FILES_OF_A_SHARING_MEMBER) + OTHER_FILES;
+    throw new Error(
+      `${all} members need ${needed} open files and ${limit} are allowed: raise the limit with \`ulimit -n ${needed}\`, or name fewer`,
     );
-    return (items as unknown as EtcdCluster[]).filter(cluster => !holds(cluster, 'Healthy'));
+  }
+  return all * FILES_OF_A_MEMBER > allowed;
+}
+
+/** Prints each phase as soon as it has ended. Gives whether all of them came to their end. */
+export async function measureFleet(options: FleetOptions): Promise<boolean> {
+  const shares = sharesListeners(options);
+  const begun = performance.now();
+  const progress = (text: string): void =>
+    console.log(`[${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s] ${text}`);
+  progress(
+    `${options.clusters + options.copies} clusters; the load of this machine is ${loadavg()
+      .map(load => load.toFixed(1))
+      .join(' ')}`,
+  );
+  let end = async (): Promise<void> => {};
+  // Programs that are just being started end with this process.
+  const interrupted = (): void => {
+    console.log('interrupted: ending what was started');
+    void end().finally(() => process.exit(130));
   };
-  await poll(async () => (await sick()).length === 0, {
-    timeoutMs: PATIENCE_MS,
-    intervalMs: 1_000,
-    otherwise: async () => `not healthy, for one: ${JSON.stringify((await sick())[0]?.status, null, 1)}`,
-  });
-  return (performance.now() - begun) / 1_000;
-}
-
-async function atRest(operator: OperatorProcess): Promise<Row[]> {
-  const begun = performance.now();
-  const [before, cpuBefore] = [await operator.metrics(), operator.processorSeconds()];
-  await delay(IDLE_MS);
-  const [after, cpuAfter] = [await operator.metrics(), operator.processorSeconds()];
-  const seconds = (performance.now() - begun) / 1_000;
-  const rate = (metric: string) => (total(after, metric) - total(before, metric)) / seconds;
-  return [
-    row('at rest: passes', '1/s', rate(PASSES)),
-    row('at rest: calls to the apiserver', '1/s', rate(CALLS)),
-    row('at rest: processor', '% core', ((cpuAfter - cpuBefore) / seconds) * 100),
-  ];
-}
-
-/** What it takes until a new replica has looked at every cluster. */
-async function killed(world: SimulatedWorld, former: OperatorProcess): Promise<Row[]> {
-  former.signal('SIGKILL');
-  await former.ended;
-  const at = Date.now();
-  const operator = await world.startOperator();
-  const connection = await Connection.connect({ address: world.temporalAddress });
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  const world = await startSimulatedWorld({ ...options, namespace: NAMESPACE, sharesListeners: shares });
+  const clusters = new ClusterWatch(world.kube, NAMESPACE);
+  end = async () => {
+    await clusters.stop();
+    await world.stop();
+  };
   try {
-    const client = new Client({ connection, namespace: 'etcd-operator' });
-    const again = await poll(
-      async () => {
-        const after = lookedAtAgain(await runsOf(client, NAMESPACE, new Date(0)), at);
-        return after.length === CLUSTERS && after;
-      },
-      { timeoutMs: PATIENCE_MS, intervalMs: 2_000 },
-    );
-    const share = (of: number) => (again[Math.ceil(CLUSTERS * of) - 1] ?? Number.NaN) / 1_000;
-    const refused = count(operator, 'Task not found when completing');
-    return [
-      row('after kill -9: looked at again, p50', 's', share(0.5)),
-      row('after kill -9: looked at again, p99', 's', share(0.99)),
-      row('after kill -9: answers of workflow tasks refused', 'times', refused),
-      row('after kill -9: leadership lost', 'times', lostLeaderships(operator)),
-      row('after kill -9: processor until all were looked at', 's CPU', operator.processorSeconds()),
-    ];
+    const names = Array.from({ length: options.clusters + options.copies }, (_, number) => nameOf(number));
+    const fleet: Fleet = {
+      world,
+      clusters,
+      names,
+      created: options.clusters,
+      spec: specOf(options.members),
+      namespace: NAMESPACE,
+      rate: options.rate,
+      progress,
+    };
+    if (options.copies > 0) console.log(`\n${printed('adoption', await adoption(fleet))}\n`);
+    return await goThrough(fleet, options.phases);
   } finally {
-    await connection.close();
-    operator.signal('SIGKILL');
-    await operator.ended;
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    await end();
   }
 }
 
-/** The sum of a metric over all its labels. */
-function total(text: string, metric: string): number {
-  const isOfMetric = (line: string) => line.startsWith(`${metric} `) || line.startsWith(`${metric}{`);
-  const lines = text.split('\n').filter(isOfMetric);
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
-}
-
-function count(operator: OperatorProcess, text: string): number {
-  const lines = operator.output().split('\n');
-  return lines.filter(line => line.includes(text)).length;
-}
-
-function lostLeaderships(operator: OperatorProcess): number {
-  return count(operator, '"because":"lost"');
+async function goThrough(fleet: Fleet, wanted: readonly PhaseName[]): Promise<boolean> {
+  let areAllMeasured = true;
+  for (const [name, run] of Object.entries(PHASES)) {
+    if (name !== 'create' && !wanted.includes(name as PhaseName)) continue;
+    fleet.progress(`phase ${name} ...`);
+    try {
+      const section = await run(fleet);
+      console.log(`\n${printed(name, section)}\n  load ${loadavg()[0]?.toFixed(1)}\n`);
+    } catch (error) {
+      areAllMeasured = false;
+      console.error(`\nphase ${name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
+  }
+  return areAllMeasured;
 }

@@ -2,6 +2,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 
 export * from '../../src/workflows/index.ts';
+export { default } from '../../src/workflows/index.ts';
 
 /** Has an activity done so many times that does nothing. */
 export async function floor(times: number): Promise<void> {

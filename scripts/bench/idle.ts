@@ -7,6 +7,7 @@ import { podsOf, type World } from '../../test/stack/e2e.ts';
 import { poll } from '../../test/stack/poll.ts';
 import { node } from '../run.ts';
 import type { Row } from './figures.ts';
+import { sum } from './prometheus.ts';
 
 const SECONDS = 30;
 const OPERATOR = { namespace: 'etcd-operator', port: 9464, prefix: 'etcd_operator_' } as const;
@@ -69,10 +70,8 @@ function scrapeAll(pods: readonly KubeObject[], port: number): Promise<string[]>
 
 /** The sum of a metric over all its labels and all texts. */
 function total(texts: readonly string[], metric: string): number {
-  const lines = texts.flatMap(text => text.split('\n'));
-  const values = lines.filter(line => line.startsWith(`${metric} `) || line.startsWith(`${metric}{`));
-  if (values.length === 0) throw new Error(`nobody reports ${metric}`);
-  return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  if (!texts.some(text => text.includes(`\n${metric}`))) throw new Error(`nobody reports ${metric}`);
+  return texts.reduce((all, text) => all + sum(text, metric), 0);
 }
 
 /** MiB resident of a Node process that holds nothing of ours. */

@@ -1,5 +1,7 @@
 /** Histories that are as long as they become: of an operation, and of entities with and without one. */
 import type { WorkflowHandle } from '@temporalio/client';
+import type { RestoreAssessment } from '../../src/activities/index.ts';
+import type { ObstacleReason } from '../../src/api/obstacles/catalogue.ts';
 import { BackupEntity } from '../../test/worlds/backup-bench.ts';
 import { creation, REPAIR, Script, scriptedActivities } from '../../test/worlds/scripted-activities.ts';
 import { until } from '../../test/worlds/workflow-bench.ts';
@@ -54,5 +56,48 @@ export const longHistories: readonly Scenario[] = [
     const first = await entity.run();
     await continued(first, () => entity.changed());
     return { 'etcdBackup-long': first };
+  },
+
+  /** A step that is performed and planned again all the same: a timer stands between two attempts. */
+  async function repeatedInVain(bench) {
+    const script = new Script();
+    script.plan('rolloutCluster', REPAIR.slice(0, 1));
+    script.stubborn.add('restartMember');
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'restartMember', () => entity.changed());
+    const repeated = await entity.operationRun();
+    release();
+    await repeated.result();
+    return { 'rolloutCluster-repeated': repeated };
+  },
+
+  /** A restore that cannot begin, for another reason each time, which its cluster is told. */
+  async function restoreContinued(bench) {
+    const entity = bench.entity();
+    let passes = 0;
+    // Of no catalogue: only that it is another one counts.
+    const another = () => `Reason${(passes += 1)}` as ObstacleReason;
+    const activities = {
+      ...scriptedActivities(new Script()),
+      assessRestore: async (): Promise<RestoreAssessment> => ({
+        decision: { kind: 'blocked', reason: another(), message: 'it cannot begin' },
+        summary: { phase: 'Pending' },
+        cluster: { namespace: 'shop', name: 'example', uid: '7c3f5b0e-1111-4d5e-8a53-7c2d3a1f9e10' },
+      }),
+    };
+    await bench.serve(entity, activities, RECORDER);
+    const resource = { namespace: 'shop', name: 'late', uid: '4a1d2c3b-55a2-4d5e-8a53-7c2d3a1f9e10' };
+    const begun = await bench.client.workflow.signalWithStart('etcdRestore', {
+      workflowId: 'etcdrestore/shop/late/4a1d2c3b',
+      taskQueue: entity.taskQueue,
+      args: [resource],
+      signal: 'changed',
+      signalArgs: [{}],
+    });
+    const first = bench.client.workflow.getHandle(begun.workflowId, (await begun.describe()).runId);
+    await continued(first, () => begun.signal('changed', {}));
+    await begun.terminate('recorded');
+    return { 'etcdRestore-long': first };
   },
 ];

@@ -4,6 +4,7 @@ import type { Step } from '../../src/planner/model/decision.ts';
 import type { Script } from '../../test/worlds/scripted-activities.ts';
 import { type Entity, until, type WorkflowBench } from '../../test/worlds/workflow-bench.ts';
 
+/** Makes one entity go through something, and answers the histories to keep, by the name of their file. */
 export type Scenario = (bench: WorkflowBench) => Promise<Record<string, WorkflowHandle>>;
 
 /** Histories name the worker: not by a process and host of this machine. */

@@ -1,5 +1,6 @@
 /** docs/reference/configuration.md: the environment variables of the operator. */
-import { type Variable, VARIABLES } from '../../src/main/config/variables.ts';
+import type { Variable } from '../../src/main/config/variable-types.ts';
+import { VARIABLES } from '../../src/main/config/variables.ts';
 import { code, heading, markdownTable } from './markdown.ts';
 
 const INTRODUCTION = `
@@ -25,6 +26,7 @@ export function configurationReference(): string {
 function valuesOf(variable: Variable): string {
   switch (variable.type) {
     case 'integer':
+    case 'derivedInteger':
       return `${variable.min} to ${variable.max}`;
     case 'flag':
     case 'derivedFlag':

@@ -10,6 +10,8 @@ export type FailureType =
   | 'AuthenticationAsked'
   /** A backup cannot be made. */
   | 'BackupFailure'
+  /** It waits for its turn at a store. */
+  | 'WaitsForStore'
   /** A pass failed; it is retried. */
   | 'PassFailed'
   /** An update is refused. */

@@ -3,8 +3,12 @@
 export const GROUP = 'etcd.database.coreos.com';
 export const VERSION = 'v1beta2';
 export const API_VERSION = `${GROUP}/${VERSION}`;
+/** The fields by which the EtcdBackups and EtcdRestores of a cluster are selected (selectableFields of their CRDs). */
+export const BACKUP_CLUSTER_FIELD = 'spec.clusterRef.name';
+export const RESTORE_CLUSTER_FIELD = 'spec.etcdCluster.name';
+
 export const FINALIZER = `${GROUP}/operator`;
-/** The field manager of every server-side apply. */
+/** The field manager that owns everything that this operator applies, and the value of LABEL_MANAGED_BY. */
 export const FIELD_MANAGER = 'etcd-operator';
 
 /** The longest name a cluster may have: `<name>-<serial>` must stay a valid host name with room for ten digits. */
@@ -97,13 +101,19 @@ export const PLURALS = {
 
 export type Kind = keyof typeof PLURALS;
 
-/** One object of one of the three kinds, by the four things that never change. */
-export type ResourceRef = {
-  readonly kind: Kind;
+/** What people ask for, as an object: it has no workflow of its own, and is passed on to that of one of the three kinds. */
+export const REQUEST_KIND = 'EtcdRequest';
+export const REQUEST_PLURAL = 'etcdrequests';
+
+/** One custom resource of a kind that is known. The uid tells a resource from a later one of the same name. */
+export type ResourceId = {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 };
+
+/** One object of one of the three kinds, by the four things that never change. */
+export type ResourceRef = ResourceId & { readonly kind: Kind };
 
 /** Where a member is reached: `domain` is the cluster domain when the resource names one, with or without leading dot. */
 export type MemberAddress = {
@@ -128,6 +138,16 @@ export function memberName(cluster: string, serial: number): string {
 export function serialOf(member: string): number | undefined {
   const match = /-(0|[1-9]\d{0,8})$/.exec(member);
   return match === null ? undefined : Number(match[1]);
+}
+
+/** The serial of the next member: above `last`, the highest that was ever recorded (-1: none), and above those of all these names. */
+export function nextSerial(last: number, names: readonly string[]): number {
+  return Math.max(last, ...names.map(name => serialOf(name) ?? -1)) + 1;
+}
+
+/** Sorts names of members, or tokens of incarnations, by the number in which they end. */
+export function bySerial(a: string, b: string): number {
+  return (serialOf(a) ?? 0) - (serialOf(b) ?? 0);
 }
 
 /** Whether a member of this cluster can be called so. */
@@ -214,9 +234,9 @@ export function workflowId(ref: ResourceRef): string {
   return `${ref.kind.toLowerCase()}/${ref.namespace}/${ref.name}/${ref.uid.slice(0, 8)}`;
 }
 
-/** The id of a resource's one operation slot: Temporal's uniqueness of ids is the lock. */
-export function operationWorkflowId(ref: ResourceRef): string {
-  return `${workflowId(ref)}/operation`;
+/** The id of the one operation of an entity workflow with this id: Temporal's uniqueness of ids is the lock. */
+export function operationWorkflowId(entity: string): string {
+  return `${entity}/operation`;
 }
 
 /**

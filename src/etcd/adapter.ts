@@ -3,18 +3,14 @@ import type { IStatusResponse } from 'etcd3';
 import { EtcdClient } from './client.ts';
 import { MemberConnection, requireLeader } from './connection.ts';
 import { toEtcdError } from './failure.ts';
+import type { KeyCount, MemberList, MemberStatus, MemberVersion, StoreHash } from './answers.ts';
 import {
   EtcdError,
   type EtcdMember,
   type EtcdPort,
-  type KeyCount,
-  type MemberList,
-  type MemberStatus,
   type MemberTarget,
   type SnapshotChunk,
   type SnapshotOptions,
-  type MemberVersion,
-  type StoreHash,
 } from './port.ts';
 import { plausibleList, plausibleStatus } from './plausible.ts';
 import { snapshotCall } from './snapshot-call.ts';

@@ -3,7 +3,8 @@
  * every status refused, and every pass fail for as long as one member says it. Pure.
  */
 import { printable } from '../api/values/printable.ts';
-import { EtcdError, type MemberList, type MemberStatus } from './port.ts';
+import type { MemberList, MemberStatus } from './answers.ts';
+import { EtcdError } from './port.ts';
 
 /** Longer than any release of anybody's. */
 const VERSION = /^[\w.+~-]{0,64}$/;

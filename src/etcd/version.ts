@@ -3,7 +3,8 @@ import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { plausibleVersion } from './plausible.ts';
-import { EtcdError, type MemberTarget, type MemberVersion } from './port.ts';
+import type { MemberVersion } from './answers.ts';
+import { EtcdError, type MemberTarget } from './port.ts';
 
 /** The answer is some eighty bytes. */
 const MAX_BYTES = 4_096;

@@ -1,8 +1,5 @@
 import type { ApplyOptions, WritableObject } from './port.ts';
 
-/** The field manager under which everything that this operator applies is owned. */
-export const fieldManager = 'etcd-operator';
-
 /** JSON is YAML, so an apply patch can be sent as JSON under this type. */
 export const applyContentType = 'application/apply-patch+yaml';
 

@@ -23,15 +23,15 @@ export interface Connection {
 
 /** Where a connection's parts come from. Reads files, and for a kubeconfig may ask a program. */
 export interface ConnectionSource {
-  /** What there is now. @throws what says what is missing; the text of a ConfigError and of a file error may be shown. */
+  /** What there is now. @throws what says what is missing; the text of a KubeconfigError and of a file error may be shown. */
   read(): Promise<Connection>;
   /** The apiserver refused what was read: nothing that was remembered of it is to be used again. */
   forget(): void;
 }
 
 /** An error whose text is ours, and so holds no secret. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
 }
 
 /** Throws what OpenSSL says when certificate and key do not belong together. */

@@ -1,5 +1,5 @@
 import { errorFields, KubeError } from './errors.ts';
-import { ConfigError, type Connection, type ConnectionSource } from './connection.ts';
+import { KubeconfigError, type Connection, type ConnectionSource } from './connection.ts';
 import type { KubeLogger } from './port.ts';
 import { type ServiceAccount, serviceAccount } from './service-account.ts';
 
@@ -78,7 +78,7 @@ async function sourceOf({ source, context }: CredentialsOptions): Promise<Connec
 
 /** File errors name the file; the texts of other libraries are not passed on. */
 function credentialsError(error: unknown): KubeError {
-  const isOurs = error instanceof ConfigError || (error instanceof Error && 'syscall' in error);
+  const isOurs = error instanceof KubeconfigError || (error instanceof Error && 'syscall' in error);
   const said = isOurs ? error.message : error instanceof Error ? error.name : typeof error;
   return new KubeError({
     code: 0,

@@ -10,6 +10,7 @@ import {
   type WritableObject,
 } from './port.ts';
 import { TokenBuckets } from './token-buckets.ts';
+import { Turns } from './turns.ts';
 
 /** What an event is about. Events about cluster-scoped objects go to the namespace `default`, as kubectl expects. */
 type EventSubject = WritableObject;
@@ -65,7 +66,8 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #logger: KubeLogger;
   readonly #limits: TokenBuckets;
-  readonly #queue: Pending[] = [];
+  /** Namespaces take turns: one in which events are slow to write keeps back its own. */
+  readonly #queue = new Turns<Pending>(({ ref }) => ref.namespace ?? '');
   #draining: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
@@ -78,11 +80,11 @@ class Recorder implements EventRecorder {
     try {
       const key = `${subject.kind}/${subject.metadata.namespace ?? ''}/${subject.metadata.name ?? ''}`;
       if (!this.#limits.take(key)) return this.#report('limited');
-      if (this.#queue.length >= longestQueue) {
-        this.#queue.shift();
+      this.#queue.add(this.#pending(subject, content));
+      if (this.#queue.size > longestQueue) {
+        this.#queue.dropFromLargest();
         this.#report('dropped');
       }
-      this.#queue.push(this.#pending(subject, content));
       this.#draining ??= this.#drain();
     } catch (error) {
       this.#logger.warn('an event could not be created', errorFields(error));
@@ -97,7 +99,7 @@ class Recorder implements EventRecorder {
   async #drain(): Promise<void> {
     // Never within record(): what a client does before its first wait belongs to this loop, not to the caller.
     await Promise.resolve();
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
       try {
         await this.#write(next);
         this.#report('written');

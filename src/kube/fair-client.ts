@@ -1,9 +1,10 @@
 /**
  * A client for many who share its connections: each namespace has its fair share of them, so that one whose webhooks, quotas
- * or objects make calls slow holds up nobody else, and status is written past all of them.
+ * or objects make calls slow holds up nobody else, and status is written past all of them, over connections that are shared as fairly.
  * Why: docs/decisions/0028-separate-connection-pools.md.
  */
-import type { ClosableKubeClient } from './client.ts';
+import { CALL_TIMEOUT_MS } from './calls.ts';
+import { type ClosableKubeClient, LIST_TIMEOUT_MS } from './client.ts';
 import { KubeError } from './errors.ts';
 import type { CallOptions, KubeClient, WritableObject } from './port.ts';
 import { Shares } from './shares.ts';
@@ -15,30 +16,15 @@ export interface FairClientParts {
   readonly connections: number;
   /** For what is written to the subresource status: people wait to read of an emergency. */
   readonly status: ClosableKubeClient;
+  /** How many connections that one has. */
+  readonly statusConnections: number;
 }
 
-/** As a call without a deadline has it; see client.ts. */
-const TIMEOUT_MS = 20_000;
-/** Of a list. */
-const LIST_TIMEOUT_MS = 60_000;
-
 /** The client, over two of them. The wait for a share counts as part of a call's time. */
-export function fairClient({ calls, connections, status }: FairClientParts): ClosableKubeClient {
-  const shares = new Shares(connections);
-  const fairly = async <Options extends CallOptions, Result>(
-    namespace: string | undefined,
-    options: Options & { readonly defaultMs?: number },
-    call: (options: Options) => Promise<Result>,
-  ): Promise<Result> => {
-    const { timeoutMs = options.defaultMs ?? TIMEOUT_MS } = options;
-    const begun = performance.now();
-    const done = await turn(shares, { namespace: namespace ?? '', timeoutMs, signal: options.signal });
-    try {
-      return await call({ ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - begun)) });
-    } finally {
-      done();
-    }
-  };
+export function fairClient(parts: FairClientParts): ClosableKubeClient {
+  const { calls, connections, status, statusConnections } = parts;
+  const fairly = sharing(new Shares(connections));
+  const fairlyStatus = sharing(new Shares(statusConnections));
   const of = (object: WritableObject): string | undefined => object.metadata.namespace;
   const isStatus = (options: { readonly subresource?: string | undefined }): boolean =>
     options.subresource === 'status';
@@ -49,15 +35,15 @@ export function fairClient({ calls, connections, status }: FairClientParts): Clo
     create: (object, options = {}) => fairly(of(object), options, with_ => calls.create(object, with_)),
     apply: (object, options = {}) =>
       isStatus(options)
-        ? status.apply(object, options)
+        ? fairlyStatus(of(object), options, with_ => status.apply(object, with_))
         : fairly(of(object), options, with_ => calls.apply(object, with_)),
     patch: (ref, patch, options) =>
       isStatus(options)
-        ? status.patch(ref, patch, options)
+        ? fairlyStatus(ref.namespace, options, with_ => status.patch(ref, patch, with_))
         : fairly(ref.namespace, options, with_ => calls.patch(ref, patch, with_)),
     replace: (object, options = {}) =>
       isStatus(options)
-        ? status.replace(object, options)
+        ? fairlyStatus(of(object), options, with_ => status.replace(object, with_))
         : fairly(of(object), options, with_ => calls.replace(object, with_)),
     delete: (ref, options = {}) => fairly(ref.namespace, options, with_ => calls.delete(ref, with_)),
     // A watch has a connection of its own.
@@ -68,6 +54,26 @@ export function fairClient({ calls, connections, status }: FairClientParts): Clo
     async close() {
       await Promise.all([calls.close(), status.close()]);
     },
+  };
+}
+
+type Fairly = <Options extends CallOptions, Result>(
+  namespace: string | undefined,
+  options: Options & { readonly defaultMs?: number },
+  call: (options: Options) => Promise<Result>,
+) => Promise<Result>;
+
+/** Makes a call when its namespace may have one of these places. */
+function sharing(shares: Shares): Fairly {
+  return async (namespace, options, call) => {
+    const { timeoutMs = options.defaultMs ?? CALL_TIMEOUT_MS } = options;
+    const begun = performance.now();
+    const done = await turn(shares, { namespace: namespace ?? '', timeoutMs, signal: options.signal });
+    try {
+      return await call({ ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - begun)) });
+    } finally {
+      done();
+    }
   };
 }
 

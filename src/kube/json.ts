@@ -33,10 +33,19 @@ export function parsePage(text: string, path: string): ListPage {
 /** One object. @throws KubeError BadResponse */
 export function parseObject(text: string, path: string): KubeObject {
   const object = parseJson(text, path);
-  if (isItem(object) && typeof object['apiVersion'] === 'string' && typeof object['kind'] === 'string') {
-    return object as KubeObject;
+  if (isRecord(object) && typeof object['apiVersion'] === 'string' && typeof object['kind'] === 'string') {
+    const { kind } = object;
+    if (isItem(object)) return object as KubeObject;
+    if (String(kind).endsWith('Review')) return review(object, path);
   }
   throw badResponse(path, 'is not a Kubernetes object');
+}
+
+/** A review, such as a SelfSubjectReview, is answered and never stored: it has no name, which is '' here. */
+function review(object: Record<string, unknown>, path: string): KubeObject {
+  const { metadata = {} } = object;
+  if (!isRecord(metadata)) throw badResponse(path, 'is not a Kubernetes object');
+  return { ...object, metadata: { ...metadata, name: '' } } as unknown as KubeObject;
 }
 
 function badResponse(path: string, problem: string): KubeError {

@@ -5,7 +5,7 @@
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import {
-  ConfigError,
+  KubeconfigError,
   type Connection,
   type ConnectionSource,
   connectionOf,
@@ -33,6 +33,17 @@ export function kubeConfig(options: KubeConfigOptions): ConnectionSource {
   };
 }
 
+/** The context that the options lead to. @throws KubeconfigError, or a file error */
+export function kubeContext(options: KubeConfigOptions): {
+  readonly name: string;
+  /** Undefined: the context names none, which stands for `default`. */
+  readonly namespace: string | undefined;
+} {
+  const config = load(options);
+  const name = config.getCurrentContext();
+  return { name, namespace: config.getContextObject(name)?.namespace };
+}
+
 /** The kubeconfig as it is now; the one at hand when nothing changed, for the sake of its token caches. */
 function newer(former: KubeConfig | undefined, loaded: KubeConfig): KubeConfig {
   const unchanged = former !== undefined && former.exportConfig() === loaded.exportConfig();
@@ -47,18 +58,22 @@ function load({ file, context }: KubeConfigOptions): KubeConfig {
   if (context !== undefined) config.setCurrentContext(context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
-    throw new ConfigError(`the kubeconfig has no cluster for the context "${config.getCurrentContext()}"`);
+    throw new KubeconfigError(
+      `the kubeconfig has no cluster for the context "${config.getCurrentContext()}"`,
+    );
   }
   // What client-node falls back on when it finds nothing; nobody means it.
   if (file === undefined && cluster.server === 'http://localhost:8080') {
-    throw new ConfigError('no cluster is configured: set KUBECONFIG, or run in a pod with a service account');
+    throw new KubeconfigError(
+      'no cluster is configured: set KUBECONFIG, or run in a pod with a service account',
+    );
   }
   return config;
 }
 
 async function readConnection(config: KubeConfig): Promise<Connection> {
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new ConfigError('the kubeconfig has no current cluster');
+  if (cluster === null) throw new KubeconfigError('the kubeconfig has no current cluster');
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
@@ -86,5 +101,5 @@ async function readConnection(config: KubeConfig): Promise<Connection> {
 function pem(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (typeof value === 'string') return Buffer.from(value);
-  throw new ConfigError('the kubeconfig gives a certificate or key in an unknown form');
+  throw new KubeconfigError('the kubeconfig gives a certificate or key in an unknown form');
 }

@@ -1,43 +1,13 @@
 import { pause } from './backoff.ts';
 import { errorFields, isAlreadyExists, isConflict, isNotFound } from './errors.ts';
 import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease } from './lease.ts';
-import { type CallOptions, type KubeClient, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
-
-export interface ElectionTiming {
-  /** How long a leader that is not heard of keeps the lease. Whole seconds. */
-  readonly leaseDurationMs: number;
-  /** How long a leader tries to renew before it steps down; must be shorter than the lease. */
-  readonly renewDeadlineMs: number;
-  /** The wait between two looks at the lease. */
-  readonly retryPeriodMs: number;
-  /** A look without an answer for so long has another one beside it, on another connection. */
-  readonly patienceMs: number;
-}
-
-/** The values of Kubernetes' own components. */
-const defaultElectionTiming: ElectionTiming = {
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryPeriodMs: 2_000,
-  patienceMs: 1_000,
-};
-
-export interface ElectionOptions {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
-  readonly namespace: string;
-  /** Name of the Lease. */
-  readonly name: string;
-  /** Differs between candidates and between two lives of one candidate. */
-  readonly identity: string;
-  /** The signal fires when leading ends, before onStoppedLeading is called. */
-  readonly onStartedLeading: (leading: AbortSignal) => void;
-  readonly onStoppedLeading: (because: 'lost' | 'stopped') => void;
-  readonly timing?: Partial<ElectionTiming> | undefined;
-  readonly logger?: KubeLogger | undefined;
-  /** Milliseconds that never go back, whatever is done to the wall clock. */
-  readonly clock?: (() => number) | undefined;
-  readonly now?: (() => Date) | undefined;
-}
+import { watchLease } from './lease-watch.ts';
+import {
+  defaultElectionTiming,
+  type ElectionOptions,
+  type ElectionTiming,
+} from './lease-election-options.ts';
+import { type CallOptions, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
 
 /** One look at the lease, and what it may write. Several may be under way, the newest of which may be the first to end. */
 interface Attempt {
@@ -58,7 +28,8 @@ interface Observed {
 /**
  * One candidate for a Lease. At most one candidate leads: each write is guarded by resourceVersion, a leader stops
  * by its own clock before others may take over by theirs, and no two machines' clocks are ever compared. It stays
- * a candidate after it has lost, until stop().
+ * a candidate after it has lost, until stop(). A candidate watches the lease, and reads it before it takes it: a watch that brings
+ * nothing may only be broken.
  *
  * A call that takes long costs no leadership while others go through: attempts are made side by side, and whichever
  * is answered first counts. One that took effect without an answer makes the next write a conflict, after which the lease
@@ -86,16 +57,16 @@ export class LeaseElection {
     this.#clock = options.clock ?? (() => performance.now());
     const { namespace, name } = options;
     this.#ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name };
-    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#timing;
+    const { leaseDurationMs, renewDeadlineMs, renewEveryMs, retryPeriodMs } = this.#timing;
+    const longestWaitMs = Math.max(renewEveryMs, retryPeriodMs);
     if (
       leaseDurationMs % 1000 !== 0 ||
       renewDeadlineMs >= leaseDurationMs ||
-      retryPeriodMs >= renewDeadlineMs
-    ) {
+      longestWaitMs >= renewDeadlineMs
+    )
       throw new RangeError(
-        'lease election needs retryPeriod < renewDeadline < leaseDuration, the last in whole seconds',
+        'lease election needs renewEvery and retryPeriod < renewDeadline < leaseDuration, the last in whole seconds',
       );
-    }
   }
 
   /** Whether this candidate leads now; right also when the process has just slept through its deadline. */
@@ -138,7 +109,7 @@ export class LeaseElection {
       const answered = new AbortController();
       await Promise.race([look, pause(patienceMs, AbortSignal.any([signal, answered.signal]))]);
       answered.abort();
-      if (outcome !== undefined) await pause(this.#untilNextLookMs(outcome), signal);
+      if (outcome !== undefined) await this.#untilNextLook(outcome, signal);
     }
     await Promise.all(underWay);
   }
@@ -165,14 +136,38 @@ export class LeaseElection {
     }
   }
 
-  /** A candidate looks also at the moment at which the lease runs out. Those that look in step would collide then. */
-  #untilNextLookMs(outcome: Outcome): number {
-    const { retryPeriodMs, patienceMs } = this.#timing;
-    if (this.#leading !== undefined)
-      return outcome === 'failed' ? Math.min(patienceMs, retryPeriodMs) : retryPeriodMs;
-    const left = this.#observed === undefined ? retryPeriodMs : this.#leftMs(this.#observed);
-    const look = retryPeriodMs * (0.8 + Math.random() * 0.4);
-    return left > 0 ? Math.min(look, left + Math.random() * retryPeriodMs * 0.1) : look;
+  async #untilNextLook(outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const { renewEveryMs, retryPeriodMs, patienceMs } = this.#timing;
+    if (this.#leading !== undefined) {
+      await pause(outcome === 'failed' ? Math.min(patienceMs, renewEveryMs) : renewEveryMs, signal);
+      return;
+    }
+    const observed = this.#observed;
+    const isHeld = outcome === 'answered' && observed !== undefined && this.#leftMs(observed) > 0;
+    const isFree = isHeld && (await this.#follow(observed));
+    // Those that saw it become free together would collide.
+    await pause(retryPeriodMs * (isFree ? Math.random() * 0.1 : 0.8 + Math.random() * 0.4), signal);
+  }
+
+  /** Watches a lease that somebody holds until it may be taken (true), or nothing tells any more whether it is renewed (false). */
+  async #follow({ lease: from }: Observed): Promise<boolean> {
+    try {
+      return await watchLease({
+        client: this.#options.client,
+        ref: this.#ref,
+        from,
+        idleTimeoutMs: this.#timing.leaseDurationMs * 2,
+        signal: this.#stop.signal,
+        heldForMs: lease => {
+          const observed = this.#observe(lease);
+          return this.#mayTake(lease.record) ? 0 : this.#leftMs(observed);
+        },
+      });
+    } catch (error) {
+      const fields = { lease: this.#options.name, ...errorFields(error) };
+      this.#logger.info('lease cannot be watched and is read again', fields);
+      return false;
+    }
   }
 
   /** How long a lease that was seen may not be taken yet, if nobody renews it. */
@@ -202,10 +197,22 @@ export class LeaseElection {
 
   async #write(former: StoredLease | undefined, call: CallOptions): Promise<void> {
     const { client } = this.#options;
-    const object = leaseObject(this.#ref, this.#claim(former?.record), former);
+    const record = { ...this.#claim(former?.record), annotations: this.#annotations() };
+    const object = leaseObject(this.#ref, record, former);
     const write = former === undefined ? client.create(object, call) : client.replace(object, call);
     this.#written = readLease(await write);
     this.#observe(this.#written);
+  }
+
+  /** A candidate that has yet to win leaves those that it finds. */
+  #annotations(): Readonly<Record<string, string>> | undefined {
+    if (this.#leading === undefined) return undefined;
+    try {
+      return this.#options.annotations?.();
+    } catch (error) {
+      this.#logger.warn('the annotations of the lease cannot be told', errorFields(error));
+      return undefined;
+    }
   }
 
   async #read(call: CallOptions): Promise<StoredLease | undefined> {
@@ -224,11 +231,12 @@ export class LeaseElection {
     return this.#observed !== undefined && this.#leftMs(this.#observed) <= 0;
   }
 
-  #observe(lease: StoredLease): void {
+  #observe(lease: StoredLease): Observed {
     const former = this.#observed;
     const isUnchanged =
       former !== undefined && JSON.stringify(former.lease.record) === JSON.stringify(lease.record);
     this.#observed = { lease, atMs: isUnchanged ? former.atMs : this.#clock() };
+    return this.#observed;
   }
 
   #claim(former: LeaseRecord | undefined): LeaseRecord {
@@ -257,7 +265,8 @@ export class LeaseElection {
     this.#leading = { ended, safeUntilMs, timer };
     if (!isNew) return;
     this.#logger.info('leading', { lease: this.#options.name, identity: this.#options.identity });
-    this.#guarded(() => this.#options.onStartedLeading(ended.signal));
+    const { annotations = {} } = this.#observed?.lease.object.metadata ?? {};
+    this.#guarded(() => this.#options.onStartedLeading(ended.signal, annotations));
   }
 
   #end(because: 'lost' | 'stopped'): void {

@@ -44,8 +44,15 @@ export function readLease(object: KubeObject): StoredLease {
   };
 }
 
-/** The Lease to write for a record: over what was read, guarded by its resourceVersion, or a new one. */
-export function leaseObject(ref: ObjectRef, record: LeaseRecord, former?: StoredLease): KubeObject {
+/**
+ * The Lease to write for a record: over what was read, guarded by its resourceVersion, or a new one.
+ * Annotations are written beside those that it has.
+ */
+export function leaseObject(
+  ref: ObjectRef,
+  record: LeaseRecord & { readonly annotations?: Readonly<Record<string, string>> | undefined },
+  former?: StoredLease,
+): KubeObject {
   const spec = {
     holderIdentity: record.holder,
     leaseDurationSeconds: record.durationSeconds,
@@ -57,5 +64,11 @@ export function leaseObject(ref: ObjectRef, record: LeaseRecord, former?: Stored
   if (former === undefined) {
     return { apiVersion, kind, metadata: namespace === undefined ? { name } : { name, namespace }, spec };
   }
-  return { ...former.object, spec: { ...(former.object['spec'] as object | undefined), ...spec } };
+  const { metadata } = former.object;
+  const annotations = { ...metadata.annotations, ...record.annotations };
+  return {
+    ...former.object,
+    metadata: record.annotations === undefined ? metadata : { ...metadata, annotations },
+    spec: { ...(former.object['spec'] as object | undefined), ...spec },
+  };
 }

@@ -44,7 +44,7 @@ type ReadOptions = Omit<PagedListOptions, 'pageSize'> & { readonly pageSize: num
 async function readPages(fetchPage: FetchPage, options: ReadOptions): Promise<ObjectList> {
   const { kind, labelSelector, fieldSelector, slim } = options;
   const items: KubeObject[] = [];
-  let { pageSize: limit } = options;
+  let limit = options.atMost ?? options.pageSize;
   let bytes = 0;
   for (let token: string | undefined; ; ) {
     const page = await fetchPage({ labelSelector, fieldSelector, limit, continue: token }).catch(error => {
@@ -62,6 +62,7 @@ async function readPages(fetchPage: FetchPage, options: ReadOptions): Promise<Ob
     }
     const { resourceVersion, continue: next } = page.metadata;
     if (next === undefined || next === '') return { items, resourceVersion };
+    if (options.atMost !== undefined) return { items, resourceVersion, isPartial: true };
     token = next;
   }
 }

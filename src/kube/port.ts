@@ -83,6 +83,8 @@ export interface ListOptions extends CallOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Only the first page is read, of so many items: of a collection that is only asked whether it is small. */
+  readonly atMost?: number | undefined;
   /** Called on each item as its page arrives, so that a caller who keeps little never holds the whole list. */
   readonly slim?: ((object: KubeObject) => KubeObject) | undefined;
 }
@@ -91,6 +93,8 @@ export interface ObjectList {
   readonly items: KubeObject[];
   /** Where a watch continues from. */
   readonly resourceVersion: string;
+  /** There are more than `atMost`. */
+  readonly isPartial?: true;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -124,6 +128,7 @@ export interface DeleteOptions extends CallOptions {
 export interface WatchOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   readonly resourceVersion: string;
   /** As of a list. */
   readonly metadataOnly?: boolean | undefined;

@@ -39,6 +39,7 @@ export class Reflector {
   readonly #waiting = new Set<() => void>();
   #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #synced = false;
+  #position: string | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -53,6 +54,11 @@ export class Reflector {
   /** True once the first list since start() is in the store and with the handlers. */
   get hasSynced(): boolean {
     return this.#synced;
+  }
+
+  /** The resource version up to which the store and the handlers have everything; undefined before the first list. */
+  get position(): string | undefined {
+    return this.#position;
   }
 
   /** Resolves when hasSynced; to false when the signal fires first. */
@@ -153,6 +159,7 @@ export class Reflector {
     this.#report({ type: 'listed', because, items: items.length, durationMs: performance.now() - started });
     this.#logger.debug('listed', { ...this.#fields(), because, items: items.length });
     this.#deliver(run, this.#store.replaceAll(items));
+    this.#position = resourceVersion;
     if (!run.signal.aborted) this.#markSynced();
   }
 
@@ -181,6 +188,7 @@ export class Reflector {
         this.#deliver(run, this.#store.apply({ type: event.type, object: this.#slim(event.object) }));
       }
       run.position = resourceVersion ?? run.position;
+      this.#position = run.position;
     }
   }
 

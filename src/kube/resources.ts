@@ -34,6 +34,7 @@ export const knownResources: readonly Resource[] = [
   inCluster('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions'),
   inNamespace('apps/v1', 'Deployment', 'deployments'),
   inNamespace('apps/v1', 'StatefulSet', 'statefulsets'),
+  inCluster('authentication.k8s.io/v1', 'SelfSubjectReview', 'selfsubjectreviews'),
   inNamespace('batch/v1', 'Job', 'jobs'),
   inNamespace('cert-manager.io/v1', 'Certificate', 'certificates'),
   inNamespace('coordination.k8s.io/v1', 'Lease', 'leases'),
@@ -48,54 +49,49 @@ export const knownResources: readonly Resource[] = [
   inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdCluster', 'etcdclusters'),
   inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdBackup', 'etcdbackups'),
   inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdRestore', 'etcdrestores'),
+  inNamespace('etcd.database.coreos.com/v1beta2', 'EtcdRequest', 'etcdrequests'),
 ];
 
 function badRequest(message: string): KubeError {
   return new KubeError({ code: 0, reason: 'BadRequest', message, retry: 'never', notProcessed: true });
 }
 
-/** The paths of a fixed set of kinds. */
-export class ResourcePaths {
-  readonly #resources: ReadonlyMap<string, Resource>;
+const resources: ReadonlyMap<string, Resource> = new Map(
+  knownResources.map(entry => [`${entry.apiVersion}/${entry.kind}`, entry]),
+);
 
-  constructor(resources: readonly Resource[] = knownResources) {
-    this.#resources = new Map(resources.map(entry => [`${entry.apiVersion}/${entry.kind}`, entry]));
+/** @throws KubeError BadRequest for a kind that is not in the table. */
+function resourceOf(kind: KindRef): Resource {
+  const found = resources.get(`${kind.apiVersion}/${kind.kind}`);
+  if (found === undefined) {
+    throw badRequest(
+      `no REST path is known for ${kind.apiVersion} ${kind.kind}: add it to src/kube/resources.ts`,
+    );
   }
+  return found;
+}
 
-  /** @throws KubeError BadRequest for a kind that is not in the table. */
-  resource(kind: KindRef): Resource {
-    const found = this.#resources.get(`${kind.apiVersion}/${kind.kind}`);
-    if (found === undefined) {
-      throw badRequest(
-        `no REST path is known for ${kind.apiVersion} ${kind.kind}: add it to src/kube/resources.ts`,
-      );
-    }
-    return found;
-  }
+/** The path of all objects of a kind, in one namespace or, without one, in all. */
+export function collectionPath(kind: KindRef, namespace?: string): string {
+  const { apiVersion, plural, namespaced } = resourceOf(kind);
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  if (namespace === undefined) return `${root}/${plural}`;
+  if (!namespaced) throw badRequest(`${kind.kind} is not namespaced, but namespace "${namespace}" was given`);
+  return `${root}/namespaces/${segment(namespace)}/${plural}`;
+}
 
-  /** The path of all objects of a kind, in one namespace or, without one, in all. */
-  collection(kind: KindRef, namespace?: string): string {
-    const { apiVersion, plural, namespaced } = this.resource(kind);
-    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    if (namespace === undefined) return `${root}/${plural}`;
-    if (!namespaced)
-      throw badRequest(`${kind.kind} is not namespaced, but namespace "${namespace}" was given`);
-    return `${root}/namespaces/${segment(namespace)}/${plural}`;
+/** The collection that an object is created in. @throws KubeError when a namespaced kind comes without one. */
+export function homePath(ref: Omit<ObjectRef, 'name'>): string {
+  if (resourceOf(ref).namespaced && ref.namespace === undefined) {
+    throw badRequest(`${ref.kind} is namespaced, but no namespace was given`);
   }
+  return collectionPath(ref, ref.namespace);
+}
 
-  /** The collection that an object is created in. @throws KubeError when a namespaced kind comes without one. */
-  home(ref: Omit<ObjectRef, 'name'>): string {
-    if (this.resource(ref).namespaced && ref.namespace === undefined) {
-      throw badRequest(`${ref.kind} is namespaced, but no namespace was given`);
-    }
-    return this.collection(ref, ref.namespace);
-  }
-
-  /** The path of one object or of one of its subresources. */
-  object(ref: ObjectRef, subresource?: string): string {
-    const path = `${this.home(ref)}/${segment(ref.name)}`;
-    return subresource === undefined ? path : `${path}/${segment(subresource)}`;
-  }
+/** The path of one object or of one of its subresources. */
+export function objectPath(ref: ObjectRef, subresource?: string): string {
+  const path = `${homePath(ref)}/${segment(ref.name)}`;
+  return subresource === undefined ? path : `${path}/${segment(subresource)}`;
 }
 
 /** One path segment. An empty or dotted name would silently address the collection or its parent. */

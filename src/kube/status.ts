@@ -1,5 +1,4 @@
-import type { ErrorCause, KubeErrorFields, Retry } from './errors.ts';
-import { KubeError } from './errors.ts';
+import { type ErrorCause, KubeError, type KubeErrorFields, type Retry } from './errors.ts';
 
 /** The request as far as an error may name it: no body, no headers. */
 export interface RequestName {

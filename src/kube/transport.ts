@@ -7,11 +7,12 @@ import { errorFromAbort, errorFromNetwork, errorFromResponse } from './status.ts
 
 export interface TransportOptions {
   readonly credentials: Credentials;
-  readonly userAgent: string;
   /** Connections for calls; further calls queue. Watches have connections of their own, one each. */
   readonly connections: number;
   /** Limit of one attempt of a call, from queueing to the last byte. */
   readonly attemptTimeoutMs: number;
+  /** What the requests say they come from, in the API server's audit log; `etcd-operator` by default. */
+  readonly userAgent?: string | undefined;
   /** Told of the time in every answer. */
   readonly clock?: ServerClock | undefined;
 }
@@ -130,7 +131,7 @@ export class Transport {
     return {
       ...connection.headers,
       accept: request.accept ?? 'application/json',
-      'user-agent': this.#options.userAgent,
+      'user-agent': this.#options.userAgent ?? 'etcd-operator',
       ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
     };
   }

@@ -20,7 +20,7 @@ async function main(): Promise<number> {
   const config = parseConfig(process.env);
   const scrub = createScrubber(config.redact);
   const logger = createLogger({ level: config.logLevel, scrub, fields: { pod: config.pod.name } });
-  const metrics = createMetrics();
+  const metrics = createMetrics({ mostResources: config.metricsResources });
   const distrust = failure();
   process.on(
     'uncaughtException',

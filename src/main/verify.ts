@@ -9,7 +9,7 @@ import { CLAIM_STORE_PORT, IDENTITY_FOLDER } from '../objects/claim-store.ts';
 import { SCRATCH_FOLDER, SCRATCH_SNAPSHOT } from '../objects/verify-pod.ts';
 import type { VerificationReport } from '../planner/backup/verification.ts';
 import { serveFolder } from './pods/serve-folder.ts';
-import { findTools, isThere, verifySnapshot } from './pods/verification.ts';
+import { findTools, fileExists, verifySnapshot } from './pods/verification.ts';
 
 const TERMINATION_LOG = '/dev/termination-log';
 const LOOK_MS = 100;
@@ -19,7 +19,7 @@ const snapshot = join(SCRATCH_FOLDER, SCRATCH_SNAPSHOT);
 /** Serves the scratch until the snapshot lies in it, whole, and whoever brought it has been told. */
 async function receive(): Promise<void> {
   const { server, busy } = serveFolder(SCRATCH_FOLDER, { port: CLAIM_STORE_PORT, identity: IDENTITY_FOLDER });
-  while (busy() > 0 || !(await isThere(snapshot))) await pause(LOOK_MS);
+  while (busy() > 0 || !(await fileExists(snapshot))) await pause(LOOK_MS);
   server.close();
   server.closeAllConnections();
 }

@@ -2,7 +2,7 @@
 import { ISSUER_DEFAULTS } from '../api/schemas/default-values.ts';
 import { clusterLabels } from '../api/names.ts';
 import type { EtcdCluster } from '../api/schemas/types.ts';
-import { type Leaf, leavesOf } from './leaves.ts';
+import { type Leaf, leafCertificatesOf } from './leaf-certificates.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
 
 /** As long as those of TLS.auto, and renewed when a third of it is left. */
@@ -19,7 +19,7 @@ export function certificates(cluster: EtcdCluster): readonly ManifestObject[] {
   const { namespace, name } = cluster.metadata;
   const labels = clusterLabels(name);
   const { name: issuerName, kind, group } = { ...ISSUER_DEFAULTS, ...issuer };
-  return leavesOf(cluster).map(leaf => ({
+  return leafCertificatesOf(cluster).map(leaf => ({
     apiVersion: 'cert-manager.io/v1',
     kind: 'Certificate',
     metadata: { name: leaf.secret, namespace, labels, ownerReferences: [ownerReference(cluster)] },

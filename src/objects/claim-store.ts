@@ -3,7 +3,7 @@
  * time, gone after it. Pure.
  */
 import { API_VERSION, FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
-import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
+import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 export const CLAIM_STORE_PORT = 8443;
 /** The name in the certificate; nobody looks it up. */
@@ -68,11 +68,7 @@ export function claimStorePod(
     kind: 'Pod',
     metadata: metadataOf(owner),
     spec: {
-      restartPolicy: 'Never',
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      terminationGracePeriodSeconds: 5,
-      securityContext: POD_SECURITY,
+      ...WORK_POD,
       ...place,
       containers: [
         {

@@ -1,35 +1,45 @@
 /** The claim that holds one member's data. Pure. */
 import { withDefaults } from '../api/defaults/etcd-cluster.ts';
-import { claimName, isReservedKey, memberLabels } from '../api/names.ts';
+import { ANNOTATION_DATA_VERSION, claimName, isReservedKey, memberLabels } from '../api/names.ts';
 import type { EtcdCluster } from '../api/schemas/types.ts';
+import { withoutUndefined } from '../api/values/without-undefined.ts';
 import { type ManifestObject, memberAnnotations } from './manifest.ts';
 import { requestedSize } from './storage.ts';
 
+export interface ClaimMember {
+  readonly name: string;
+  readonly token: string;
+  /** The recorded class (`status.storage`), for a template that names none. */
+  readonly storageClassName?: string | undefined;
+  /** The release of etcd that is about to be started on it: noted where a lost status does not take it along. */
+  readonly version?: string | undefined;
+}
+
 /**
  * A member's PersistentVolumeClaim, named as the member. Whatever else the user's template says is passed through.
- * `storageClassName` is the recorded class (`status.storage`), for a template that names none.
  *
  * It has no owner reference, deliberately: garbage collection must never take data. Whether claims go with their
  * cluster is decided by `spec.storage.retain` and done by the operator, one named claim at a time.
  */
-export function memberClaim(
-  cluster: EtcdCluster,
-  member: { readonly name: string; readonly token: string; readonly storageClassName?: string | undefined },
-): ManifestObject {
-  const template = withDefaults(cluster.spec).storage.volumeClaimTemplate;
-  const spec = template?.spec;
+export function memberClaim(cluster: EtcdCluster, member: ClaimMember): ManifestObject {
+  const { name, token, version } = member;
+  const { metadata, spec } = withDefaults(cluster.spec).storage.volumeClaimTemplate ?? {};
   const storageClassName = spec?.storageClassName ?? member.storageClassName;
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
-      name: claimName(member.name),
+      name: claimName(name),
       namespace: cluster.metadata.namespace,
       labels: {
-        ...notOurs(template?.metadata?.labels),
-        ...memberLabels(cluster.metadata.name, member.name),
+        ...notOurs(metadata?.labels),
+        ...memberLabels(cluster.metadata.name, name),
       },
-      annotations: { ...notOurs(template?.metadata?.annotations), ...memberAnnotations(member) },
+      annotations: {
+        ...notOurs(metadata?.annotations),
+        ...memberAnnotations({ name, token }),
+        ...withoutUndefined({ [ANNOTATION_DATA_VERSION]: version }),
+      },
     },
     spec: {
       ...spec,
@@ -38,7 +48,7 @@ export function memberClaim(
         ...spec?.resources,
         requests: { ...spec?.resources?.requests, storage: requestedSize(spec) },
       },
-      ...(storageClassName === undefined ? {} : { storageClassName }),
+      ...withoutUndefined({ storageClassName }),
     },
   };
 }

@@ -18,7 +18,10 @@ export function madeFrom(cluster: EtcdCluster): Readonly<Record<string, string>>
 }
 
 /** `cluster` with the specification that the annotation tells; undefined without one, or when it cannot be read. */
-export function asMade(cluster: EtcdCluster, annotation: string | undefined): EtcdCluster | undefined {
+export function clusterAtPodCreation(
+  cluster: EtcdCluster,
+  annotation: string | undefined,
+): EtcdCluster | undefined {
   const note = readNote(annotation);
   if (note === undefined) return undefined;
   const { spec, security } = note;

@@ -17,10 +17,10 @@ export function placement(cluster: string, config: Pick<ClusterConfig, 'pod' | '
   const affinity = pod.affinity ?? ownAffinity(cluster, config);
   return {
     ...(affinity === undefined ? {} : { affinity }),
-    ...given('nodeSelector', pod.nodeSelector),
+    ...optionalField('nodeSelector', pod.nodeSelector),
     tolerations: [...NODE_FAILURE_TOLERATIONS, ...(pod.tolerations ?? [])],
-    ...given('topologySpreadConstraints', pod.topologySpreadConstraints),
-    ...given('priorityClassName', pod.priorityClassName),
+    ...optionalField('topologySpreadConstraints', pod.topologySpreadConstraints),
+    ...optionalField('priorityClassName', pod.priorityClassName),
   };
 }
 
@@ -33,13 +33,13 @@ export function placementBeside(cluster: string, { pod }: Pick<ClusterConfig, 'p
   const { nodeAffinity } = (pod.affinity ?? {}) as { readonly nodeAffinity?: unknown };
   return {
     affinity: {
-      ...given('nodeAffinity', nodeAffinity),
+      ...optionalField('nodeAffinity', nodeAffinity),
       podAntiAffinity: {
         preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
       },
     },
-    ...given('nodeSelector', pod.nodeSelector),
-    ...given('tolerations', pod.tolerations),
+    ...optionalField('nodeSelector', pod.nodeSelector),
+    ...optionalField('tolerations', pod.tolerations),
   };
 }
 
@@ -76,7 +76,7 @@ function ownAffinity(cluster: string, config: Pick<ClusterConfig, 'pod' | 'profi
 }
 
 /** `{key: value}`, or nothing for what old clients write when they mean nothing. */
-export function given(key: string, value: unknown): Placement {
+export function optionalField(key: string, value: unknown): Placement {
   if (value === undefined || value === null || value === '') return {};
   return typeof value === 'object' && Object.keys(value).length === 0 ? {} : { [key]: value };
 }

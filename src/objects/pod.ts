@@ -21,7 +21,7 @@ import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-argument
 import { FIRST_START_ENV, firstStartAnnotations, type MemberStart } from './first-start.ts';
 import { madeFrom } from './made-from.ts';
 import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference } from './manifest.ts';
-import { given, placement } from './placement.ts';
+import { optionalField, placement } from './placement.ts';
 import { METRICS_PORT_NAME, probesFor } from './probes.ts';
 import { stamped } from './rendered.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
@@ -74,8 +74,8 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: pod.terminationGracePeriodSeconds,
       securityContext: pod.securityContext ?? POD_SECURITY,
-      ...given('serviceAccountName', pod.serviceAccountName),
-      ...given('imagePullSecrets', pod.imagePullSecrets),
+      ...optionalField('serviceAccountName', pod.serviceAccountName),
+      ...optionalField('imagePullSecrets', pod.imagePullSecrets),
       ...placement(name, config),
       containers: [container(cluster, config, identity)],
       volumes: [volume(config, member), ...tlsVolumes(securityOf(cluster))],
@@ -122,7 +122,7 @@ function container(
       { name: METRICS_PORT_NAME, containerPort: METRICS_PORT, protocol: 'TCP' },
     ],
     ...probesFor(config.version),
-    ...given('resources', config.pod.resources),
+    ...optionalField('resources', config.pod.resources),
     securityContext: CONTAINER_SECURITY,
     // Why a member ended is read from the last lines of its log, which needs no permission to read logs.
     terminationMessagePolicy: 'FallbackToLogsOnError',

@@ -18,3 +18,12 @@ export const CONTAINER_SECURITY = {
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 } as const;
+
+/** What the pods have in common that do one piece of work for the operator and are then gone. */
+export const WORK_POD = {
+  restartPolicy: 'Never',
+  automountServiceAccountToken: false,
+  enableServiceLinks: false,
+  terminationGracePeriodSeconds: 5,
+  securityContext: POD_SECURITY,
+} as const;

@@ -2,11 +2,10 @@
  * The pod that makes a member's data out of a snapshot that lies on the member's volume: with the etcdutl of the cluster's
  * own etcd, between two small steps of ours that make it one that can be begun again. Pure.
  */
-import { FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
-import { API_VERSION } from '../api/names.ts';
+import { API_VERSION, FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
 import { DATA_DIR, VOLUME_PATH } from './etcd-arguments.ts';
 import type { PodPlace } from './claim-store.ts';
-import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
+import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 /** Where the snapshot lies: its key when the volume is opened as a store. */
 export const SNAPSHOT_KEY = 'restore/snapshot.db';
@@ -51,11 +50,7 @@ export function seedPod({ restore, member, claim, images, revisionBump, place }:
       ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true }],
     },
     spec: {
-      restartPolicy: 'Never',
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      terminationGracePeriodSeconds: 5,
-      securityContext: POD_SECURITY,
+      ...WORK_POD,
       ...place,
       initContainers: [
         own('prepare'),

@@ -13,7 +13,7 @@ import {
   STREAMING_ENV,
   STREAMING_FLAGS,
 } from './claim-store.ts';
-import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
+import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 /** Where the container finds its scratch. */
 export const SCRATCH_FOLDER = '/scratch';
@@ -47,12 +47,8 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
     kind: 'Pod',
     metadata: metadataOf(owner),
     spec: {
-      restartPolicy: 'Never',
+      ...WORK_POD,
       activeDeadlineSeconds: Math.max(1, Math.ceil(secondsLeft)),
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      terminationGracePeriodSeconds: 5,
-      securityContext: POD_SECURITY,
       ...place,
       // The image of etcd has no shell and nothing that copies: its files are seen through its process.
       shareProcessNamespace: true,

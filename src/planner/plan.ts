@@ -4,17 +4,24 @@
  */
 import { OPERATIONS, PLANNERS } from './operations/index.ts';
 import { clientRoutingSteps } from './operations/repair/client-routing.ts';
-import { about, idle, operate, undoing } from './model/answers.ts';
-import type { Decision, Operation } from './model/decision.ts';
+import {
+  withSubject,
+  type Decision,
+  idle,
+  type Obstacle,
+  operate,
+  type Operation,
+  asRollback,
+} from './model/decision.ts';
 import type { PlannedUpon } from './model/step-catalogue.ts';
 import type { Observation } from './model/observation.ts';
-import type { Obstacle } from './model/obstacle.ts';
-import type { Actor } from './model/actor.ts';
+import { type Actor, attribution } from './model/actor.ts';
+import { nextLookSeconds } from './checks/next-look.ts';
 import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
-import { hasFailed, isPassedOver, othersGoOn } from './checks/failed-steps.ts';
+import { abortOf } from './checks/aborted.ts';
+import { hasFailed, isSkipped, isNonBlockingFailure } from './checks/failed-steps.ts';
 import { restoreUnderWay } from './model/restore-of-cluster.ts';
-import { attribution } from './model/attribution.ts';
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
@@ -35,11 +42,11 @@ function firstDecision(observation: Situation, actor: Actor): Decision {
     const wanted = asRestore(planner(observation), observation);
     if (wanted === undefined) continue;
     const decision = unlessStopped(wanted, observation, actor);
-    const isPassed = wanted.kind === 'operate' && isPassedOver(actor, wanted);
+    const isPassed = wanted.kind === 'operate' && isSkipped(actor, wanted);
     if (!isPassed || decision.kind !== 'blocked') return decision;
     passedOver ??= decision;
   }
-  return passedOver ?? idle();
+  return passedOver ?? idle(nextLookSeconds(observation));
 }
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
@@ -50,7 +57,7 @@ function admitting(decision: Decision, observation: Situation, actor: Actor): De
     operation => operation === observation.cluster.status.operation?.type,
   );
   // Whoever is led away from for something that was aborted is led to again.
-  const first = undoing(
+  const first = asRollback(
     operate(decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'), steps),
   );
   if (stopOf(first, observation, actor) !== undefined) return decision;
@@ -60,7 +67,7 @@ function admitting(decision: Decision, observation: Situation, actor: Actor): De
 /** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
 function withActor(decision: Decision, { approvals = [], requests = [], aborted, failed }: Actor): Decision {
   const plannedUpon: PlannedUpon = {
-    ...(failed && othersGoOn({ failed }) && { failed }),
+    ...(failed && isNonBlockingFailure({ failed }) && { failed }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
     ...(aborted && { aborted }),
@@ -73,7 +80,7 @@ function withActor(decision: Decision, { approvals = [], requests = [], aborted,
 function asRestore(decision: Decision | undefined, { cluster }: Situation): Decision | undefined {
   const under = restoreUnderWay(cluster);
   if (decision?.kind !== 'operate' || cluster.deleting || under === undefined) return decision;
-  return about(under.uid, { ...decision, operation: 'restoreCluster' });
+  return withSubject(under.uid, { ...decision, operation: 'restoreCluster' });
 }
 
 /** Work that people stopped is shown, not done. */
@@ -99,9 +106,8 @@ function stopOf(
   if (cluster.config.paused && operation !== 'deleteCluster') {
     return { reason: 'Paused', message: 'spec.paused is true; set it to false to continue' };
   }
-  const { aborted } = actor;
-  const isAborted = aborted?.operation === operation && aborted.subject === subject;
-  if (undo === undefined && isAborted && aborted.generation === cluster.generation) {
+  const aborted = abortOf({ actor, cluster }, { operation, subject });
+  if (undo === undefined && aborted !== undefined) {
     return {
       reason: 'Aborted',
       message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or you send the signal resync`,

@@ -20,7 +20,7 @@ import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from 
 import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
 import { RemoteStore } from './remote.ts';
 import { azureCredentials } from './secrets.ts';
-import { createRedactor, type Said, toStoreError } from './translate.ts';
+import { translationOf, type Said, translator } from './translate.ts';
 import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
 /** Of the service's REST API. */
@@ -88,15 +88,13 @@ class AzureProtocol implements Protocol {
   readonly parallel = PARALLEL;
   readonly #container: URL;
   readonly #http: HttpClient;
-  readonly #redact: (text: string) => string;
-  readonly #isForeign: boolean;
+  readonly translate: Protocol['translate'];
 
   constructor(options: AzureOptions) {
     this.#container = below(options.service, `/${encode(options.container)}`);
     this.location = this.#container.href;
     this.#http = new HttpClient(authorizer(options.credentials), options.http);
-    this.#redact = createRedactor(options.secrets);
-    this.#isForeign = options.http.isForeign === true;
+    this.translate = translator(translationOf(CODES, options), readFailure);
   }
 
   async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
@@ -169,11 +167,6 @@ class AzureProtocol implements Protocol {
       // Nothing takes back blocks without making a blob of that name for a moment.
       abort: async () => {},
     };
-  }
-
-  translate(error: unknown, what: string): StoreError {
-    const how = { codes: CODES, said: readFailure, redact: this.#redact, isForeign: this.#isForeign };
-    return toStoreError(error, { what, ...how });
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Source } from './source.ts';
 const DEFAULT_DEADLINE_MS = 60_000;
 
 /** Milliseconds of a call that lasts as long as its data does: the longest that a timer takes. */
-export const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1;
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** A call within its bounds. */
 export interface Bounds {
@@ -28,7 +28,7 @@ export function startBounds(
   fallbackMs = DEFAULT_DEADLINE_MS,
 ): Bounds {
   // A timer that is set for longer fires at once.
-  const deadlineMs = Math.min(options.deadlineMs ?? fallbackMs, AS_LONG_AS_IT_TAKES_MS);
+  const deadlineMs = Math.min(options.deadlineMs ?? fallbackMs, MAX_TIMEOUT_MS);
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), deadlineMs);
   const signal =
@@ -65,11 +65,7 @@ export async function boundedCall<T>(
 ): Promise<T> {
   const { doing, key, options, source } = task;
   const what = `${doing} ${location}/${key}`;
-  const bounds = startBounds(
-    what,
-    options,
-    source === undefined ? DEFAULT_DEADLINE_MS : AS_LONG_AS_IT_TAKES_MS,
-  );
+  const bounds = startBounds(what, options, source === undefined ? DEFAULT_DEADLINE_MS : MAX_TIMEOUT_MS);
   try {
     bounds.signal.throwIfAborted();
     return await act(bounds);

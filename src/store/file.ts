@@ -5,14 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import {
-  AS_LONG_AS_IT_TAKES_MS,
-  type Bounds,
-  boundedCall,
-  startBounds,
-  type Task,
-  within,
-} from './bounds.ts';
+import { MAX_TIMEOUT_MS, type Bounds, boundedCall, startBounds, type Task, within } from './bounds.ts';
 import { codeOf, flushFolder, nameIt, writeFlushed } from './file-writing.ts';
 import {
   type CallOptions,
@@ -118,7 +111,7 @@ class FileStore implements Store {
 
   async *#read(key: string, handle: FileHandle, options: GetOptions): AsyncGenerator<Uint8Array> {
     const { offset = 0, transient, ...bounding } = options;
-    const bounds = startBounds(`reading ${this.location}/${key}`, bounding, AS_LONG_AS_IT_TAKES_MS);
+    const bounds = startBounds(`reading ${this.location}/${key}`, bounding, MAX_TIMEOUT_MS);
     const fresh = () => Buffer.allocUnsafeSlow(READ_SIZE);
     // One is read by the caller, one written to.
     const reused = transient ? [fresh(), fresh()] : undefined;

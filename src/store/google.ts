@@ -6,11 +6,11 @@ import { googleToken } from './google-token.ts';
 import { type Authorize, HttpClient, HttpFailure, type HttpOptions } from './http.ts';
 import { checkIdentityEndpoint, checkSecretEndpoint } from './identity-endpoint.ts';
 import { below, encode, endpointUrl, queryOf, splitPath } from './names.ts';
-import type { ObjectContent, Store, StoreError, StoreErrorCode } from './port.ts';
+import type { ObjectContent, Store, StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, Upload } from './protocol.ts';
 import { RemoteStore } from './remote.ts';
 import { googleCredentials } from './secrets.ts';
-import { createRedactor, type Said, toStoreError } from './translate.ts';
+import { translationOf, type Said, translator } from './translate.ts';
 
 /** The reasons of the JSON API, and those that its XML answers to media requests have. */
 const CODES: Readonly<Record<string, StoreErrorCode>> = {
@@ -66,8 +66,7 @@ class GoogleProtocol implements Protocol {
   readonly #endpoint: URL;
   readonly #bucket: string;
   readonly #http: HttpClient;
-  readonly #redact: (text: string) => string;
-  readonly #isForeign: boolean;
+  readonly translate: Protocol['translate'];
 
   constructor(options: GoogleOptions) {
     this.#endpoint = options.endpoint;
@@ -77,8 +76,7 @@ class GoogleProtocol implements Protocol {
       authorization: `Bearer ${await options.token(signal, now)}`,
     });
     this.#http = new HttpClient(authorize, options.http);
-    this.#redact = createRedactor(options.secrets);
-    this.#isForeign = options.http.isForeign === true;
+    this.translate = translator(translationOf(CODES, options), readFailure);
   }
 
   async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
@@ -173,11 +171,6 @@ class GoogleProtocol implements Protocol {
       if (kept <= from) throw new Error('the upload makes no progress');
       from = kept;
     }
-  }
-
-  translate(error: unknown, what: string): StoreError {
-    const how = { codes: CODES, said: readFailure, redact: this.#redact, isForeign: this.#isForeign };
-    return toStoreError(error, { what, ...how });
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 /** Opens the store that a resource names. Each adapter, and what it needs, is loaded only when it is used. */
 import { STORE_ROWS } from '../api/stores.ts';
+import { withoutUndefined } from '../api/values/without-undefined.ts';
 import { openWith } from './adapters.ts';
 import type { StoreSpec } from './opening.ts';
 import type { AllowedAddresses } from './addresses.ts';
@@ -36,24 +37,17 @@ export async function openStore(
   secret: SecretData | undefined,
   options: OpenOptions = {},
 ): Promise<Store> {
+  const { silenceMs, attempts, allowed } = options;
   const memory = options.memory ?? new StoreMemory().share('');
   const http = {
     ...DEFAULTS,
-    ...definedOnly(options),
+    ...withoutUndefined<Partial<HttpOptions>>({ silenceMs, attempts, allowed }),
     memory,
-    isForeign: isForeign(spec, secret, options.allowed),
+    isForeign: isForeign(spec, secret, allowed),
   };
   const { environment = {}, trustedHosts, secretHosts } = options;
   const secrets = secret === undefined ? [] : secretTexts(secret);
   return openWith(spec, { secret, secrets, http, environment, trustedHosts, secretHosts });
-}
-
-function definedOnly({ silenceMs, attempts, allowed }: OpenOptions): Partial<Omit<HttpOptions, 'memory'>> {
-  return {
-    ...(silenceMs !== undefined && { silenceMs }),
-    ...(attempts !== undefined && { attempts }),
-    ...(allowed !== undefined && { allowed }),
-  };
 }
 
 const CLOUDS = STORE_ROWS.flatMap(({ domains = [] }) => domains);

@@ -17,7 +17,7 @@ import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from 
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { RemoteStore } from './remote.ts';
 import { ossCredentials } from './secrets.ts';
-import { createRedactor, type Said, toStoreError } from './translate.ts';
+import { translationOf, type Said, translator } from './translate.ts';
 import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
 const PARALLEL = 2;
@@ -74,8 +74,7 @@ class OssProtocol implements Protocol {
   /** Where the bucket's keys begin. */
   readonly #base: URL;
   readonly #http: HttpClient;
-  readonly #redact: (text: string) => string;
-  readonly #isForeign: boolean;
+  readonly translate: Protocol['translate'];
   /** The requests that are under way: what is signed is not all in the URL. */
   readonly #asked = new WeakMap<URL, OssRequest>();
 
@@ -85,8 +84,7 @@ class OssProtocol implements Protocol {
     this.#base = bucketUrl(endpoint, bucket);
     this.location = `oss://${bucket}`;
     this.#http = new HttpClient(this.#authorizer(options), options.http);
-    this.#redact = createRedactor(options.secrets);
-    this.#isForeign = options.http.isForeign === true;
+    this.translate = translator(translationOf(CODES, options), readFailure);
   }
 
   async head(key: string, signal: AbortSignal): Promise<DescribedObject> {
@@ -186,11 +184,6 @@ class OssProtocol implements Protocol {
       };
       if (textOf(text, 'IsTruncated') !== 'true') return;
     } while (markers['key-marker'] !== undefined);
-  }
-
-  translate(error: unknown, what: string): StoreError {
-    const how = { codes: CODES, said: readFailure, redact: this.#redact, isForeign: this.#isForeign };
-    return toStoreError(error, { what, ...how });
   }
 
   async close(): Promise<void> {

@@ -4,14 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import {
-  AS_LONG_AS_IT_TAKES_MS,
-  type Bounds,
-  boundedCall,
-  readWithin,
-  startBounds,
-  type Task,
-} from './bounds.ts';
+import { MAX_TIMEOUT_MS, type Bounds, boundedCall, readWithin, startBounds, type Task } from './bounds.ts';
 import { OF_AN_OBJECT, type StoreShare } from './memory.ts';
 import {
   type CallOptions,
@@ -148,7 +141,7 @@ export class RemoteStore implements Store {
 
   async *#read(key: string, content: ObjectContent, options: GetOptions): AsyncGenerator<Uint8Array> {
     const what = `reading ${this.location}/${key}`;
-    const bounds = startBounds(what, options, AS_LONG_AS_IT_TAKES_MS);
+    const bounds = startBounds(what, options, MAX_TIMEOUT_MS);
     let left = content.size - (options.offset ?? 0);
     try {
       for await (const chunk of readWithin(content.body, bounds.signal)) {

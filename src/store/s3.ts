@@ -25,7 +25,7 @@ import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from 
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { RemoteStore } from './remote.ts';
 import { awsCredentials } from './secrets.ts';
-import { connectionError, createRedactor, refusal } from './translate.ts';
+import { connectionError, translationOf, refusal } from './translate.ts';
 
 const PARALLEL = 2;
 const CONNECTIONS = 8;
@@ -85,16 +85,14 @@ class S3Protocol implements Protocol {
   readonly parallel = PARALLEL;
   readonly #bucket: string;
   readonly #client: S3Client;
-  readonly #redact: (text: string) => string;
-  readonly #isForeign: boolean;
+  readonly #translation: ReturnType<typeof translationOf>;
 
   constructor(options: S3Options) {
     this.#bucket = options.bucket;
     this.location = `s3://${options.bucket}`;
     this.#client = new S3Client(clientConfig(options));
     boundAnswers(this.#client, options.http.memory);
-    this.#redact = createRedactor(options.secrets);
-    this.#isForeign = options.http.isForeign === true;
+    this.#translation = translationOf(CODES, options);
   }
 
   async head(key: string, abortSignal: AbortSignal): Promise<DescribedObject> {
@@ -185,9 +183,8 @@ class S3Protocol implements Protocol {
 
   translate(error: unknown, what: string): StoreError {
     if (error instanceof StoreError) return error;
-    const how = { what, codes: CODES, redact: this.#redact, isForeign: this.#isForeign };
     if (!(error instanceof S3ServiceException)) {
-      if (!isCredentialsError(error)) return connectionError(error, how);
+      if (!isCredentialsError(error)) return connectionError(error, what, this.#translation);
       const message = `${what} failed: no credentials were found; name a Secret, or configure an identity for the pod`;
       return new StoreError('denied', message);
     }
@@ -197,7 +194,11 @@ class S3Protocol implements Protocol {
     const code = /^(Unknown|UnknownError|\d+)$/.test(name) ? '' : name;
     // The SDK takes any markup for an error of S3; what speaks S3 numbers its answers.
     const isTheirs = code !== '' && $metadata.requestId !== undefined;
-    return refusal({ status, code, message: isTheirs ? message : '', skewed: false }, how);
+    return refusal(
+      { status, code, message: isTheirs ? message : '', skewed: false },
+      what,
+      this.#translation,
+    );
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** One translation from what stores and connections say to what helps. */
 import { printable } from '../api/values/printable.ts';
 import { ADDRESS_REFUSED } from './guard.ts';
-import { faultCode, HttpFailure, isBusy, isPassingFault } from './http.ts';
+import { faultCode, HttpFailure, type HttpOptions, isBusy, isPassingFault } from './http.ts';
 import { MEMORY_TAKEN } from './memory.ts';
 import { StoreError, type StoreErrorCode } from './port.ts';
 
@@ -41,43 +41,44 @@ const ADVICE: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   full: 'free space in the store or raise its quota',
 };
 
+/** How the errors of one store are told. */
+interface TranslationOptions {
+  /** What its own names of errors mean. */
+  readonly codes: Readonly<Record<string, StoreErrorCode>>;
+  readonly redact: (text: string) => string;
+  readonly isForeign: boolean;
+}
+
+/** How the errors of a store are told that was opened with these. */
+export function translationOf(
+  codes: TranslationOptions['codes'],
+  { secrets, http }: { readonly secrets: readonly string[]; readonly http: HttpOptions },
+): TranslationOptions {
+  return { codes, redact: createRedactor(secrets), isForeign: http.isForeign === true };
+}
+
 /**
- * The failure of a call in our own terms; a `StoreError` stays as it is.
- * @param said reads what a store's answer says; only asked for an `HttpFailure`
+ * Tells failures of an HTTP API in our own terms; a `StoreError` stays as it is.
+ * @param said reads what a store's answer says
  */
-export function toStoreError(
-  error: unknown,
-  how: {
-    readonly what: string;
-    readonly codes: Readonly<Record<string, StoreErrorCode>>;
-    readonly said: (failure: HttpFailure) => Said;
-    readonly redact: (text: string) => string;
-    readonly isForeign: boolean;
-  },
-): StoreError {
-  if (error instanceof StoreError) return error;
-  if (error instanceof HttpFailure) return refusal(how.said(error), how);
-  return connectionError(error, how);
+export function translator(options: TranslationOptions, said: (failure: HttpFailure) => Said) {
+  return (error: unknown, what: string): StoreError => {
+    if (error instanceof StoreError) return error;
+    if (error instanceof HttpFailure) return refusal(said(error), what, options);
+    return connectionError(error, what, options);
+  };
 }
 
 /** The error of an answer that is no success. */
-export function refusal(
-  said: Said,
-  how: {
-    readonly what: string;
-    readonly codes: Readonly<Record<string, StoreErrorCode>>;
-    readonly redact: (text: string) => string;
-    readonly isForeign: boolean;
-  },
-): StoreError {
+export function refusal(said: Said, what: string, how: TranslationOptions): StoreError {
   const code = said.skewed ? 'skew' : (how.codes[said.code] ?? COMMON[said.code] ?? byStatus(said.status));
   const words = wordsOf(said, (how.codes[said.code] ?? COMMON[said.code]) !== undefined);
   if (how.isForeign && words === '')
-    return notReachable(how.what, code === 'not-found' || code === 'denied' ? code : 'unavailable');
+    return notReachable(what, code === 'not-found' || code === 'denied' ? code : 'unavailable');
   const advice = ADVICE[code] === undefined ? '' : `; ${ADVICE[code]}`;
   return new StoreError(
     code,
-    how.redact(`${how.what} failed with HTTP ${said.status}${words && ` ${words}`}${advice}`),
+    how.redact(`${what} failed with HTTP ${said.status}${words && ` ${words}`}${advice}`),
   );
 }
 
@@ -106,31 +107,23 @@ export function memoryTaken(what: string): StoreError {
 }
 
 /** The error of a call that got no answer. Of foreign errors only the code or class is told: the rest may hold secrets. */
-export function connectionError(
-  error: unknown,
-  how: {
-    readonly what: string;
-    readonly redact: (text: string) => string;
-    readonly isForeign: boolean;
-  },
-): StoreError {
+export function connectionError(error: unknown, what: string, how: TranslationOptions): StoreError {
   const fault = faultCode(error) ?? (error instanceof Error ? error.name : typeof error);
   if (fault === ADDRESS_REFUSED) {
     const refused =
       'the endpoint is this machine, its link or the metadata service of a cloud: correct it, or add its address to STORE_ADDRESSES_ALLOWED of the operator';
-    return new StoreError('invalid', `${how.what} failed: ${refused}`);
+    return new StoreError('invalid', `${what} failed: ${refused}`);
   }
-  if (fault === MEMORY_TAKEN) return memoryTaken(how.what);
-  if (how.isForeign) return notReachable(how.what, 'unavailable');
+  if (fault === MEMORY_TAKEN) return memoryTaken(what);
+  if (how.isForeign) return notReachable(what, 'unavailable');
   if (isSilence(fault))
-    return new StoreError('timeout', `${how.what} failed: the store stopped answering (${fault})`);
-  if (isPassingFault(error))
-    return new StoreError('unavailable', `${how.what} failed: no connection (${fault})`);
+    return new StoreError('timeout', `${what} failed: the store stopped answering (${fault})`);
+  if (isPassingFault(error)) return new StoreError('unavailable', `${what} failed: no connection (${fault})`);
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_/.test(fault);
   const advice = certificate ? ': the certificate of the endpoint is not trusted' : '';
   return new StoreError(
     certificate ? 'invalid' : 'other',
-    how.redact(`${how.what} failed with ${fault}${advice}`),
+    how.redact(`${what} failed with ${fault}${advice}`),
   );
 }
 
@@ -149,7 +142,7 @@ function byStatus(status: number): StoreErrorCode {
 }
 
 /** Takes the given texts out of others. Short ones would tear ordinary words apart. */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
+function createRedactor(secrets: readonly string[]): (text: string) => string {
   const long = secrets.filter(secret => secret.length >= 6);
   return text => long.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
 }

@@ -23,6 +23,11 @@ const GAUGES: readonly {
     help: 'When the last backup succeeded, in seconds since 1970. Absent before the first. Gauges of backups are told by the replica that watches.',
     value: ({ lastSuccess }) => lastSuccess,
   },
+  {
+    name: 'due_timestamp_seconds',
+    help: 'By when the backup that the schedule awaits should be finished, in seconds since 1970: it is late when time() is greater. Absent without a schedule.',
+    value: ({ dueBy }) => dueBy,
+  },
   { name: 'size_bytes', help: 'The newest object.', value: ({ size }) => size },
   { name: 'kept', help: 'Objects that status lists.', value: ({ kept }) => kept },
 ];

@@ -1,15 +1,13 @@
 /**
- * The state of each cluster as gauges, from the passes that this replica made. Labels are a resource's namespace and
- * name and nothing finer; a cluster that is gone, or that this replica has not looked at for a while, has none.
+ * The state of each cluster as gauges, told by the replica that watches: whoever follows them knows what is gone. Labels are a resource's
+ * namespace and name and nothing finer. Operations are counted where they are carried out.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ClusterFigures, PassReport } from '../activities/runtime/pass-report.ts';
+import type { PassReport } from '../activities/runtime/pass-report.ts';
+import type { WatchedCluster } from '../watcher/watcher-types.ts';
 
-/**
- * Replicas take turns at passes, and every cluster has one a minute at least: what is older is another replica's by now,
- * or nobody's.
- */
-const FORGET_AFTER_MS = 5 * 60_000;
+/** An EtcdCluster that exists, with what its status says and what its members said last. */
+export type KnownCluster = WatchedCluster;
 
 /** How long operations take, in seconds: from a repair to a large restore. */
 const OPERATION_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600, 1800, 7200];
@@ -17,77 +15,78 @@ const OPERATION_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600, 1800, 7200];
 /** How long one member takes to restart, in seconds. */
 const MEMBER_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600];
 
-interface Known {
-  readonly labels: { readonly namespace: string; readonly name: string };
-  readonly figures: ClusterFigures;
-  /** Milliseconds since the epoch. */
-  readonly seenAt: number;
-  readonly readAt: number | undefined;
-}
-
 interface GaugeSpec {
   readonly name: string;
   readonly help: string;
-  readonly value: (known: Known, now: number) => number | undefined;
+  readonly value: (known: KnownCluster, now: number) => number | undefined;
 }
 
 const GAUGES: readonly GaugeSpec[] = [
-  { name: 'size', help: 'Members that the specification asks for.', value: ({ figures }) => figures.size },
+  {
+    name: 'size',
+    help: 'Members that the specification asks for. Gauges of clusters are told by the replica that watches.',
+    value: ({ reported }) => reported.size,
+  },
   {
     name: 'available',
     help: '1 while a linearizable read goes through and clients have a way in: the condition Available.',
-    value: ({ figures }) => (figures.available ? 1 : 0),
+    value: ({ reported }) => (reported.available ? 1 : 0),
   },
   {
     name: 'quorum_margin',
     help: 'Healthy voters beyond the quorum: how many more may fail. Negative: the quorum is lost.',
-    value: ({ figures }) => figures.quorumMargin,
+    value: quorumMargin,
   },
   {
     name: 'db_size_bytes',
-    help: 'The largest database file among the members that answered.',
-    value: ({ figures }) => figures.dbSize,
+    help: 'The largest database file among the members that answered last.',
+    value: ({ asked }) => asked?.dbSize,
   },
   {
     name: 'db_quota_bytes',
     help: 'What the database may hold before etcd refuses writes.',
-    value: ({ figures }) => figures.quota,
+    value: ({ reported }) => reported.quota,
   },
   {
     name: 'certificate_expiry_timestamp_seconds',
     help: 'When the first of its certificates expires, in seconds since 1970. Absent in plain text.',
-    value: ({ figures }) => figures.certificateExpiry,
+    value: ({ reported }) => reported.certificateExpiry,
   },
   {
-    name: 'last_pass_seconds',
-    help: 'Seconds since this replica last looked. Of several replicas the smallest counts.',
-    value: ({ seenAt }, now) => (now - seenAt) / 1000,
+    name: 'last_survey_seconds',
+    help: 'Seconds since the members were last asked. Absent before the first time.',
+    value: ({ asked }, now) => asked && (now - asked.askedAt) / 1000,
   },
   {
     name: 'last_linearizable_read_seconds',
-    help: 'Seconds since a linearizable read of this replica last went through. Of several replicas the smallest counts.',
-    value: ({ readAt }, now) => (readAt === undefined ? undefined : (now - readAt) / 1000),
+    help: 'Seconds since a linearizable read last went through.',
+    value: ({ asked }, now) => (asked?.readAt === undefined ? undefined : (now - asked.readAt) / 1000),
   },
 ];
 
-export interface ClusterMetrics {
-  /** Takes in one pass. */
-  readonly report: (report: PassReport) => void;
+/** Healthy voters beyond the quorum; undefined without members. */
+export function quorumMargin({
+  reported: { members, listed = members.length },
+}: KnownCluster): number | undefined {
+  const isVoter = ({ role }: { readonly role: string | undefined }) => role !== 'Learner';
+  const healthy = members.filter(member => isVoter(member) && member.health === 'Healthy').length;
+  // One that was added and never started is listed, and the status has no detail of it.
+  const voters = listed - (members.length - members.filter(isVoter).length);
+  return members.length === 0 ? undefined : healthy - (Math.floor(voters / 2) + 1);
 }
 
-/** @param now milliseconds since the epoch */
+/**
+ * Takes in one pass after the other.
+ * @param source `clusters`: those that exist, read on each scrape; `now` in milliseconds since the epoch
+ */
 export function clusterMetrics(
   registry: Registry,
-  { prefix, now }: { readonly prefix: string; readonly now: () => number },
-): ClusterMetrics {
-  const clusters = new Map<string, Known>();
-  const current = (): Known[] => {
-    for (const [uid, { seenAt }] of clusters) if (now() - seenAt > FORGET_AFTER_MS) clusters.delete(uid);
-    return [...clusters.values()];
-  };
+  { prefix, ...source }: Source & { readonly prefix: string },
+): (report: PassReport) => void {
   for (const spec of GAUGES)
-    defineGauge(registry, { ...spec, name: `${prefix}cluster_${spec.name}` }, { current, now });
-  defineMembers(registry, `${prefix}cluster_members`, current);
+    defineGauge(registry, { ...spec, name: `${prefix}cluster_${spec.name}` }, source);
+  defineMembers(registry, `${prefix}cluster_members`, source);
+  defineOperation(registry, `${prefix}cluster_operation`, source);
   const ended = operationMetrics(registry, prefix);
   const upgrades = new Histogram({
     name: `${prefix}member_upgrade_duration_seconds`,
@@ -95,27 +94,18 @@ export function clusterMetrics(
     buckets: MEMBER_BUCKETS,
     registers: [registry],
   });
-  return {
-    report({ cluster: { namespace, name, uid }, figures, ended: operation, upgraded = [] }) {
-      for (const seconds of upgraded) upgrades.observe(seconds);
-      if (operation !== undefined) ended(operation);
-      if (figures === undefined) {
-        clusters.delete(uid);
-        return;
-      }
-      const seenAt = now();
-      const readAt = figures.read ? seenAt : clusters.get(uid)?.readAt;
-      clusters.set(uid, { labels: { namespace, name }, figures, seenAt, readAt });
-    },
+  return ({ ended: operation, upgraded = [] }) => {
+    for (const seconds of upgraded) upgrades.observe(seconds);
+    if (operation !== undefined) ended(operation);
   };
 }
 
 interface Source {
-  readonly current: () => Known[];
+  readonly clusters: () => readonly KnownCluster[];
   readonly now: () => number;
 }
 
-function defineGauge(registry: Registry, { name, help, value }: GaugeSpec, { current, now }: Source): void {
+function defineGauge(registry: Registry, { name, help, value }: GaugeSpec, { clusters, now }: Source): void {
   new Gauge({
     name,
     help,
@@ -123,15 +113,16 @@ function defineGauge(registry: Registry, { name, help, value }: GaugeSpec, { cur
     registers: [registry],
     collect() {
       this.reset();
-      for (const known of current()) {
+      for (const known of clusters()) {
         const figure = value(known, now());
-        if (figure !== undefined) this.set(known.labels, figure);
+        const { namespace, name: cluster } = known;
+        if (figure !== undefined) this.set({ namespace, name: cluster }, figure);
       }
     },
   });
 }
 
-function defineMembers(registry: Registry, name: string, current: () => Known[]): void {
+function defineMembers(registry: Registry, name: string, { clusters }: Source): void {
   new Gauge({
     name,
     help: 'Members by health. Unknown: could not be reached, which does not mean that it is down.',
@@ -139,9 +130,27 @@ function defineMembers(registry: Registry, name: string, current: () => Known[])
     registers: [registry],
     collect() {
       this.reset();
-      for (const { labels, figures } of current()) {
-        for (const [health, count] of Object.entries(figures.members)) this.set({ ...labels, health }, count);
+      for (const { namespace, name: cluster, reported } of clusters()) {
+        for (const health of ['Healthy', 'Unhealthy', 'Unknown']) {
+          const count = reported.members.filter(member => member.health === health).length;
+          this.set({ namespace, name: cluster, health }, count);
+        }
       }
+    },
+  });
+}
+
+function defineOperation(registry: Registry, name: string, { clusters }: Source): void {
+  new Gauge({
+    name,
+    help: 'Always 1: this operation is under way. Absent otherwise.',
+    labelNames: ['namespace', 'name', 'operation'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { namespace, name: cluster, reported } of clusters())
+        if (reported.operation !== undefined)
+          this.set({ namespace, name: cluster, operation: reported.operation }, 1);
     },
   });
 }

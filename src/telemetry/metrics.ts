@@ -5,10 +5,15 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BackupReport } from '../activities/runtime/backup-figures.ts';
 import type { PassReport } from '../activities/runtime/pass-report.ts';
-import type { CallReport } from '../kube/client.ts';
+import type { CallReport } from '../kube/calls.ts';
 import type { WatcherMetrics } from '../watcher/model/ports.ts';
 import { backupMetrics, type KnownBackup } from './backup-metrics.ts';
-import { clusterMetrics } from './cluster-metrics.ts';
+import { clusterMetrics, type KnownCluster } from './cluster-metrics.ts';
+import { conditionMetrics, type KnownConditions } from './condition-metrics.ts';
+import type { RequestFigures } from '../watcher/requests/figures.ts';
+import { requestMetrics } from './request-metrics.ts';
+import { fleetMetrics, onceATurn, worstBackups, worstClusters } from './fleet-metrics.ts';
+import { type TemporalMetrics, temporalMetrics } from './temporal-metrics.ts';
 
 /** How an activity ended. `waiting` is a benign failure: not yet, asked again soon. */
 export type ActivityOutcome = 'completed' | 'waiting' | 'failed' | 'cancelled';
@@ -26,13 +31,19 @@ interface MetricDescription {
   readonly labels: readonly string[];
 }
 
-export interface Metrics extends ActivityMetrics {
+export interface Metrics extends ActivityMetrics, TemporalMetrics {
   /** One pass of observe, plan and report. */
   readonly pass: (report: PassReport) => void;
   /** A run of an EtcdBackup that has ended. */
   readonly backup: (ended: BackupReport) => void;
+  /** Where to read which EtcdClusters exist, on each scrape. The last one given counts. */
+  readonly knownClusters: (read: () => readonly KnownCluster[]) => void;
   /** Where to read which EtcdBackups exist, on each scrape. The last one given counts. */
   readonly knownBackups: (read: () => readonly KnownBackup[]) => void;
+  /** Where to read which resources have conditions that are told, on each scrape. The last one given counts. */
+  readonly knownConditions: (read: () => readonly KnownConditions[]) => void;
+  /** Where to read which EtcdRequests are open, on each scrape; undefined on a replica that does not watch. The last one given counts. */
+  readonly knownRequests: (read: () => RequestFigures | undefined) => void;
   /** Every metric of the operator itself, without those of its Node. */
   readonly descriptions: readonly MetricDescription[];
   /** In Prometheus' text format. */
@@ -45,8 +56,6 @@ export interface Metrics extends ActivityMetrics {
   readonly queueDepth: (read: () => number) => void;
   /** One call to the apiserver. */
   readonly kubeCall: (call: CallReport) => void;
-  /** Whether the files of certificates for Temporal hold something else than what is in use. */
-  readonly temporalCertificates: (isOutdated: boolean) => void;
   /** An error that nobody caught, by where Node says that it comes from. */
   readonly uncaught: (origin: NodeJS.UncaughtExceptionOrigin) => void;
 }
@@ -54,20 +63,28 @@ export interface Metrics extends ActivityMetrics {
 const prefix = 'etcd_operator_';
 const durationBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
-/**
- * With a registry of its own, so that tests do not share counters. Has Node's heap and event loop as well.
- * @param now milliseconds since the epoch
- */
-export function createMetrics({ now = Date.now }: { readonly now?: () => number } = {}): Metrics {
+export interface MetricsOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** So many clusters, as many backups, and as many conditions have gauges of their own; all when left out. */
+  readonly mostResources?: number;
+}
+
+/** Where to read what exists, on each scrape. */
+interface Known {
+  clusters: () => readonly KnownCluster[];
+  backups: () => readonly KnownBackup[];
+  conditions: () => readonly KnownConditions[];
+  requests: () => RequestFigures | undefined;
+}
+
+/** With a registry of its own, so that tests do not share counters. Has Node's heap and event loop as well. */
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const { now = Date.now, mostResources = Number.POSITIVE_INFINITY } = options;
   const registry = new Registry();
   const leader = new Gauge({
     name: `${prefix}watcher_leader`,
     help: '1 while this replica watches the custom resources.',
-    registers: [registry],
-  });
-  const outdated = new Gauge({
-    name: `${prefix}temporal_certificates_outdated`,
-    help: '1 while the files of certificates for Temporal hold something else than what is in use: half of a pair, or nothing that Temporal is reached with. Worth an alert when it lasts.',
     registers: [registry],
   });
   let depth = (): number => 0;
@@ -79,14 +96,28 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
       this.set(depth());
     },
   });
-  let backups = (): readonly KnownBackup[] => [];
+  const known: Known = {
+    clusters: () => [],
+    backups: () => [],
+    conditions: () => [],
+    requests: () => undefined,
+  };
+  const fleet = { clusters: onceATurn(() => known.clusters()), backups: onceATurn(() => known.backups()) };
+  const shownClusters = onceATurn(() => worstClusters(fleet.clusters(), mostResources));
+  const shownBackups = onceATurn(() => worstBackups(fleet.backups(), mostResources));
+  fleetMetrics(registry, { prefix, now, ...fleet });
+  conditionMetrics(registry, { prefix, most: mostResources, current: onceATurn(() => known.conditions()) });
   const own = {
     ...activityMetrics(registry),
-    pass: passMetrics(registry, now),
-    backup: backupMetrics(registry, prefix, () => backups()),
-    watcher: watcherMetrics(registry),
+    pass: passMetrics(registry, { now, clusters: shownClusters }),
+    backup: backupMetrics(registry, prefix, shownBackups),
+    watcher: {
+      ...watcherMetrics(registry),
+      requestEnded: requestMetrics(registry, { prefix, now, current: () => known.requests() }),
+    },
     kubeCall: kubeMetrics(registry),
     uncaught: uncaughtMetrics(registry),
+    ...temporalMetrics(registry, prefix),
   };
   const descriptions = describe(registry);
   collectDefaultMetrics({ register: registry, prefix });
@@ -96,10 +127,10 @@ export function createMetrics({ now = Date.now }: { readonly now?: () => number 
     descriptions,
     ...own,
     leader: isLeader => leader.set(isLeader ? 1 : 0),
-    temporalCertificates: isOutdated => outdated.set(isOutdated ? 1 : 0),
-    knownBackups: read => {
-      backups = read;
-    },
+    knownClusters: clusters => void (known.clusters = clusters),
+    knownRequests: requests => void (known.requests = requests),
+    knownBackups: backups => void (known.backups = backups),
+    knownConditions: conditions => void (known.conditions = conditions),
     queueDepth: read => {
       depth = read;
     },
@@ -119,17 +150,20 @@ function activityMetrics(registry: Registry): ActivityMetrics {
   };
 }
 
-function passMetrics(registry: Registry, now: () => number): Metrics['pass'] {
+function passMetrics(
+  registry: Registry,
+  source: { readonly now: () => number; readonly clusters: () => readonly KnownCluster[] },
+): Metrics['pass'] {
   const passes = new Counter({
     name: `${prefix}passes_total`,
     help: 'Passes of observe, plan and report, by the kind of decision.',
     labelNames: ['decision'] as const,
     registers: [registry],
   });
-  const clusters = clusterMetrics(registry, { prefix, now });
+  const clusters = clusterMetrics(registry, { prefix, ...source });
   return report => {
     passes.inc({ decision: report.decision });
-    clusters.report(report);
+    clusters(report);
   };
 }
 
@@ -156,7 +190,7 @@ function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
   return origin => errors.inc({ origin });
 }
 
-function watcherMetrics(registry: Registry): WatcherMetrics {
+function watcherMetrics(registry: Registry): Omit<WatcherMetrics, 'requestEnded'> {
   const events = new Counter({
     name: `${prefix}watch_events_total`,
     help: 'Events of watched objects, and whether they were worth telling a workflow.',

@@ -1,17 +1,42 @@
-/** What a watcher is to whoever runs it. */
+/** What a watcher is to whoever runs it, and what it needs. */
+import type { ToldCondition } from '../api/conditions/told.ts';
 import type { ResourceRef } from '../api/names.ts';
+import type { KubeClient } from '../kube/port.ts';
+import type { RecordEvent } from './conditions/passes.ts';
+import type { Clock, ReflectorFactory, WatcherLogger, WatcherMetrics } from './model/ports.ts';
+import type { WatcherOptions } from './options.ts';
+import type { MemberHealth } from './prober/prober.ts';
 import type { BackupFigures } from './resources/backup-figures.ts';
+import type { ReportedCluster } from './resources/reported-cluster.ts';
+import type { SurveyFigures, Surveyor } from './survey/cluster-survey.ts';
+import type { TemporalPort } from './temporal/client.ts';
+import type { RequestFigures } from './requests/figures.ts';
+import type { RequestPort } from './temporal/request-port.ts';
 import type { QueueStats } from './queue/delivery.ts';
+import type { Positions } from './queue/told-through.ts';
 
 export interface WatcherStats extends QueueStats {
   /** Custom resources that exist. */
   readonly resources: number;
   /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal cannot tell. */
   readonly stuck: number | undefined;
+  /** Undefined while it does not run. */
+  readonly requests: RequestFigures | undefined;
 }
 
 export type WatchedBackup = Pick<ResourceRef, 'namespace' | 'name'> & {
   readonly figures: BackupFigures;
+};
+
+/** The conditions of one resource of any kind that somebody should know about; one at least. */
+export type WatchedConditions = Pick<ResourceRef, 'namespace' | 'name'> & {
+  readonly conditions: readonly ToldCondition[];
+};
+
+/** What the status of an EtcdCluster says, and what its members said when they were last asked; absent before that. */
+export type WatchedCluster = Pick<ResourceRef, 'namespace' | 'name'> & {
+  readonly reported: ReportedCluster;
+  readonly asked: SurveyFigures | undefined;
 };
 
 export interface Watcher {
@@ -28,7 +53,31 @@ export interface Watcher {
   stop(): Promise<void>;
   /** Whether everything has been listed once. */
   synced(): boolean;
+  /** Up to where everything has been told, for the watcher that comes after this one; to be asked every few seconds. */
+  told(): Positions | undefined;
   stats(): WatcherStats;
+  /** The EtcdClusters that exist, for whoever counts; none while it does not run. */
+  clusters(): readonly WatchedCluster[];
   /** The EtcdBackups that exist, for whoever counts; none while it does not run. */
   backups(): readonly WatchedBackup[];
+  /** The resources with conditions that somebody should know about, for whoever counts; none while it does not run. */
+  conditions(): readonly WatchedConditions[];
+}
+
+export interface WatcherDeps {
+  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions and EtcdRequests, and nothing else. */
+  readonly kube: Pick<KubeClient, 'get' | 'patch' | 'delete'>;
+  readonly reflector: ReflectorFactory;
+  readonly temporal: TemporalPort;
+  readonly requests: RequestPort;
+  /** Asks members how they are; made once, with whom to tell of a member that has ended its connection. */
+  readonly health: (onEnded: (host: string) => void) => MemberHealth;
+  /** Asks all members of a cluster what a pass would ask them. */
+  readonly surveyor: Surveyor;
+  readonly options: Pick<WatcherOptions, 'namespace' | 'timings' | 'told'>;
+  /** Records an event; never throws and never waits. */
+  readonly recordEvent: RecordEvent;
+  readonly logger: WatcherLogger;
+  readonly metrics?: WatcherMetrics;
+  readonly clock?: Clock;
 }

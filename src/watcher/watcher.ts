@@ -1,67 +1,48 @@
 /**
  * The watcher: what changes in Kubernetes becomes a signal "look" to the workflow of the resource it concerns.
- * It decides nothing and knows nothing of etcd but whether a member still says the same of itself. It runs on the elected leader only; two at once would do no harm
- * but double signals.
+ * It decides nothing and knows nothing of etcd but whether a member still says the same of itself. It runs on the elected leader only.
  */
-import type { Client } from '@temporalio/client';
-import type { KubeClient, KubeObject } from '../kube/port.ts';
+import type { KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { Backlog } from './queue/backlog.ts';
+import { Creations } from './queue/creations.ts';
 import { CoalescingQueue } from './queue/coalescing-queue.ts';
+import { HeldChanges } from './queue/held-changes.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
-import { type KnownResource, KnownResources } from './resources/known-resources.ts';
-import { type AskMember, Prober } from './prober/prober.ts';
+import { KnownResources } from './resources/known-resources.ts';
+import { Prober } from './prober/prober.ts';
 import { type Loop, startLoop } from './model/loop.ts';
-import { defaultTimings, type WatcherOptions, type WatcherTimings } from './options.ts';
-import { keyOf, resourceOf } from './resources/owner-key.ts';
-import { PassCheck, type RecordEvent } from './conditions/passes.ts';
+import { defaultTimings, type WatcherTimings } from './options.ts';
+import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
+import { PassCheck } from './conditions/passes.ts';
 import {
   type Clock,
-  type ReflectorFactory,
   type ReflectorHandle,
   silentMetrics,
   systemClock,
-  type WatcherLogger,
   type WatcherMetrics,
 } from './model/ports.ts';
-import { type ReportDeps, reportStuck, reportUnavailable } from './conditions/reports.ts';
+import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
+import { StuckCheck } from './conditions/stuck-check.ts';
 import { startResync } from './queue/resync.ts';
+import { type Positions, ToldThrough } from './queue/told-through.ts';
+import { ClusterSurvey } from './survey/cluster-survey.ts';
+import { Takeover } from './takeover.ts';
 import { signal } from './temporal/signals.ts';
-import { failedDelivery, type TemporalPort, temporalPort } from './temporal/client.ts';
-import { clustersOf, concernedBy, WATCHED_KINDS } from './resources/watched-kinds.ts';
-import type { WatchedBackup, Watcher, WatcherStats } from './watcher-types.ts';
-import { isUrgent, worthTelling } from './resources/event-filter.ts';
+import { Requests } from './requests/requests.ts';
+import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
+import { concernedBy, keysToTell, positionsOf, WATCHED_KINDS } from './resources/watched-kinds.ts';
+import type {
+  WatchedBackup,
+  WatchedCluster,
+  WatchedConditions,
+  Watcher,
+  WatcherDeps,
+  WatcherStats,
+} from './watcher-types.ts';
+import { isUrgent } from './resources/event-filter.ts';
 
 export type { Watcher } from './watcher-types.ts';
-
-export interface WatcherDeps {
-  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions and nothing else. */
-  readonly kube: Pick<KubeClient, 'get' | 'patch'>;
-  readonly reflector: ReflectorFactory;
-  readonly temporal: TemporalPort;
-  /** Asks a member how it is. */
-  readonly ask: AskMember;
-  readonly options: Pick<WatcherOptions, 'namespace' | 'timings'>;
-  /** Records an event; never throws and never waits. */
-  readonly recordEvent: RecordEvent;
-  readonly logger: WatcherLogger;
-  readonly metrics?: WatcherMetrics;
-  readonly clock?: Clock;
-}
-
-/** A watcher on a real Temporal client. */
-export function createWatcher(
-  deps: Omit<WatcherDeps, 'temporal' | 'options'> & {
-    /** Asked anew for each call. */
-    client: () => Client;
-    options: WatcherOptions;
-  },
-): Watcher {
-  const { client, options, ...others } = deps;
-  const { rpcDeadlineMs } = { ...defaultTimings, ...options.timings };
-  const temporal = temporalPort(client, { taskQueue: options.taskQueue, deadlineMs: rpcDeadlineMs });
-  return createWatcherOn({ ...others, options, temporal });
-}
 
 /** A watcher on anything that behaves like Temporal. */
 export function createWatcherOn(deps: WatcherDeps): Watcher {
@@ -73,17 +54,22 @@ class ResourceWatcher implements Watcher {
   readonly #clock: Clock;
   readonly #metrics: WatcherMetrics;
   readonly #timings: WatcherTimings;
-  readonly #known = new KnownResources();
+  readonly #known = new KnownResources({ now: () => this.#clock.now() });
   readonly #queue: CoalescingQueue;
   readonly #backlog: Backlog;
+  readonly #takeover: Takeover;
+  readonly #toldThrough: ToldThrough;
+  readonly #held: HeldChanges;
+  readonly #creations: Creations;
   readonly #reports: ReportDeps;
   readonly #prober: Prober;
   readonly #passes: PassCheck;
+  readonly #survey: ClusterSurvey;
+  readonly #stuck: StuckCheck;
+  readonly #requests: Requests;
   #reflectors: readonly ReflectorHandle[] = [];
   #loops: readonly Loop[] = [];
   #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
-  #stuck: number | undefined;
-  #stuckUnsupported = false;
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps;
@@ -93,19 +79,21 @@ class ResourceWatcher implements Watcher {
     const { kube, logger, temporal } = deps;
     const shared = { known: this.#known, clock: this.#clock, logger };
     const signals = { ...shared, temporal, metrics: this.#metrics };
+    const queued = { groupOf: namespaceOf, clock: this.#clock, options: this.#timings };
     this.#queue = new CoalescingQueue({
-      deliver: (key, abort) => {
-        const toldLately = this.#queue.wasToldWithin(key, this.#timings.acknowledgeMs);
-        return signal(signals, { key, toldLately }, abort);
-      },
-      clock: this.#clock,
-      options: this.#timings,
+      ...queued,
+      deliver: (key, abort) => signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
     });
-    this.#backlog = new Backlog({
-      tell: key => this.#queue.add(key),
-      clock: this.#clock,
-      everyMs: this.#timings.admitEveryMs,
-    });
+    this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
+    const everyMs = this.#timings.admitEveryMs;
+    this.#backlog = new Backlog({ ...queued, everyMs, tell: key => this.#tell(key) });
+    const followed = {
+      ...shared,
+      backlog: this.#backlog,
+      positions: () => (this.synced() ? positionsOf(this.#reflectors) : undefined),
+    };
+    this.#takeover = new Takeover({ ...followed, options: this.#timings }, deps.options.told);
+    this.#toldThrough = new ToldThrough({ ...followed, waitingSince: () => this.#waitingSince() });
     this.#reports = {
       ...shared,
       temporal,
@@ -117,15 +105,29 @@ class ResourceWatcher implements Watcher {
       writer: this.#reports.writer,
       recordEvent: deps.recordEvent,
       options: this.#timings,
+      begin: key => this.#backlog.add(key, this.#known.get(key)?.hasWork ?? false),
+      isYetToBegin: key => this.#creations.isWaiting(key),
       tell: key => this.#tell(key),
     });
+    this.#stuck = new StuckCheck({ ...this.#reports, onUnavailable: () => this.#tellAll() });
+    const tell = (key: string) => this.#tell(key);
+    this.#survey = new ClusterSurvey({ ...shared, surveyor: deps.surveyor, options: this.#timings, tell });
+    this.#requests = new Requests({
+      ...deps,
+      port: deps.requests,
+      find: of => this.#known.named(of),
+      tell: ref => this.#tell(keyOf(ref)),
+      isReady: () => this.synced(),
+      clock: this.#clock,
+    });
     this.#prober = new Prober({
-      ask: deps.ask,
+      health: deps.health,
       onChange: pod => this.#tellOwners(pod),
       clock: this.#clock,
       options: this.#timings,
       logger,
     });
+    this.#held = new HeldChanges({ ...shared, survey: this.#survey, prober: this.#prober, tell });
   }
 
   async start(): Promise<void> {
@@ -139,6 +141,8 @@ class ResourceWatcher implements Watcher {
     });
     this.#loops = this.#startLoops();
     for (const reflector of this.#reflectors) reflector.start();
+    this.#takeover.start();
+    this.#requests.start(this.#deps.reflector, namespace);
     this.#deps.logger.info('watcher started', { namespace: namespace ?? 'all' });
   }
 
@@ -148,7 +152,9 @@ class ResourceWatcher implements Watcher {
     this.#queue.pause();
     this.#backlog.pause();
     this.#prober.pause();
+    this.#held.tellHeldFor(0);
     this.#passes.reset();
+    this.#survey.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
 
@@ -164,11 +170,16 @@ class ResourceWatcher implements Watcher {
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
+    this.#takeover.stop();
+    this.#creations.stop();
     this.#backlog.pause();
     this.#passes.reset();
+    this.#survey.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
       this.#prober.stop(),
+      this.#survey.ended(),
+      this.#requests.stop(),
       ...this.#loops.map(loop => loop.stop()),
       ...this.#reflectors.map(reflector => reflector.stop()),
     ]);
@@ -179,79 +190,105 @@ class ResourceWatcher implements Watcher {
     return this.#state === 'running' && this.#reflectors.every(reflector => reflector.synced());
   }
 
+  told(): Positions | undefined {
+    return this.#toldThrough.read();
+  }
+
   stats(): WatcherStats {
     const queue = this.#queue.stats();
-    const waiting = queue.waiting + this.#backlog.size;
-    return { ...queue, waiting, resources: this.#known.size, stuck: this.#stuck };
+    const waiting = queue.waiting + this.#backlog.size + this.#creations.waiting;
+    const requests = this.#requests.figures();
+    return { ...queue, waiting, resources: this.#known.size, stuck: this.#stuck.count, requests };
+  }
+
+  clusters(): readonly WatchedCluster[] {
+    return this.#state === 'running' ? watchedClusters(this.#known, this.#survey) : [];
   }
 
   backups(): readonly WatchedBackup[] {
-    if (this.#state !== 'running') return [];
-    return this.#known
-      .all()
-      .flatMap(({ ref: { namespace, name }, figures }) =>
-        figures === undefined ? [] : [{ namespace, name, figures }],
-      );
+    return this.#state === 'running' ? watchedBackups(this.#known) : [];
+  }
+
+  conditions(): readonly WatchedConditions[] {
+    return this.#state === 'running' ? watchedConditions(this.#known) : [];
   }
 
   /** @param isNews it happened now; else the object was found by the first list */
   #onChange(change: StoreChange, isNews: boolean): void {
     if (this.#state !== 'running' && this.#state !== 'paused') return;
-    if (change.object.kind === 'Pod') this.#prober.note(change);
-    const keys =
-      resourceOf(change.object) === undefined ? concernedBy(change.object, this.#known) : this.#note(change);
-    const told = keys.length > 0 && worthTelling(change);
-    this.#metrics.eventSeen(change.object.kind, told);
-    if (!told) return;
-    for (const key of keys) {
-      if (isNews && this.#state === 'running') this.#tell(key, isUrgent(change));
-      else this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
+    if (change.object.kind === 'Pod') {
+      this.#prober.note(change);
+      this.#survey.note(change);
     }
+    this.#note(change);
+    const keys = keysToTell(change, this.#known);
+    if (change.object.kind === 'Secret') for (const key of keys) this.#survey.renew(key);
+    this.#metrics.eventSeen(change.object.kind, keys.length > 0);
+    if (!isNews) return this.#takeover.found(change.object, keys);
+    for (const key of keys) {
+      if (this.#state === 'paused') this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
+      else if (!this.#held.hold(key, change)) this.#tell(key, isUrgent(change));
+    }
+  }
+
+  /** Since when something waits that must be told before what is known now counts as told. New clusters are told in any case. */
+  #waitingSince(): number | undefined {
+    if (this.#takeover.isDeciding || this.#backlog.size > 0) return Number.NEGATIVE_INFINITY;
+    const since = [this.#queue.waitingSince(), this.#held.since()].filter(time => time !== undefined);
+    return since.length === 0 ? undefined : Math.min(...since);
   }
 
   #tell(key: string, urgent = false): void {
+    this.#held.release(key);
     this.#backlog.remove(key);
-    this.#queue.add(key, { urgent });
+    const isNew = this.#known.get(key)?.isNew === true && !this.#creations.hasBegun(key);
+    if (isNew) this.#creations.add(key);
+    else this.#queue.add(key, { urgent });
   }
 
   #tellOwners(pod: KubeObject): void {
-    for (const key of concernedBy(pod, this.#known)) this.#tell(key);
+    for (const key of concernedBy(pod, this.#known)) if (!this.#held.hold(key)) this.#tell(key);
   }
 
-  /** A change of one of the three kinds: first it is remembered, then it may be told. */
-  #note(change: StoreChange): readonly string[] {
-    const ref = resourceOf(change.object);
-    if (ref === undefined) return [];
+  #isUnanswered(key: string): boolean {
+    return this.#queue.awaitsAnswer(key, this.#timings.acknowledgeMs, this.#known.get(key)?.reportedAt);
+  }
+
+  /** A change of one of the three kinds is remembered before it is told. */
+  #note({ type, object }: StoreChange): void {
+    const ref = resourceOf(object);
+    if (ref === undefined) return;
     const key = keyOf(ref);
-    if (change.type === 'deleted') {
-      this.#known.remove(key);
-      this.#reports.writer.forget(key);
-    } else {
-      this.#known.put(change.object);
+    if (type !== 'deleted') {
+      if (this.#known.put(object)?.hasWork === false) this.#creations.remove(key);
+      return this.#held.settle(key);
     }
-    return [key, ...clustersOf(change.object, this.#known)];
+    this.#known.remove(key);
+    this.#creations.remove(key);
+    this.#held.release(key);
+    this.#reports.writer.forget(key);
+    this.#survey.forget(key);
   }
 
   #startLoops(): readonly Loop[] {
     const timings = this.#timings;
-    const clock = this.#clock;
-    const resync = (everyMs: number, concerns: (resource: KnownResource) => boolean): Loop =>
-      startResync({
-        clock,
-        everyMs,
-        keys: () =>
-          (this.#state === 'running' ? this.#known.all() : []).filter(concerns).map(({ key }) => key),
-        tell: key => this.#tell(key),
-      });
+    const underWay = () => this.#known.all().filter(({ isUnderWay }) => isUnderWay);
     return [
-      resync(timings.resyncMs, () => true),
-      resync(timings.underWayMs, ({ isUnderWay }) => isUnderWay),
-      this.#loop(timings.resyncMs, async () => this.#queue.sweep(timings.resyncMs)),
+      startResync({
+        clock: this.#clock,
+        everyMs: timings.underWayMs,
+        keys: () => (this.#state === 'running' ? underWay() : []).map(({ key }) => key),
+        tell: key => this.#tell(key),
+      }),
+      this.#loop(timings.quietMs, async () => this.#queue.sweep(timings.quietMs)),
+      this.#loop(timings.heldMs / 4, async () => this.#held.tellHeldFor(timings.heldMs)),
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
       ),
       this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
-      this.#loop(timings.stuckCheckMs, abort => this.#checkStuck(abort)),
+      this.#loop(timings.surveyRoundMs, async abort => this.#survey.round(abort)),
+      this.#loop(timings.requestRoundMs, async abort => this.#requests.round(abort)),
+      this.#loop(timings.stuckCheckMs, abort => this.#stuck.round(abort)),
     ];
   }
 
@@ -269,22 +306,5 @@ class ResourceWatcher implements Watcher {
   /** Temporal is away: also what nothing happens to shall say so, and is looked at when it is back. */
   #tellAll(): void {
     for (const { key } of this.#known.all()) this.#tell(key);
-  }
-
-  async #checkStuck(abort: AbortSignal): Promise<void> {
-    if (this.#stuckUnsupported || this.#known.size === 0) return;
-    const found = await reportStuck(this.#reports, abort).catch((error: unknown) => {
-      const { outcome, code } = failedDelivery(error);
-      this.#deps.logger.debug('stuck workflows not listed', { code });
-      if (outcome === 'unavailable' && !abort.aborted) this.#tellAll();
-      return this.#stuck;
-    });
-    this.#stuckUnsupported = found === 'unsupported';
-    this.#stuck = found === 'unsupported' ? undefined : found;
-    if (this.#stuckUnsupported) {
-      this.#deps.logger.info(
-        'this Temporal server does not report stuck workflows: condition WorkflowStuck is not updated',
-      );
-    }
   }
 }

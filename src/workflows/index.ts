@@ -1,18 +1,13 @@
-/** Every workflow type. What is exported here is bundled; the names are what histories record. */
-export { pruneBackups, releaseBackup, takeBackup } from './backup/operations.ts';
+/**
+ * Every workflow type. What is exported here is bundled; the names are what histories record. Any other name is that of an operation
+ * of a cluster: a dynamic workflow, as Temporal calls it.
+ */
+export {
+  performBackupOperation as pruneBackups,
+  performBackupOperation as releaseBackup,
+  performBackupOperation as takeBackup,
+} from './backup/operations.ts';
 export { etcdBackup } from './backup/entity.ts';
 export { etcdCluster } from './cluster/entity.ts';
+export { performOperation as default } from './cluster/operations.ts';
 export { etcdRestore } from './restore/entity.ts';
-export {
-  createCluster,
-  deleteCluster,
-  hibernateCluster,
-  moveLeader,
-  repairCluster,
-  replaceMember,
-  restoreCluster,
-  rolloutCluster,
-  scaleCluster,
-  upgradeCluster,
-  wakeCluster,
-} from './cluster/operations.ts';

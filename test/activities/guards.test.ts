@@ -65,7 +65,7 @@ async function expectRefused(world: OperatorWorld, step: Step, message: string):
   expect(everything(world)).toEqual(before);
 }
 
-const BOOTSTRAP: Step = { kind: 'bootstrapMembers', token: OTHER, members: MEMBERS };
+const BOOTSTRAP: Step = { kind: 'bootstrapMembers', token: OTHER, members: MEMBERS, version: '3.6.16' };
 const OPEN: Step = { kind: 'ensureObjects', objects: ['clientService'] };
 
 describe('every step for a living cluster is refused when the resource', () => {
@@ -74,7 +74,7 @@ describe('every step for a living cluster is refused when the resource', () => {
     ...(record === undefined ? [] : [record]),
     BOOTSTRAP,
     { kind: 'awaitQuorum', token: OTHER, members: MEMBERS },
-    { kind: 'recordClusterId', token: OTHER, clusterId: 'c0ffee', members: [] },
+    { kind: 'recordClusterId', token: OTHER, elected: { clusterId: 'c0ffee', members: [] } },
     OPEN,
     { kind: 'awaitMembers', members: MEMBERS },
     {
@@ -97,7 +97,7 @@ describe('every step for a living cluster is refused when the resource', () => {
 
   it('is being deleted', async () => {
     const world = await living();
-    const planned = steps(world).filter(step => step.kind !== 'recordClusterId');
+    const planned = steps(world);
     await world.deleteCluster();
     for (const step of planned) await expectRefused(world, step, 'EtcdCluster shop/example is being deleted');
   });
@@ -139,19 +139,19 @@ describe('the identity of a cluster', () => {
     const step = {
       kind: 'recordClusterId',
       token: incarnation?.token ?? '',
-      clusterId: clusterID ?? '',
-      members: [],
+      elected: { clusterId: clusterID ?? '', members: [] },
     } as const;
+    const beef = { clusterId: 'beef', members: [] };
     await world.perform(step);
     await expectRefused(
       world,
-      { ...step, clusterId: 'beef' },
+      { ...step, elected: beef },
       'the recorded identity has changed since beef was planned',
     );
     world.kube.mutate(world.resource, object => {
       delete (object['status'] as { clusterID?: string }).clusterID;
     });
-    await expectRefused(world, { ...step, clusterId: 'beef' }, 'no quorum of cluster beef answers');
+    await expectRefused(world, { ...step, elected: beef }, 'no quorum of cluster beef answers');
     await expectRefused(
       world,
       { ...step, token: OTHER },
@@ -166,7 +166,10 @@ describe('the identity of a cluster', () => {
 });
 
 describe('a member is only started again', () => {
-  async function scene(): Promise<{ world: OperatorWorld; step: Extract<Step, { kind: 'restartMember' }> }> {
+  async function scenario(): Promise<{
+    world: OperatorWorld;
+    step: Extract<Step, { kind: 'restartMember' }>;
+  }> {
     const world = await living();
     const token = world.cluster.status.incarnation?.token ?? '';
     const claimUid = uidOf(world, 'claim', 'example-1');
@@ -177,7 +180,7 @@ describe('a member is only started again', () => {
   const refusal = 'claim example-1 is not the claim that the member used';
 
   it('on the very claim that it had', async () => {
-    const { world, step } = await scene();
+    const { world, step } = await scenario();
     await expectRefused(world, { ...step, claimUid: 'another' }, refusal);
     world.kube.mutate(world.claim('example-1'), object => {
       object.metadata.finalizers = ['kubernetes.io/pvc-protection'];
@@ -189,7 +192,7 @@ describe('a member is only started again', () => {
   });
 
   it('in its own incarnation, with the cluster id recorded', async () => {
-    const { world, step } = await scene();
+    const { world, step } = await scenario();
     await expectRefused(
       world,
       { ...step, token: OTHER },
@@ -202,7 +205,7 @@ describe('a member is only started again', () => {
   });
 
   it('in the version that the cluster runs, whatever the specification asks for', async () => {
-    const { world, step } = await scene();
+    const { world, step } = await scenario();
     await world.kube.as('kubectl').patch(world.resource, { spec: { version: '3.6.99' } }, { type: 'merge' });
     await world.perform(step);
     const pod = world.kube.peek(world.pod('example-1'));

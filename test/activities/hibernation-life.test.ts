@@ -88,29 +88,6 @@ describe('hibernation', LONG, () => {
     expect(world.cluster.status.lastOperation).toMatchObject({ type: 'wakeCluster', outcome: 'Succeeded' });
   });
 
-  it('begun and ended while the operator is killed at any API call loses nothing', async () => {
-    const undisturbed = await created();
-    const start = undisturbed.calls;
-    await edit(undisturbed, { hibernated: true });
-    await undisturbed.run();
-    const asleep = undisturbed.calls;
-    await edit(undisturbed, { hibernated: false });
-    await undisturbed.run();
-    for (let at = 1; at <= undisturbed.calls - start; at += 4) {
-      const world = await created();
-      const { clusterID } = world.cluster.status;
-      await edit(world, { hibernated: true });
-      if (at <= asleep - start) world.kill({ at: world.calls + at });
-      await world.run();
-      expectAsleep(world);
-      await edit(world, { hibernated: false });
-      if (at > asleep - start) world.kill({ at: world.calls + at - (asleep - start) });
-      await world.run();
-      await world.run();
-      expectAwake(world, clusterID);
-    }
-  });
-
   it('is refused to a cluster that keeps its data in its pods', async () => {
     const world = await created({ storage: { emptyDir: {} } });
     await edit(world, { hibernated: true });

@@ -82,6 +82,33 @@ describe('scaling', LONG, () => {
     expect(world.cluster.status.lastSerial).toBe(6);
   });
 
+  it('leaves one record of each operation, newest first, however often it is looked at', async () => {
+    const world = await created();
+    for (const size of [5, 3]) {
+      await edit(world, { size });
+      await world.run();
+      await world.run();
+    }
+    const { history, resourceVersion } = { ...world.cluster.status, ...world.cluster.metadata };
+    expect(history).toMatchObject([
+      { type: 'scaleCluster', from: '5', to: '3', outcome: 'Succeeded' },
+      { type: 'scaleCluster', from: '3', to: '5', outcome: 'Succeeded' },
+      { type: 'createCluster', outcome: 'Succeeded' },
+    ]);
+    await world.look();
+    await world.look();
+    expect(world.cluster.metadata.resourceVersion).toBe(resourceVersion);
+    // What people see when Temporal has lost everything: the same, and the next operation is added.
+    await edit(world, { size: 5 });
+    await world.run();
+    await world.run();
+    expect(world.cluster.status.history?.slice(1)).toEqual(history);
+    // Each drive counts its runs anew: one that stands in another record is not named again.
+    const runs = history?.flatMap(({ runID }) => runID ?? []) ?? [];
+    expect(runs).toContain('run-1');
+    expect(new Set(runs).size).toBe(runs.length);
+  });
+
   it('down never takes the leader', async () => {
     const world = await created();
     const [etcd] = world.etcd.clusters;

@@ -175,6 +175,29 @@ describe('clients', LONG, () => {
     expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
   });
 
+  it('are led back to a member whose pod changed in the moment in which its image was to be replaced', async () => {
+    const { world, people } = await created();
+    await edit(world, { version: '3.6.15' });
+    const step = await world.runUntil('replaceImage');
+    let isFirst = true;
+    world.kube.intercept(({ verb, kind, name = '', body }) => {
+      const isImage =
+        verb === 'patch' && kind === 'Pod' && JSON.stringify(body).includes('/spec/containers/0/image');
+      if (!isImage || !isFirst) return;
+      isFirst = false;
+      world.kube.mutate(
+        world.pod(name),
+        ({ metadata }) => void (metadata.annotations = { ...metadata.annotations, by: 'ana' }),
+      );
+    });
+    await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    await people.run();
+    expect(new Set(world.cluster.status.members?.details?.map(({ version }) => version))).toEqual(
+      new Set(['3.6.15']),
+    );
+    expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
+  });
+
   it('are led back to a member whose stop was prevented', async () => {
     const { world, people } = await created({ etcd: { snapshotCount: 9_000 } });
     await edit(world, { etcd: { snapshotCount: 7_000 } });

@@ -1,6 +1,7 @@
-/** What people ask for while a cluster runs, from end to end on a world in memory, with the operator killed at every step. */
+/** What people ask for while a cluster runs, from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import { leader, podUids, voters } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 import { People } from '../worlds/people.ts';
 
@@ -13,19 +14,9 @@ async function created(spec: EtcdClusterSpec = {}, storageClass = true) {
   return { world, people: new People(world) };
 }
 
-function voters(world: OperatorWorld): string[] {
-  const rows = world.etcd.clusters[0]?.rows ?? [];
-  expect(rows.filter(row => row.isLearner)).toEqual([]);
-  return rows.map(row => row.name);
-}
-
-function leader(world: OperatorWorld): string {
-  const [etcd] = world.etcd.clusters;
-  return etcd?.rows.find(row => row.id === etcd.leaderId)?.name ?? '';
-}
-
-function podUids(world: OperatorWorld): string[] {
-  return world.kube.all('Pod').map(pod => pod.metadata.uid ?? '');
+/** The event about the removal of this member. */
+function removal(world: OperatorWorld, member: string) {
+  return world.events.find(({ message }) => message.startsWith(`removed ${member} `));
 }
 
 /** What there is of the cluster, by its ids. */
@@ -105,6 +96,7 @@ describe('replaceMember', LONG, () => {
     expect(world.cluster.status.replacements).toMatchObject([
       { member: 'example-1', replacedBy: 'example-3' },
     ]);
+    expect(removal(world, 'example-1')?.reason).toBe('Replacing Dead Member');
   });
 
   it('of a member that is not well asks once more, naming its id, and keeps its volume', async () => {
@@ -123,6 +115,12 @@ describe('replaceMember', LONG, () => {
     expect(voters(world)).not.toContain(lost);
     expect(world.names('Pod')).toEqual(voters(world));
     expect(world.names('PersistentVolumeClaim')).toContain(lost);
+    expect(world.cluster.status.replacements).toMatchObject([{ member: lost }]);
+    // Nobody observed that it is dead.
+    expect(removal(world, lost)).toMatchObject({
+      reason: 'Member Removed',
+      message: expect.stringContaining('requested its replacement without proof that its data is lost'),
+    });
   });
 
   it('waits while another member is not well', async () => {
@@ -302,66 +300,5 @@ describe('abort', LONG, () => {
     people.said = {};
     await people.run();
     expect(voters(world)).toHaveLength(5);
-  });
-});
-
-/** What must be true afterwards. */
-interface Begun {
-  readonly world: OperatorWorld;
-  readonly people: People;
-  readonly named: string;
-  readonly uids: readonly string[];
-}
-
-describe('the operator killed at any API call', LONG, () => {
-  const cases = [
-    {
-      what: 'of replacing a healthy member',
-      kind: 'replaceMember',
-      whom: () => 'example-1',
-      isDone: ({ world, named }: Begun) => !voters(world).includes(named),
-    },
-    {
-      what: 'of replacing the leader',
-      kind: 'replaceMember',
-      whom: leader,
-      isDone: ({ world, named }: Begun) => !voters(world).includes(named),
-    },
-    {
-      what: 'of moving the leader',
-      kind: 'moveLeader',
-      whom: (world: OperatorWorld) => voters(world).find(name => name !== leader(world)) ?? '',
-      isDone: ({ world, named }: Begun) => leader(world) === named,
-    },
-    {
-      what: 'of a restart',
-      kind: 'restart',
-      whom: () => '',
-      isDone: ({ world, uids }: Begun) => !podUids(world).some(uid => uids.includes(uid)),
-    },
-  ] as const;
-
-  it.each(cases)('$what does it once all the same', async ({ kind, whom, isDone }) => {
-    const begin = async (): Promise<Begun> => {
-      const { world, people } = await created();
-      const named = whom(world);
-      people.ask(kind, named);
-      return { world, people, named, uids: podUids(world) };
-    };
-    const probe = await begin();
-    const before = probe.world.calls;
-    await probe.people.run();
-    const length = probe.world.calls - before;
-    for (let at = 1; at <= length; at += Math.max(1, Math.floor(length / 8))) {
-      const begun = await begin();
-      const { world, people } = begun;
-      world.kill({ at: world.calls + at });
-      await people.run();
-      await people.run();
-      expect(voters(world)).toHaveLength(3);
-      expect(world.names('Pod')).toEqual(voters(world));
-      expect(isDone(begun)).toBe(true);
-      expect(people.heard.at(-1)).toMatch(/^done/);
-    }
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import { condition, edit } from '../worlds/living-cluster.ts';
+import { condition, edit, watchDeletions } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
@@ -25,21 +25,6 @@ function uids(world: OperatorWorld, kind = 'Pod'): (string | undefined)[] {
 
 function argsOf(pod: KubeObject): readonly string[] {
   return (pod['spec'] as { containers: { args: string[] }[] }).containers[0]?.args ?? [];
-}
-
-/** Every pod that the operator deleted, with how many members could serve at that moment. */
-function watchDeletions(
-  world: OperatorWorld,
-): { name: string | undefined; serving: number; leads: boolean }[] {
-  const seen: { name: string | undefined; serving: number; leads: boolean }[] = [];
-  world.kube.intercept(call => {
-    if (call.verb !== 'delete' || call.kind !== 'Pod' || call.manager !== 'etcd-operator') return;
-    const [etcd] = world.etcd.clusters;
-    const running = [...(etcd?.processes ?? [])];
-    const leader = running.find(process => process.id === etcd?.leaderId)?.name;
-    seen.push({ name: call.name, serving: running.length, leads: leader === call.name });
-  });
-  return seen;
 }
 
 function expectRolled(world: OperatorWorld, argument: string): void {
@@ -101,23 +86,6 @@ describe('a changed specification', LONG, () => {
       `wait until ${leader} are ready`,
     ]);
     expect(condition(world, 'Progressing')).toMatchObject({ status: 'True', reason: 'RollingOut' });
-  });
-
-  it('killed at any API call ends the same, and never takes a second member down', async () => {
-    const undisturbed = await created();
-    const start = undisturbed.calls;
-    await edit(undisturbed, { etcd: { logLevel: 'warn' } });
-    await undisturbed.run();
-    for (let at = 1; at <= undisturbed.calls - start; at += 11) {
-      const world = await created();
-      const deletions = watchDeletions(world);
-      await edit(world, { etcd: { logLevel: 'warn' } });
-      world.kill({ at: world.calls + at });
-      await world.run();
-      await world.run();
-      expectRolled(world, '--log-level=warn');
-      expect(deletions.every(({ serving, leads }) => serving === 3 && !leads)).toBe(true);
-    }
   });
 
   it('waits while a member is not well, and goes on when it is', async () => {

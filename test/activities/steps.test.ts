@@ -10,12 +10,12 @@ import { Killed } from '../worlds/workflow-run.ts';
 const SPEC = { size: 3, version: '3.6.16' };
 
 /** A world that has come to the point at which this step is planned. */
-interface Scene {
+interface Scenario {
   readonly world: OperatorWorld;
   readonly step: Step;
 }
 
-async function until(kind: Step['kind'], world: OperatorWorld): Promise<Scene> {
+async function until(kind: Step['kind'], world: OperatorWorld): Promise<Scenario> {
   return { world, step: await world.runUntil(kind) };
 }
 
@@ -32,7 +32,7 @@ async function dying(): Promise<OperatorWorld> {
   return world;
 }
 
-const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
+const SCENARIOS: Readonly<Record<string, () => Promise<Scenario>>> = {
   recordIncarnation: async () => until('recordIncarnation', new OperatorWorld({ spec: SPEC })),
   'recordIncarnation of a lost status': async () => {
     const world = await living();
@@ -120,9 +120,9 @@ async function performAgain(world: OperatorWorld, step: Step): Promise<void> {
   }
 }
 
-describe.each(Object.entries(SCENES))('%s', (_, scene) => {
+describe.each(Object.entries(SCENARIOS))('%s', (_, scenario) => {
   it('performed twice gives the same world as performed once', async () => {
-    const { world, step } = await scene();
+    const { world, step } = await scenario();
     await world.perform(step);
     const once = snapshot(world);
     await performAgain(world, step);
@@ -132,14 +132,14 @@ describe.each(Object.entries(SCENES))('%s', (_, scene) => {
   it('killed at any of its API calls and tried again gives the same world', {
     timeout: 120_000,
   }, async () => {
-    const whole = await scene();
+    const whole = await scenario();
     const before = whole.world.calls;
     await whole.world.perform(whole.step);
     const calls = whole.world.calls - before;
     const expected = snapshot(whole.world);
     for (let call = 1; call <= calls; call += 1) {
       for (const arrives of [false, true]) {
-        const { world, step } = await scene();
+        const { world, step } = await scenario();
         world.kill({ at: world.calls + call, arrives: () => arrives });
         await expect(world.perform(step)).rejects.toBeInstanceOf(Killed);
         world.reboot();

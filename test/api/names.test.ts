@@ -69,7 +69,7 @@ test('workflow ids can be typed by people, and differ between incarnations of a 
     uid: '1b4e28ba-2fa1-11d2-883f-0016d3cca427',
   } as const;
   expect(workflowId(ref)).toBe('etcdcluster/prod/example/1b4e28ba');
-  expect(operationWorkflowId(ref)).toBe('etcdcluster/prod/example/1b4e28ba/operation');
+  expect(operationWorkflowId(workflowId(ref))).toBe('etcdcluster/prod/example/1b4e28ba/operation');
 });
 
 test.each([

@@ -143,6 +143,16 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
     says: ['timeZone belongs to schedule'],
   },
   {
+    what: 'a jitter without schedule',
+    spec: policy({ jitterInSecond: 60 }),
+    says: ['jitterInSecond belongs to schedule'],
+  },
+  {
+    what: 'a jitter of two days',
+    spec: policy({ schedule: '@daily', jitterInSecond: 172_800 }),
+    says: ['spec.backupPolicy.jitterInSecond', 'must be at most 86400'],
+  },
+  {
     what: 'a time zone with a space',
     spec: policy({ schedule: '@daily', timeZone: 'my zone' }),
     says: ['spec.backupPolicy.timeZone', 'such as UTC or Europe/Paris'],

@@ -11,6 +11,7 @@ const operator = loadKustomization('deploy');
 const temporal = loadKustomization('deploy/temporal');
 const helpers = loadKustomization('deploy/helpers');
 const namespaced = loadKustomization('deploy/namespaced');
+const monitoring = loadKustomization('deploy/monitoring');
 const namespacedCluster = loadKustomization('deploy/namespaced/cluster');
 const all = [...operator.objects, ...temporal.objects];
 
@@ -27,9 +28,11 @@ const operatorPod = podOf(find('Deployment', 'etcd-operator'));
 describe('the kustomizations', () => {
   test('hold every manifest of the folder', () => {
     const written = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' })
-      .filter(name => name.endsWith('.yaml') && !name.startsWith('samples/'))
+      .filter(name => /\.(yaml|json)$/.test(name) && !name.startsWith('samples/'))
       .map(name => `deploy/${name}`);
-    const read = [operator, temporal, helpers, namespaced, namespacedCluster].flatMap(({ files }) => files);
+    const read = [operator, temporal, helpers, namespaced, namespacedCluster, monitoring].flatMap(
+      ({ files }) => files,
+    );
     expect([...new Set(read)].sort()).toEqual(written.sort());
   });
 
@@ -45,10 +48,12 @@ describe('the kustomizations', () => {
     expect([...used].sort()).toEqual(namespaces.sort());
   });
 
-  test('define the three kinds', () => {
+  test('define the kinds', () => {
     const crds = operator.objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
     expect(crds.map(({ metadata }) => metadata.name).sort()).toEqual(
-      ['etcdbackups', 'etcdclusters', 'etcdrestores'].map(name => `${name}.etcd.database.coreos.com`),
+      ['etcdbackups', 'etcdclusters', 'etcdrequests', 'etcdrestores'].map(
+        name => `${name}.etcd.database.coreos.com`,
+      ),
     );
   });
 });

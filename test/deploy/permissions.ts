@@ -36,6 +36,18 @@ export const clusterPermissions: readonly Permission[] = [
   ]),
   {
     group: own,
+    resource: 'etcdrequests',
+    verbs: ['list', 'watch', 'delete'],
+    because: 'the watcher follows what people ask for, and deletes what has been finished for long',
+  },
+  {
+    group: own,
+    resource: 'etcdrequests/status',
+    verbs: ['patch'],
+    because: 'the watcher writes what became of it',
+  },
+  {
+    group: own,
     resource: 'etcdclusters',
     verbs: ['create'],
     because: 'an EtcdRestore with a clusterTemplate makes the cluster that it restores into',
@@ -124,7 +136,7 @@ export const ownNamespacePermissions: readonly Permission[] = [
     group: 'coordination.k8s.io',
     resource: 'leases',
     names: ['etcd-operator-watcher'],
-    verbs: ['get', 'update'],
+    verbs: ['get', 'update', 'watch'],
     because: 'the election of the replica that watches',
   },
 ];

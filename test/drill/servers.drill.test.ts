@@ -1,5 +1,6 @@
 /** What the operator stands on goes away, and it itself, while something happens to a cluster that is written to. */
 import { expect, test } from 'vitest';
+import { withoutApiserver } from '../stack/drill/apiserver-away.ts';
 import { leaderOf } from '../stack/drill/drill.ts';
 import { drilledCluster } from '../stack/drill/drilled.ts';
 import { awaitCondition, holds, readCluster } from '../stack/e2e.ts';
@@ -13,14 +14,11 @@ test('the API server is away, and a member is killed meanwhile', async () => {
   const pods = await cluster.pods();
   const { member } = await leaderOf(world(), at);
   const { verdict } = await drill('API server away', async ({ acknowledged }) => {
-    await world().stack.apiserver.stop();
-    try {
+    await withoutApiserver(world(), async () => {
       cluster.killMember(member);
       const before = acknowledged();
       await poll(async () => acknowledged() > before + 2_000, { timeoutMs: 60_000 });
-    } finally {
-      await world().stack.apiserver.start();
-    }
+    });
   });
   expect(verdict.longestStallMs).toBeLessThan(10_000);
   expect(await cluster.pods()).toEqual(pods);

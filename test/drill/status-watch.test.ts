@@ -14,7 +14,7 @@ function minute({ from, until }: { from: number; until: number }): History {
 }
 
 const claims = (available: Observed['available'], ...moments: number[]): Observed[] =>
-  moments.map(at => ({ at, available, healthy: 'True' }));
+  moments.map(at => ({ at, available, reason: 'Because', healthy: 'True', endpoints: 3 }));
 
 test('available while nothing goes through for longer than a status may lag', () => {
   const outage = minute({ from: 10_000, until: 50_000 });
@@ -29,10 +29,26 @@ test('available while nothing goes through for longer than a status may lag', ()
 test('not available while everything goes through', () => {
   const well = minute({ from: 0, until: 0 });
   expect(dishonest(claims('False', 30_000), well)).toEqual([
-    'at 30.0 s Available=False, and every write went through',
+    'at 30.0 s Available=False (Because), and every write went through',
   ]);
   expect(dishonest(claims('Unknown', 30_000), well)).toEqual([]);
   expect(dishonest(claims('False', 30_000), minute({ from: 22_000, until: 23_000 }))).toEqual([]);
+});
+
+test('not available while everything goes through, but the client Service leads nowhere', () => {
+  const well = minute({ from: 0, until: 0 });
+  const [claim] = claims('False', 30_000);
+  const nowhere = (at: number): Observed => ({
+    at,
+    available: 'True',
+    reason: 'Because',
+    healthy: 'True',
+    endpoints: 0,
+  });
+  expect(dishonest([nowhere(28_000), claim!], well)).toEqual([]);
+  expect(dishonest([nowhere(17_000), claim!], well)).toEqual([
+    'at 30.0 s Available=False (Because), and every write went through',
+  ]);
 });
 
 test('what is claimed outside of the load says nothing', () => {

@@ -84,15 +84,14 @@ describe('the sample resource, unchanged', () => {
       'json',
     );
     expect(answer).toContain('"membersReady": 3');
-    const searched = await world.temporal(
-      'workflow',
-      'list',
-      '-q',
-      `EtcdName="example" AND EtcdNamespace="${NAMESPACE}" AND EtcdPhase="Running" AND EtcdHealthy=true`,
-      '-o',
-      'json',
+    const query = `EtcdName="example" AND EtcdNamespace="${NAMESPACE}" AND EtcdPhase="Running" AND EtcdHealthy=true`;
+    // Temporal writes what is searched by after it has answered the workflow.
+    await poll(
+      async () => (await world.temporal('workflow', 'list', '-q', query, '-o', 'json')).includes(workflow),
+      {
+        otherwise: () => `${workflow} is not found by ${query}`,
+      },
     );
-    expect(searched).toContain(workflow);
   });
 
   test('leaves nothing behind when it is deleted', async () => {

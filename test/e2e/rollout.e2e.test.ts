@@ -64,15 +64,27 @@ function isReady(pod: KubeObject): boolean {
   return ready && pod.metadata.deletionTimestamp === undefined;
 }
 
-/** The pods' uids, once every one is another than before and the cluster is at rest; also the fewest that were ready. */
-async function rolled(before: readonly (string | undefined)[]): Promise<{ uids: string[]; fewest: number }> {
+interface Rolled {
+  readonly uids: string[];
+  /** The fewest that were ready. */
+  readonly fewest: number;
+  /** Members that were stopped while the status said that they lead. */
+  readonly stoppedLeaders: readonly string[];
+}
+
+/** The pods' uids, once every one is another than before and the cluster is at rest. */
+async function rolled(before: readonly (string | undefined)[]): Promise<Rolled> {
   let fewest = before.length;
+  const stoppedLeaders = new Set<string>();
   const uids = await poll(
     async () => {
       const pods = await podsOf(world, NAMESPACE, NAME);
       fewest = Math.min(fewest, pods.filter(isReady).length);
       const found = pods.map(pod => pod.metadata.uid ?? '');
       const status = (await readCluster(world, NAMESPACE, NAME))?.status;
+      const stopping = pods.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+      for (const { metadata } of stopping)
+        if (metadata.name === status?.leader) stoppedLeaders.add(metadata.name);
       const done = found.length === before.length && !found.some(uid => before.includes(uid));
       return done && pods.every(isReady) && status?.operation === undefined ? found : undefined;
     },
@@ -82,7 +94,7 @@ async function rolled(before: readonly (string | undefined)[]): Promise<{ uids: 
       otherwise: async () => JSON.stringify((await readCluster(world, NAMESPACE, NAME))?.status, null, 1),
     },
   );
-  return { uids, fewest };
+  return { uids, fewest, stoppedLeaders: [...stoppedLeaders] };
 }
 
 async function uidsOf(objects: Promise<KubeObject[]>): Promise<(string | undefined)[]> {
@@ -95,7 +107,7 @@ describe('a changed specification', () => {
     const claims = await uidsOf(claimsOf(world, NAMESPACE, NAME));
     const begun = performance.now();
     await edit({ pod: { resources: { requests: { cpu: '20m' } } }, etcd: { snapshotCount: 20_000 } });
-    const { fewest } = await rolled(before);
+    const { fewest, stoppedLeaders } = await rolled(before);
     console.log(`rolled out to three members in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     expect(fewest).toBe(2);
     for (const pod of await podsOf(world, NAMESPACE, NAME)) {
@@ -112,7 +124,8 @@ describe('a changed specification', () => {
     expect(stopped.toSorted()).toEqual(
       [0, 1, 2].map(serial => `stopped ${NAME}-${serial}: spec.containers[0].resources added and 1 more`),
     );
-    expect(await eventsOf('LeaderMoved')).toHaveLength(1);
+    // How often leadership was handed over is not certain: on a busy machine the members also elect another leader by themselves.
+    expect(stoppedLeaders).toEqual([]);
     expect((await etcdctl('get', 'kept', '--print-value-only')).trim()).toBe('through everything');
   }, 240_000);
 });

@@ -2,7 +2,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
+import { listSelected } from '../../src/activities/resource/selected.ts';
+import { API_VERSION, BACKUP_CLUSTER_FIELD, type Kind, RESTORE_CLUSTER_FIELD } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { poll } from '../stack/poll.ts';
@@ -243,13 +244,14 @@ describe('kubectl get', () => {
     ]);
   });
 
-  test('knows the short name etcd, and the three kinds as part of all', async () => {
+  test('knows the short name etcd, and each kind as part of all', async () => {
     const discovery = JSON.parse(await raw(`/apis/${API_VERSION}`)) as Discovery;
     const kinds = discovery.resources.filter(entry => !entry.name.includes('/'));
     expect(kinds.flatMap(entry => entry.shortNames ?? [])).toEqual(['etcd']);
     expect(kinds.map(entry => `${entry.name} ${entry.categories?.join()}`).toSorted()).toEqual([
       'etcdbackups all',
       'etcdclusters all',
+      'etcdrequests all',
       'etcdrestores all',
     ]);
   });
@@ -275,3 +277,26 @@ type Discovery = {
     readonly categories?: readonly string[];
   }[];
 };
+
+test('a pass reads the EtcdBackups and EtcdRestores of its cluster and no others', async () => {
+  const store = { storageType: 'GCS', gcs: { path: 'bucket/etcd' } };
+  const backups = {
+    'of-a': { clusterRef: { name: 'a' } },
+    'of-b': { clusterRef: { name: 'b' } },
+    'of-any': { etcdEndpoints: ['https://a-client:2379'] },
+  };
+  for (const [name, spec] of Object.entries(backups))
+    await client.create(resource('EtcdBackup', name, { ...spec, ...store }));
+  for (const name of ['a', 'b'])
+    await client.create(
+      resource('EtcdRestore', `into-${name}`, { etcdCluster: { name }, backupRef: { name: 'of-a' } }),
+    );
+  const selected = async (kind: Kind, field: string, values: readonly string[]): Promise<string[]> => {
+    const found = await listSelected(client, kind, { namespace: 'default', field, values });
+    return found.map(({ metadata }) => metadata.name);
+  };
+  expect(await selected('EtcdBackup', BACKUP_CLUSTER_FIELD, ['a', ''])).toEqual(['of-a', 'of-any']);
+  expect(await selected('EtcdRestore', RESTORE_CLUSTER_FIELD, ['b'])).toEqual(['into-b']);
+  // An API server that selects by no such field says so, and everything is read.
+  expect(await selected('EtcdRestore', 'spec.of.an.earlier.release', ['b'])).toEqual(['into-a', 'into-b']);
+});

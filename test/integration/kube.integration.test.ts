@@ -4,6 +4,7 @@ import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from '../../src/kube/errors.ts';
 import { createEventRecorder } from '../../src/kube/events.ts';
+import { readLease } from '../../src/kube/lease.ts';
 import { LeaseElection } from '../../src/kube/lease-election.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
@@ -193,33 +194,62 @@ describe('against a real kube-apiserver', () => {
     });
   });
 
-  it('elects one leader, hands over, and keeps six decimals of time', async () => {
+  it('elects one leader, whom others watch as their role allows, hands over, and keeps six decimals of time', async () => {
+    const rbac = 'rbac.authorization.k8s.io';
+    const role = { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name: 'candidate', namespace } };
+    const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+    await client.create({
+      ...role,
+      rules: [
+        { ...leases, verbs: ['create'] },
+        { ...leases, resourceNames: ['operator'], verbs: ['get', 'update', 'watch'] },
+      ],
+    });
+    await client.create({
+      ...role,
+      kind: 'RoleBinding',
+      roleRef: { apiGroup: rbac, kind: 'Role', name: 'candidate' },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: 'candidate' }],
+    });
+    const source = { file: await plane.kubeconfigFor('candidate') };
+    const calls: string[] = [];
+    const limited = createKubeClient({
+      credentials: new FileCredentials({ source, logger: silentLogger }),
+      report: ({ method }) => void calls.push(method),
+    });
     const log: string[] = [];
-    const candidate = (identity: string) =>
+    const candidate = (identity: string, as: ClosableKubeClient) =>
       new LeaseElection({
-        client,
+        client: as,
         namespace,
         name: 'operator',
         identity,
-        timing: { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 },
+        timing: { leaseDurationMs: 10_000, renewDeadlineMs: 9_000, renewEveryMs: 200, retryPeriodMs: 200 },
         onStartedLeading: () => log.push(`${identity} leads`),
         onStoppedLeading: because => log.push(`${identity} ${because}`),
       });
-    const [a, b] = [candidate('a'), candidate('b')];
+    const [a, b] = [candidate('a', client), candidate('b', limited)];
     a.start();
     await until(() => expect(a.isLeader).toBe(true));
     b.start();
     await until(() => expect(b.holder).toBe('a'));
-    const lease = await client.get({
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      namespace,
-      name: 'operator',
+    const at = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name: 'operator' };
+    const renewals = new Set<unknown>();
+    await until(async () => {
+      const lease = await client.get(at);
+      expect(lease).toMatchObject({ spec: { renewTime: expect.stringMatching(/\.\d{6}Z$/) } });
+      renewals.add(readLease(lease ?? { ...at, metadata: { name: '' } }).record.renewTime);
+      expect(renewals.size).toBeGreaterThan(5);
     });
-    expect(lease).toMatchObject({ spec: { renewTime: expect.stringMatching(/\.\d{6}Z$/) } });
+    // It has read the lease when it began, and has seen every renewal since without asking.
+    expect(calls.filter(method => method !== 'WATCH')).toEqual(['GET']);
+    const stopped = performance.now();
     await a.stop();
     await until(() => expect(log).toEqual(['a leads', 'a stopped', 'b leads']));
+    // Without the lease having to run out.
+    expect(performance.now() - stopped).toBeLessThan(8_000);
     await b.stop();
+    await limited.close();
   });
 
   it('restarts, and a reflector misses nothing: deletion, recreation and change while away', async () => {

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
-import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
-import { FileCredentials } from '../../src/kube/credentials.ts';
-import { silentLogger } from '../../src/kube/port.ts';
+import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import { at, listAt, loadKustomization } from '../deploy/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
+import { kubeClientOf } from '../stack/kube-client.ts';
 import { type OperatorProcess, startOperatorProcess } from '../stack/operator-process.ts';
 import { poll } from '../stack/poll.ts';
+import { peakBytes } from '../stack/process-usage.ts';
 
 const run = promisify(execFile);
 const COUNT = 600;
@@ -22,8 +22,7 @@ let operator: OperatorProcess | undefined;
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  const credentials = new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
-  tenant = createKubeClient({ credentials });
+  tenant = kubeClientOf(plane.kubeconfig);
   const crds = new URL('../../deploy/crd', import.meta.url).pathname;
   const kubectl = (...args: string[]) => run(plane.kubectl, ['--kubeconfig', plane.kubeconfig, ...args]);
   await kubectl('apply', '--server-side', '-k', crds);
@@ -83,6 +82,6 @@ test('are listed and watched within it', async () => {
   await makeSecrets([COUNT]);
   const seen = /^etcd_operator_watch_events_total\{kind="Secret",told="false"\} (\d+)$/m;
   await poll(async () => Number(seen.exec(await metrics())?.[1]) > COUNT, { timeoutMs: 60_000, otherwise });
-  expect(operator.peakMemory()).toBeLessThan(limit / 2);
-  console.log(`the most memory: ${Math.round(operator.peakMemory() / 2 ** 20)} MiB`);
+  expect(peakBytes(operator.pid)).toBeLessThan(limit / 2);
+  console.log(`the most memory: ${Math.round(peakBytes(operator.pid) / 2 ** 20)} MiB`);
 }, 300_000);

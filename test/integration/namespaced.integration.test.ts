@@ -3,10 +3,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
-import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
-import { FileCredentials } from '../../src/kube/credentials.ts';
-import { silentLogger } from '../../src/kube/port.ts';
+import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
+import { kubeClientOf } from '../stack/kube-client.ts';
 import { type OperatorProcess, startOperatorProcess } from '../stack/operator-process.ts';
 import { poll } from '../stack/poll.ts';
 
@@ -22,9 +21,7 @@ async function kubectl(...args: string[]): Promise<string> {
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  people = createKubeClient({
-    credentials: new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger }),
-  });
+  people = kubeClientOf(plane.kubeconfig);
   const folder = (name: string): string => new URL(`../../deploy/${name}`, import.meta.url).pathname;
   await kubectl('create', 'namespace', 'etcd');
   for (const name of ['crd', 'namespaced/cluster', 'namespaced'])

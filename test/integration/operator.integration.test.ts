@@ -3,12 +3,13 @@
  * server. Nothing schedules or runs pods here: what is looked at is what the operator asks for.
  */
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALERTS } from '../../scripts/alerts/catalogue.ts';
 import { root } from '../../scripts/run.ts';
 import { clusterPermissions, ownNamespacePermissions } from '../deploy/permissions.ts';
+import { SDK_METRICS } from '../../scripts/alerts/foreign-metrics.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { type OperatorProcess, startOperatorProcess } from '../stack/operator-process.ts';
 import { poll } from '../stack/poll.ts';
@@ -16,6 +17,10 @@ import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts'
 
 const run = promisify(execFile);
 const account = 'system:serviceaccount:etcd-operator:etcd-operator';
+
+interface Printed {
+  readonly stderr: string;
+}
 
 let plane: ControlPlane;
 let temporal: TemporalServer;
@@ -186,7 +191,31 @@ describe('the life of an operator', () => {
     await applyCluster('first');
     await poll(async () => (await podNames('first')).length === 3, { otherwise: first.output });
     expect(await podNames('first')).toEqual(threePods('first'));
+    await poll(async () =>
+      /resource_condition\{.*name="first",.*reason="Creating"\} 1/.test(await first.metrics()),
+    );
     expect((await first.health('/healthz'))?.status).toBe(200);
+  });
+
+  test('kubectl understands the commands of runbooks', async () => {
+    const shell = {
+      ...process.env,
+      PATH: `${dirname(plane.kubectl)}:${process.env['PATH']}`,
+      KUBECONFIG: plane.kubeconfig,
+    };
+    const labels = { NS: 'default', NAME: 'first', KIND: 'EtcdCluster', CLUSTER: 'first', POD: 'first-0' };
+    const commands = new Set(ALERTS.flatMap(({ runbook }) => runbook.look));
+    const complaints = await Promise.all(
+      [...commands].map(async command => {
+        const options = { env: { ...shell, ...labels } };
+        const { stderr } = await run('sh', ['-c', command], options).catch((error: Printed) => error);
+        return `${command}\n${stderr}`;
+      }),
+    );
+    // That there is no backup of this name, no kubelet to ask and no cert-manager is another matter.
+    const misunderstood =
+      /error parsing|unknown|unrecognized|invalid|syntax|resource type "(?!certificates)/i;
+    expect(complaints.filter(text => misunderstood.test(text))).toEqual([]);
   });
 
   test('it is never refused a right', async () => {
@@ -215,8 +244,16 @@ describe('the life of an operator', () => {
     if (survivor === undefined) throw new Error('no operator was started');
     await temporal.kill();
     await poll(async () => (await survivor.health('/readyz'))?.text.includes('Temporal does not answer'));
+    // By these an alert tells that Temporal is out of reach.
+    await poll(
+      async () => {
+        const served = await survivor.sdkMetrics();
+        return SDK_METRICS.every(name => served.includes(`\n${name}{`));
+      },
+      { otherwise: survivor.sdkMetrics },
+    );
     expect((await survivor.health('/healthz'))?.status).toBe(200);
-    await rm(temporal.dbFilename);
+    await temporal.forget();
     await temporal.restart();
     await untilReady(survivor);
     await applyCluster('third');
@@ -263,6 +300,10 @@ describe('the life of an operator', () => {
     );
     expect((await early.health('/healthz'))?.status).toBe(200);
     expect((await early.health('/readyz'))?.text).toContain('waiting for Temporal');
+    await poll(async () => /fleet_conditions\{.*"TemporalUnavailable"/.test(await early.metrics()));
+    expect(await early.metrics()).toMatch(
+      /resource_condition\{kind="EtcdCluster",namespace="default",name="early",type="TemporalUnavailable",reason="Unreachable"\} 1/,
+    );
     await temporal.restart();
     await poll(async () => (await podNames('early')).length === 3, {
       timeoutMs: 90_000,

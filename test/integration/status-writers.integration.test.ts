@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordStatus } from '../../src/activities/resource/etcd-cluster.ts';
 import { replaceStatus } from '../../src/activities/resource/status-writing.ts';
 import type { Condition, EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
-import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
-import { FileCredentials } from '../../src/kube/credentials.ts';
+import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import { isConflict } from '../../src/kube/errors.ts';
-import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
+import type { KubeObject } from '../../src/kube/port.ts';
 import { type CrdServer, ref, resource, startCrdServer } from '../api/crd-server.ts';
+import { kubeClientOf } from '../stack/kube-client.ts';
 
 let server: CrdServer;
 let operator: ClosableKubeClient;
@@ -19,10 +19,7 @@ let watcher: ClosableKubeClient;
 let oldClient: ClosableKubeClient;
 
 const clientOf = (fieldManager: string): ClosableKubeClient =>
-  createKubeClient({
-    credentials: new FileCredentials({ source: { file: server.plane.kubeconfig }, logger: silentLogger }),
-    fieldManager,
-  });
+  kubeClientOf(server.plane.kubeconfig, { fieldManager });
 
 beforeAll(async () => {
   server = await startCrdServer();

@@ -12,7 +12,7 @@ import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
 import type { TemporalPort } from '../../src/watcher/temporal/client.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { poll } from '../stack/poll.ts';
-import { grpcFailure, ListLogger } from '../watcher/fakes.ts';
+import { grpcFailure, ListLogger, noSurveyor } from '../watcher/fakes.ts';
 
 const run = promisify(execFile);
 const crds = new URL('../../deploy/crd', import.meta.url).pathname;
@@ -52,13 +52,15 @@ async function watch(): Promise<void> {
     tell: door,
     tellIfRunning: door,
     problems: async () => [],
-    state: async () => undefined,
+    state: async () => ({ awaited: undefined }),
   };
   watcher = createWatcherOn({
     kube: ours,
     reflector: kubeReflectors(ours),
     temporal,
-    ask: async () => 'well',
+    requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
+    health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
+    surveyor: noSurveyor,
     recordEvent: () => {},
     options: {
       timings: { reportEveryMs: 50, unavailableAfterMs: 200, outageBackoff: { firstMs: 50, maxMs: 200 } },

@@ -6,11 +6,12 @@ import type { ObjectRef } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import type { WatcherTimings } from '../../src/watcher/options.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
-import { createWatcher, type Watcher } from '../../src/watcher/watcher.ts';
+import { createWatcher } from '../../src/watcher/create-watcher.ts';
+import type { Watcher } from '../../src/watcher/watcher.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
-import { ListLogger } from '../watcher/fakes.ts';
-import { owned, refTo, resource } from '../watcher/objects.ts';
+import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
+import { IDLE, owned, refTo, resource } from '../watcher/objects.ts';
 
 const TASK_QUEUE = 'watcher-integration';
 let server: TemporalServer;
@@ -19,10 +20,7 @@ const stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   server = await startTemporal({
-    extraArgs: [
-      '--dynamic-config-value',
-      'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
-    ],
+    dynamicConfig: ['system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2'],
   });
   const connection = await Connection.connect({
     address: server.address,
@@ -54,10 +52,11 @@ async function run(timings: Partial<WatcherTimings> = {}, taskQueue = TASK_QUEUE
     kube: ours,
     reflector: kubeReflectors(ours),
     client: () => client,
-    ask: async () => 'well',
+    health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
+    surveyor: noSurveyor,
     recordEvent: () => {},
     // No worker gets to anything here: every signal would wait for that.
-    options: { taskQueue, timings: { resyncMs: 1e9, acknowledgeMs: 0, ...timings } },
+    options: { taskQueue, timings: { acknowledgeMs: 0, ...timings } },
     logger,
   });
   await watcher.start();
@@ -214,7 +213,7 @@ test('a server that is killed and started again loses no signal, and the resourc
 test('10,000 events on 100 clusters in 10 s are a few signals each, the last of them after the last event', async () => {
   const { kube, watcher } = await run();
   const refs = Array.from({ length: 100 }, (_, index) => refTo('EtcdCluster', `storm-${index}`));
-  for (const ref of refs) kube.seed(resource(ref));
+  for (const ref of refs) kube.seed(resource(ref, { status: IDLE }));
   const generations = new Map<string, number>();
   const began = performance.now();
   for (let event = 0; event < 10_000; event += 1) {

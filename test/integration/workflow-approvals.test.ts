@@ -12,7 +12,7 @@ afterAll(() => bench.stop());
 const APPROVAL = { ...CONSENT, by: 'ana', reason: 'the disk was swapped' };
 
 describe('approve', () => {
-  it('lets exactly one step go on, and the next one waits again', async () => {
+  it('permits exactly one step, and the next one waits again', async () => {
     const script = approvedRepair();
     const entity = await bench.follow(script);
     await until(async () => (await entity.plan()).approve !== undefined);
@@ -35,7 +35,7 @@ describe('approve', () => {
     expect(script.actors.at(-1)).toEqual({});
   });
 
-  it('is used up also by a step that failed: what came of it is not certain', async () => {
+  it('is used up by a step that failed, too: its effect is not known', async () => {
     const script = approvedRepair();
     script.fail('restartMember', [refused('the connection broke')]);
     const entity = await bench.follow(script);
@@ -63,7 +63,7 @@ describe('approve', () => {
     expect(script.performed).toEqual([]);
   });
 
-  it('as a signal is kept until something waits for it, and nonsense is refused in the status', async () => {
+  it('as a signal is kept until something waits for it, and an invalid one is shown as refused', async () => {
     const script = new Script();
     script.plan('createCluster', CREATION);
     const entity = await bench.follow(script);

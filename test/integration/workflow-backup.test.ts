@@ -18,7 +18,7 @@ async function held(): Promise<{ readonly entity: BackupEntity; readonly release
   return { entity, release };
 }
 
-it('takes one backup, tells what it is, and waits', async () => {
+it('takes one backup, shows its state, and waits', async () => {
   const entity = await BackupEntity.on(bench);
   await entity.changed();
   await entity.came('Succeeded');
@@ -29,7 +29,7 @@ it('takes one backup, tells what it is, and waits', async () => {
   expect(await entity.handle.query('plan')).toEqual({ steps: [] });
 });
 
-it('makes a backup when a person asks for one, once for each time', async () => {
+it('takes one backup for each request of a person', async () => {
   const entity = await BackupEntity.on(bench, { backupPolicy: { backupIntervalInSecond: 3600 } });
   await entity.changed();
   await entity.came('Succeeded');
@@ -63,7 +63,7 @@ it('ends a backup whose resource is deleted, and then itself', async () => {
   expect(entity.world.objects).toEqual([]);
 });
 
-it('that was terminated goes on from what is recorded, and begins no second backup beside the first', async () => {
+it('continues from what is recorded after it was terminated, and starts no second backup', async () => {
   const { entity, release } = await held();
   await entity.handle.terminate('by a person');
   await entity.changed();
@@ -74,7 +74,7 @@ it('that was terminated goes on from what is recorded, and begins no second back
   expect(entity.world.objects).toHaveLength(1);
 });
 
-it('whose run was terminated tells so, and the resource is free again', async () => {
+it('shows that its run was terminated, and can start the next one', async () => {
   const { entity, release } = await held();
   await entity.operation.terminate('by a person');
   await entity.came('Failed');

@@ -30,7 +30,7 @@ describe('an operation that outlived the run of its entity', () => {
     return { entity, release, runId };
   }
 
-  it('is waited for: no second one is started, and its end is told', async () => {
+  it('is awaited: no second one is started, and its end is reported', async () => {
     const script = creation();
     const { entity, release, runId } = await orphaned(script);
     await entity.changed();
@@ -74,7 +74,7 @@ describe('an operation that outlived the run of its entity', () => {
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
   });
 
-  it('that fails is shown as failed by the new run', async () => {
+  it('is shown as failed by the new run', async () => {
     const script = creation();
     const { entity, release } = await orphaned(script);
     script.fail('awaitQuorum', [refused('pods is forbidden')]);
@@ -87,7 +87,7 @@ describe('an operation that outlived the run of its entity', () => {
 });
 
 describe('the entity', () => {
-  it('goes on when the operation is terminated under it, and says so', async () => {
+  it('continues when its operation is terminated, and shows that', async () => {
     const script = creation();
     const release = script.hold('bootstrapMembers');
     const entity = await bench.follow(script);
@@ -103,7 +103,7 @@ describe('the entity', () => {
     expect(new Set(script.performed)).toEqual(new Set(KINDS));
   });
 
-  it('goes on when it is cancelled: that aborts the operation', async () => {
+  it('continues when it is cancelled: its operation is aborted', async () => {
     const script = creation();
     const release = script.hold('bootstrapMembers');
     const entity = await bench.follow(script);
@@ -131,7 +131,7 @@ describe('the entity', () => {
     expect((await entity.operation.describe()).runId).toBe(operation.runId);
   });
 
-  it('that was cancelled still hands a pause to its operation', async () => {
+  it('still passes a pause to its operation after it was cancelled', async () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.quiet();
@@ -150,7 +150,7 @@ describe('the entity', () => {
     expect(script.performed).toEqual(['restartMember']);
   });
 
-  it('goes on when a pass fails for good: it looks again', async () => {
+  it('continues when a pass fails permanently: it makes another one', async () => {
     const script = new Script();
     const failures = [ApplicationFailure.nonRetryable('a bug')];
     script.beforeLook = async () => {
@@ -172,7 +172,7 @@ describe('the entity', () => {
     expect((await entity.handle.describe()).status.name).toBe('COMPLETED');
   });
 
-  it('ends when its operation saw the resource go', async () => {
+  it('ends when its operation finds that the resource is gone', async () => {
     const script = new Script();
     script.plan('deleteCluster', DELETION);
     const entity = await bench.follow(script);
@@ -181,7 +181,7 @@ describe('the entity', () => {
     expect((await entity.operation.describe()).status.name).toBe('COMPLETED');
   });
 
-  it('starts again from the world when it is told of a change after its end', async () => {
+  it('starts from a new observation when a change is signalled after its end', async () => {
     const script = creation();
     script.gone = true;
     const entity = await bench.follow(script);
@@ -194,7 +194,7 @@ describe('the entity', () => {
 });
 
 describe('messages', () => {
-  it('show what is and what comes next while an operation runs', async () => {
+  it('show the state and the plan while an operation is running', async () => {
     const script = creation();
     const release = script.hold('awaitQuorum');
     const entity = await bench.follow(script);
@@ -235,7 +235,7 @@ describe('messages', () => {
     expect(await entity.handle.query('status')).toMatchObject({ cluster: { phase: 'Running' } });
   });
 
-  it('hold who asked and why, cut to a size that status can show', async () => {
+  it('contain who asked and why, cut to a length that the status can show', async () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.handle.signal('pause', { by: 'x'.repeat(5_000), reason: 7, extra: 'ignored' });
@@ -249,7 +249,7 @@ describe('messages', () => {
     await until(async () => (await entity.status()).paused === undefined);
   });
 
-  it('are searched for by what the cluster is', async () => {
+  it('leave the search attributes up to date', async () => {
     const script = creation();
     const release = script.hold('awaitMembers');
     const entity = await bench.follow(script);

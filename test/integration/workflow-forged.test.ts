@@ -41,7 +41,7 @@ describe('the workflow of a cluster goes on', () => {
     await until(() => script.remaining.length === 0);
   });
 
-  it('after what only operations tell it was forged', async () => {
+  it('after a forged signal of an operation', async () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.quiet();
@@ -61,7 +61,7 @@ describe('the workflow of a cluster goes on', () => {
     await until(() => script.remaining.length === 0);
   });
 
-  it('and so does its operation, after what only entities tell it was forged', async () => {
+  it('and so does its operation, after a forged signal of an entity', async () => {
     const script = new Script();
     script.plan('repairCluster', REPAIR);
     const release = script.hold('restartMember');
@@ -76,7 +76,7 @@ describe('the workflow of a cluster goes on', () => {
     expect(await entity.ended()).toMatchObject({ outcome: 'ended' });
   });
 
-  it('after a pass that somebody completed by hand with what is no answer', async () => {
+  it('after a pass that was completed manually with an invalid result', async () => {
     const script = new Script();
     let release = (): void => {};
     const held = new Promise<void>(resolve => (release = resolve));
@@ -90,7 +90,7 @@ describe('the workflow of a cluster goes on', () => {
     await until(async () => (await entity.plan()).next.startsWith('nothing to do'));
   });
 
-  it('and answers queries to which somebody gives what cannot be read', async () => {
+  it('and answers queries whose arguments cannot be decoded', async () => {
     const entity = await bench.follow(new Script());
     await entity.quiet();
     const { queryResult } = await bench.client.workflowService.queryWorkflow({
@@ -107,7 +107,7 @@ describe('the workflow of a cluster goes on', () => {
 });
 
 describe('the workflow of a backup goes on', () => {
-  it('after its run was told by hand to stop, without a word', async () => {
+  it('after an empty signal stopped its run manually', async () => {
     const entity = await BackupEntity.on(bench);
     const release = entity.world.holdSnapshots();
     await entity.changed();
@@ -118,7 +118,7 @@ describe('the workflow of a backup goes on', () => {
     expect(entity.world.objects).toEqual([]);
   });
 
-  it('after it was told by hand that a run has ended', async () => {
+  it('after a forged signal that a run has ended', async () => {
     const entity = await BackupEntity.on(bench);
     const release = entity.world.holdSnapshots();
     await entity.changed();

@@ -26,7 +26,16 @@ describe('an operation', () => {
     const result = (await entity.ended()) as OperationResult;
     expect(script.performed).toEqual(KINDS);
     expect(result).toMatchObject({ outcome: 'ended', assessment: { decision: { kind: 'idle' } } });
-    const { type, status } = await entity.operation.describe();
+    const { type, status, runId } = await entity.operation.describe();
+    // The passes of the operation, and those of the entity after it, know the run that status is to name.
+    const ran = { operation: 'createCluster', runId };
+    const [first, ...later] = script.runs;
+    expect(first).toBeUndefined();
+    expect(later.slice(0, KINDS.length)).toEqual(Array(KINDS.length).fill(ran));
+    const looked = script.runs.length;
+    await entity.changed();
+    await until(() => script.runs.length > looked);
+    expect(script.runs.at(-1)).toEqual(ran);
     expect({ type, status: status.name }).toEqual({ type: 'createCluster', status: 'COMPLETED' });
     expect(await entity.summaries('operation')).toEqual([
       'record incarnation example-5d1c7f20-1 with example-0, example-1, example-2',
@@ -44,7 +53,7 @@ describe('an operation', () => {
     ]);
   });
 
-  it('gives way to another one that comes first', async () => {
+  it('ends when another one comes first', async () => {
     const script = creation();
     const release = script.hold('awaitQuorum');
     const entity = await bench.follow(script);
@@ -61,7 +70,7 @@ describe('an operation', () => {
     expect((await entity.operation.describe()).type).toBe('deleteCluster');
   });
 
-  it('tries a step again that fails for a moment, within the same operation', async () => {
+  it('retries a step that fails temporarily, within the same operation', async () => {
     const script = creation();
     script.fail('recordClusterId', [new Error('connection reset'), new Error('connection reset')]);
     const entity = await bench.follow(script);
@@ -70,7 +79,7 @@ describe('an operation', () => {
     expect(script.actors.some(actor => actor.failed !== undefined)).toBe(false);
   });
 
-  it('has a new plan made when the world has moved', async () => {
+  it('gets a new plan when a precondition has changed', async () => {
     const script = creation();
     script.fail('recordClusterId', [
       moved('no quorum answers any more'),
@@ -82,7 +91,7 @@ describe('an operation', () => {
     expect(script.performed).toEqual(KINDS);
   });
 
-  it('gives up when the world refuses the same plan again and again, and says what it said', async () => {
+  it('fails when the precondition of the same plan has changed again and again, and shows the message', async () => {
     const script = creation();
     script.fail('recordClusterId', Array(5).fill(moved('no quorum of cluster c0ffee answers any more')));
     const entity = await bench.follow(script);
@@ -96,7 +105,7 @@ describe('an operation', () => {
 });
 
 describe('a step that takes no effect', () => {
-  it('is not done again and again without end: it fails, with what is planned', async () => {
+  it('is not repeated without end: it fails, with the description of the plan', async () => {
     const script = creation();
     script.stubborn.add('ensureObjects');
     const entity = await bench.follow(script);
@@ -110,7 +119,7 @@ describe('a step that takes no effect', () => {
     await until(() => script.remaining.length === 0);
   });
 
-  it('may be done as often as it likes when it waits each time as long as a step does', async () => {
+  it('may be repeated without limit when it waits each time as long as a step may', async () => {
     const script = creation();
     script.stubborn.add('awaitQuorum');
     const entity = await bench.follow(script);
@@ -123,8 +132,41 @@ describe('a step that takes no effect', () => {
   });
 });
 
+describe('a step whose time runs out', () => {
+  it('is shown with the last error of its attempts', async () => {
+    const script = creation();
+    script.timing = { startToCloseSeconds: 2, scheduleToCloseSeconds: 4 };
+    let attempts = 0;
+    const { promise: hangs, resolve: release } = Promise.withResolvers<void>();
+    script.behaviours.set('recordIncarnation', () => {
+      attempts += 1;
+      return attempts === 1 ? Promise.reject(new Error('etcdserver: request timed out')) : hangs;
+    });
+    const entity = await bench.follow(script);
+    const ending = await entity.ended();
+    release();
+    const message =
+      'etcdserver: request timed out (the attempt after this error did not end within its time of 4 s)';
+    expect(ending).toMatchObject({ outcome: 'failed', message });
+    await until(() => script.actors.at(-1)?.failed?.message === message);
+  });
+
+  it('says so when no attempt reported an error', async () => {
+    const script = creation();
+    script.timing = { startToCloseSeconds: 1, scheduleToCloseSeconds: 2 };
+    const release = script.hold('recordIncarnation');
+    const entity = await bench.follow(script);
+    const ending = await entity.ended();
+    release();
+    const message = expect.stringMatching(
+      /^it did not end within its time of 2 s, and no attempt reported an error/,
+    );
+    expect(ending).toMatchObject({ outcome: 'failed', message });
+  });
+});
+
 describe('a step that fails for good', () => {
-  it('is shown as failed and tried again by itself after a pause that grows', async () => {
+  it('is shown as failed and retried after a growing back-off', async () => {
     const script = creation();
     script.fail('ensureObjects', [refused('services is forbidden'), refused('services is forbidden')]);
     const entity = await bench.follow(script);
@@ -145,7 +187,7 @@ describe('a step that fails for good', () => {
     expect(Date.now() - shown).toBeLessThan(30_000);
   });
 
-  it('is tried again at once when somebody sends resync', async () => {
+  it('is retried at once on resync', async () => {
     const script = creation();
     script.fail('ensureObjects', Array(3).fill(refused('services is forbidden')));
     const entity = await bench.follow(script);
@@ -173,7 +215,7 @@ describe('a step that fails for good', () => {
 });
 
 describe('pause', () => {
-  it('is handed to a running operation, which ends before its next step; resume goes on', async () => {
+  it('reaches a running operation, which stops before its next step until resume', async () => {
     const script = creation();
     const release = script.hold('bootstrapMembers');
     const entity = await bench.follow(script);
@@ -195,7 +237,7 @@ describe('pause', () => {
     expect(script.performed).toEqual(KINDS);
   });
 
-  it('before the first step lets nothing begin', async () => {
+  it('before the first step prevents it', async () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.quiet();
@@ -212,7 +254,7 @@ describe('pause', () => {
     await until(() => script.remaining.length === 0);
   });
 
-  it('is not lost at whatever moment of an operation it comes', async () => {
+  it('is not lost at any moment of an operation', async () => {
     for (let delay = 0; delay <= 240; delay += 40) {
       const script = new Script();
       // An operation without end: only a pause that arrives can stop it.
@@ -231,7 +273,7 @@ describe('pause', () => {
 });
 
 describe('abort', () => {
-  it('is remembered with what it was about, where that can be asked for again', async () => {
+  it('is remembered with its subject, where that can be requested again', async () => {
     const script = creation();
     script.subject = 'the uid of what was asked for';
     const release = script.hold('bootstrapMembers');
@@ -281,7 +323,7 @@ describe('abort', () => {
     expect(script.performed).toEqual(KINDS);
   });
 
-  it('of nothing says so and is not remembered', async () => {
+  it('without an operation answers so and is not remembered', async () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.quiet();

@@ -19,7 +19,7 @@ const REQUEST = {
 };
 
 describe('a request', () => {
-  it('is accepted by an update, carried to the planner with its ids, and forgotten when it is done', async () => {
+  it('is accepted by an update, passed to the planner with its ids, and forgotten when it is done', async () => {
     const script = new Script();
     const entity = await bench.follow(script);
     script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: 'accepted' });
@@ -55,7 +55,7 @@ describe('a request', () => {
     expect((await entity.status()).requests).toBeUndefined();
   });
 
-  it('reaches an operation that runs, and an abort of that takes it back', async () => {
+  it('reaches a running operation, whose abort revokes it', async () => {
     const script = new Script();
     script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: 'accepted' });
     script.plan('replaceMember', REPAIR);
@@ -73,7 +73,7 @@ describe('a request', () => {
     expect(script.actors.at(-1)).toEqual({});
   });
 
-  it('that waits is taken back by an abort, which says so', async () => {
+  it('that waits is revoked by an abort, whose answer names it', async () => {
     const script = new Script();
     script.plan('createCluster', CREATION);
     const entity = await bench.follow(script);
@@ -86,7 +86,7 @@ describe('a request', () => {
     expect((await entity.status()).requests).toBeUndefined();
   });
 
-  it('that waits for an approval is kept from being done by an abort', async () => {
+  it('that waits for an approval is stopped by an abort', async () => {
     const script = new Script();
     script.plan('repairCluster', REPAIR);
     script.consent = { operation: 'repairCluster', ids: ['8e9e05c5'] };

@@ -92,7 +92,7 @@ async function mostTries(of: readonly { readonly runId: string }[]): Promise<num
   return Math.max(...tries.flat());
 }
 
-it('with twenty clusters whose histories are nearly as long as they become, no task of theirs times out twice', {
+it('with twenty clusters whose histories are nearly at their limit, no workflow task times out twice', {
   timeout: 600_000,
 }, async () => {
   const first = await startWorker();

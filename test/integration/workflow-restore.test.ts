@@ -1,14 +1,15 @@
 /** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what people can do to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
-import { recordedOf } from '../../src/planner/restore/steps.ts';
+import { recordedOf } from '../../src/planner/model/steps/row.ts';
+import { ETCD_RESTORE_STEPS } from '../../src/planner/restore/steps.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 const EXAMINING = { kind: 'examineBackup', generation: 1, location: 'it' } as const;
 const EXAMINE: RestoreDecision = {
   kind: 'operate',
   step: EXAMINING,
-  ...recordedOf(EXAMINING),
+  ...recordedOf(ETCD_RESTORE_STEPS, EXAMINING),
 };
 
 let bench: WorkflowBench;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench.stop());
 
-it('that is cancelled while the backup is read ends nothing: its next run follows the restore to its end', async () => {
+it('a restore is not ended by a cancellation while the backup is read: its next run follows the restore to its end', async () => {
   const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
   const world = { decision: EXAMINE as RestoreDecision, examined: 0, looks: 0, release: () => {} };
   const held = new Promise<void>(resolve => void (world.release = resolve));
@@ -55,7 +56,7 @@ it('that is cancelled while the backup is read ends nothing: its next run follow
   await handle.result();
 });
 
-it('that was refused looks when it is told to, and judges anew when a person asks for that, once', async () => {
+it('a refused restore makes a pass on each signal, and examines the backup again once on resync', async () => {
   const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
   const refused: RestoreDecision = { kind: 'refused', reason: 'NotConfirmed', message: 'not confirmed' };
   const world = { decision: refused as RestoreDecision, actors: [] as RestoreActor[] };

@@ -1,6 +1,7 @@
 /** Activities that move data have a task queue of their own: however slow they are, clusters are looked at and repaired. */
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { StoreTurns } from '../../src/activities/backup/store-turns.ts';
 import type { Activities } from '../../src/activities/index.ts';
 import { BackupEntity } from '../worlds/backup-bench.ts';
 import { approvedRepair, scriptedActivities } from '../worlds/scripted-activities.ts';
@@ -30,7 +31,7 @@ function routed(ofResource: ReadonlyMap<string, Activities>): Activities {
   return Object.fromEntries(routes) as unknown as Activities;
 }
 
-it('uploads that do not go on, more than a worker has places, keep no cluster from its repair', async () => {
+it('stalled uploads, more than a worker has slots, do not delay the repair of a cluster', async () => {
   const cluster = bench.entity();
   const backups = Array.from({ length: UPLOADS }, () => BackupEntity.among(bench, cluster.taskQueue));
   const releases = backups.map(({ world }) => world.holdSnapshots());
@@ -52,4 +53,30 @@ it('uploads that do not go on, more than a worker has places, keep no cluster fr
   for (const release of releases) release();
   await Promise.all(backups.map(backup => backup.came('Succeeded')));
   expect(backups.map(({ world }) => world.objects.length)).toEqual(backups.map(() => 1));
+});
+
+it('backups to a store that hangs wait for their turn at it, and those to other stores go on', async () => {
+  const storeTurns = new StoreTurns({ slots: 20, perStore: 2, now: () => performance.now() });
+  const cluster = bench.entity();
+  const stalled = Array.from({ length: UPLOADS }, () => BackupEntity.among(bench, cluster.taskQueue));
+  const other = BackupEntity.among(bench, cluster.taskQueue, { s3: { path: 'elsewhere/etcd/example' } });
+  const releases = stalled.map(({ world }) => world.holdSnapshots());
+  const activities = [...stalled, other].map(
+    backup => [backup.id, backup.activities({ storeTurns })] as const,
+  );
+  await bench.serve(cluster, routed(new Map(activities)));
+  await Promise.all(stalled.map(backup => backup.changed()));
+  const waiting = () => stalled.filter(({ world }) => world.status.progress?.waiting === true);
+  await until(() => waiting().length === 2);
+
+  await other.changed();
+  await other.came('Succeeded');
+  const message = expect.stringMatching(
+    /^waits for its turn at s3:\/\/backups at .*: 2 other backups use it/,
+  );
+  expect(waiting().map(({ world }) => world.status.progress?.message)).toEqual([message, message]);
+
+  for (const release of releases) release();
+  await Promise.all(stalled.map(backup => backup.came('Succeeded')));
+  expect(stalled.map(({ world }) => world.objects.length)).toEqual(stalled.map(() => 1));
 });

@@ -30,7 +30,7 @@ function spawnWorker(args: readonly string[]): { child: ChildProcess; hangs: Pro
   return { child, hangs };
 }
 
-it('killed with -9 in the middle of a step, another process finishes', async () => {
+it('when the worker is killed with -9 in the middle of a step, another process completes it', async () => {
   const entity = bench.entity();
   const { child, hangs } = spawnWorker([bench.server.address, entity.taskQueue, 'creation', '2']);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -49,7 +49,7 @@ it('killed with -9 in the middle of a step, another process finishes', async () 
   expect((await entity.operation.result()) as object).toMatchObject({ outcome: 'ended' });
 });
 
-it('killed with -9 between an approval and what was approved of, another process does that once and asks again', async () => {
+it('when the worker is killed with -9 between an approval and its step, another process performs the step once and waits for approval again', async () => {
   const entity = bench.entity();
   const { child, hangs } = spawnWorker([bench.server.address, entity.taskQueue, 'approvedRepair', '0']);
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallReport } from '../../src/kube/client.ts';
+import type { CallReport } from '../../src/kube/calls.ts';
 import {
   isAborted,
   isAlreadyExists,

@@ -146,6 +146,20 @@ describe('the event recorder', () => {
     expect(messages).toContain('message 1099');
     expect(messages).not.toContain('message 5');
   });
+
+  it('keeps back and drops the events of the namespace that has too many, and no others', async () => {
+    const events = recorder({ burst: 5_000 });
+    const of = (namespace: string) => ({ ...cluster, metadata: { ...cluster.metadata, namespace } });
+    for (let i = 0; i < 10; i += 1) events.record(of('calm'), { ...started, message: `first ${i}` });
+    for (let i = 0; i < 3_000; i += 1) events.record(of('storm'), { ...started, message: `message ${i}` });
+    for (let i = 0; i < 10; i += 1) events.record(of('calm'), { ...started, message: `last ${i}` });
+    await events.flush();
+    expect(kube.all('Event', 'calm')).toHaveLength(20);
+    expect(kube.all('Event', 'storm')).toHaveLength(980);
+    const created = kube.calls.filter(({ verb }) => verb === 'create').map(({ namespace }) => namespace);
+    // One of the storm before each of them, at most.
+    expect(created.lastIndexOf('calm')).toBeLessThan(40);
+  });
 });
 
 describe('token buckets', () => {

@@ -63,6 +63,7 @@ describe('shares', () => {
 
 describe('an apiserver that never answers for some namespaces', () => {
   const connections = 12;
+  const statusConnections = 4;
   let server: FaultyApiserver;
   let client: ClosableKubeClient;
   let stop: AbortController;
@@ -73,7 +74,8 @@ describe('an apiserver that never answers for some namespaces', () => {
     server.fail('any', request => request.namespace?.startsWith('slow') === true, Number.POSITIVE_INFINITY);
     const limits = { attemptTimeoutMs: 60_000, timeoutMs: 60_000 };
     const calls = clientOf(server, { ...limits, connections });
-    client = fairClient({ calls, connections, status: clientOf(server, { ...limits, connections: 2 }) });
+    const status = clientOf(server, { ...limits, connections: statusConnections });
+    client = fairClient({ calls, connections, status, statusConnections });
   });
 
   afterEach(async () => {
@@ -108,6 +110,26 @@ describe('an apiserver that never answers for some namespaces', () => {
     const ref = { apiVersion: API_VERSION, kind: 'EtcdCluster', ...metadata };
     await client.patch(ref, { status }, { type: 'merge', subresource: 'status' });
     expect(server.kube.peek(ref)).toMatchObject({ status, metadata: { uid: cluster?.metadata.uid } });
+  });
+
+  test.each(['patch', 'replace', 'apply'] as const)('holds up the status of no other, of a %s', async how => {
+    const object = (namespace: string, index: number) => ({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { namespace, name: `c-${index}` },
+    });
+    const write = (namespace: string, index: number, timeoutMs: number): Promise<unknown> => {
+      const at = object(namespace, index);
+      const options = { subresource: 'status', timeoutMs, signal: stop.signal } as const;
+      if (how === 'patch')
+        return client.patch({ ...at, ...at.metadata }, { status: {} }, { ...options, type: 'merge' });
+      return client[how]({ ...at, status: { phase: 'Running' } }, options);
+    };
+    for (let index = 0; index < 20; index += 1)
+      write(`slow-${index % 2}`, index, 60_000).catch(() => undefined);
+    await poll(async () => server.count(how) >= 2);
+    server.kube.seed(...Array.from({ length: 20 }, (_, index) => object(`team-${index}`, index)));
+    await Promise.all(Array.from({ length: 20 }, (_, index) => write(`team-${index}`, index, 20_000)));
   });
 
   test('says why a call had no answer', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { isTooLarge } from '../../src/kube/errors.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
-import { type Bench, openBench, pod, pods } from './support.ts';
+import { type Bench, clientOf, openBench, pod, pods } from './support.ts';
 
 const MIB = 1024 * 1024;
 const SECRET = { apiVersion: 'v1', kind: 'Secret' };
@@ -26,12 +26,23 @@ const sizes = () =>
 
 it('a page that is too large is asked for again with fewer items, and the rest with as few', async () => {
   const text = 'x'.repeat(MIB);
-  for (let i = 0; i < 20; i += 1) bench.server.kube.seed(pod(`p${i}`, { text }));
+  for (let i = 0; i < 8; i += 1) bench.server.kube.seed(pod(`p${i}`, { text }));
   const { items } = await bench.client.list(pods, {
     slim: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
   });
-  expect(new Set(items.map(({ metadata }) => metadata.name)).size).toBe(20);
-  expect(sizes()).toEqual(['500', '125', '31', '7', ...Array.from({ length: 20 }, () => '1')]);
+  expect(new Set(items.map(({ metadata }) => metadata.name)).size).toBe(8);
+  expect(sizes()).toEqual(['500', '125', '31', '7', ...Array.from({ length: 8 }, () => '1')]);
+});
+
+it('a list of so many at most is one page, which says whether there are more', async () => {
+  for (let i = 0; i < 3; i += 1) bench.server.kube.seed(pod(`p${i}`, {}));
+  const names = async (atMost: number) => {
+    const { items, isPartial = false } = await bench.client.list(pods, { atMost });
+    return [items.map(({ metadata }) => metadata.name), isPartial];
+  };
+  expect(await names(2)).toEqual([['p0', 'p1'], true]);
+  expect(await names(3)).toEqual([['p0', 'p1', 'p2'], false]);
+  expect(sizes()).toEqual(['2', '3']);
 });
 
 it('one object is read whatever its size', async () => {
@@ -40,9 +51,11 @@ it('one object is read whatever its size', async () => {
 });
 
 it('a list that is kept whole has an end', async () => {
+  const client = clientOf(bench.server, { pageSize: 1 });
   const text = 'x'.repeat(3 * MIB);
   for (let i = 0; i < 25; i += 1) bench.server.kube.seed(pod(`p${i}`, { text }));
-  const failed = await bench.client.list(pods, { namespace: 'default' }).catch((error: unknown) => error);
+  const failed = await client.list(pods, { namespace: 'default' }).catch((error: unknown) => error);
+  await client.close();
   expect(failed).toSatisfy(isTooLarge);
   expect(String(failed)).toContain('all objects of kind Pod in namespace default are more than');
 });

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type LeaseRecord, microTime, readLease } from '../../src/kube/lease.ts';
-import { type ElectionOptions, LeaseElection } from '../../src/kube/lease-election.ts';
-import type { CallOptions, WritableObject } from '../../src/kube/port.ts';
+import { LeaseElection } from '../../src/kube/lease-election.ts';
+import type { ElectionOptions } from '../../src/kube/lease-election-options.ts';
+import type { CallOptions, WatchEvent, WritableObject } from '../../src/kube/port.ts';
 import { FakeKube, fault } from '../fakes/kubernetes/kube.ts';
 
 const ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'ops', name: 'etcd-operator' };
 /** Long enough that a busy machine does not make a leader miss its deadline. */
-const timing = { leaseDurationMs: 2_000, renewDeadlineMs: 1_500, retryPeriodMs: 50 };
+const timing = { leaseDurationMs: 2_000, renewDeadlineMs: 1_500, renewEveryMs: 50, retryPeriodMs: 50 };
 const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 /** An apiserver, and candidates that are stopped after the test. */
@@ -18,7 +19,7 @@ class Stage {
 
   candidate(identity: string, options: Partial<ElectionOptions> = {}): LeaseElection {
     const election = new LeaseElection({
-      client: this.kube,
+      client: this.client((kind, options) => this.#watch(kind, options)),
       namespace: 'ops',
       name: 'etcd-operator',
       identity,
@@ -39,8 +40,15 @@ class Stage {
     return election;
   }
 
+  /** Watches that are open. */
+  readonly watchers = { count: 0 };
+
   lease(): LeaseRecord {
     return readLease(this.kube.peek(ref) ?? { apiVersion: '', kind: '', metadata: { name: '' } }).record;
+  }
+
+  annotations(): Readonly<Record<string, string>> {
+    return this.kube.peek(ref)?.metadata.annotations ?? {};
   }
 
   /** A way to the apiserver that can be cut. */
@@ -56,6 +64,7 @@ class Stage {
       get: (at, options) => pass(options, () => kube.get(at, options)),
       create: (object, options) => pass(options, () => kube.create(object, options)),
       replace: (object, options) => pass(options, () => kube.replace(object, options)),
+      watch: (kind, options) => kube.watch(kind, options),
     };
     return {
       client,
@@ -77,13 +86,57 @@ class Stage {
       await delay(options?.timeoutMs, undefined, { signal: options?.signal });
       throw fault(0, 'Timeout');
     };
-    return { client: { get: kube.get, create: kube.create, replace }, hang };
+    return { client: { get: kube.get, create: kube.create, watch: kube.watch, replace }, hang };
+  }
+
+  /** The apiserver, with another way to watch it. */
+  client(watch: Watch): ElectionOptions['client'] {
+    const { get, create, replace } = this.kube;
+    return { get, create, replace, watch };
+  }
+
+  async *#watch(
+    ...[kind, options]: Parameters<ElectionOptions['client']['watch']>
+  ): AsyncIterable<WatchEvent> {
+    this.watchers.count += 1;
+    yield* this.kube.watch(kind, options);
+    this.watchers.count -= 1;
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#candidates.map(election => election.stop()));
   }
 }
+
+type Watch = ElectionOptions['client']['watch'];
+
+/** Watches that do not say what they should. */
+const BROKEN_WATCHES: Readonly<Record<string, (kube: FakeKube) => Watch>> = {
+  'the role does not let it watch': () => () => {
+    throw fault(403, 'Forbidden');
+  },
+  'its watch never brings anything': () =>
+    async function* silent(_, { signal }) {
+      await delay(600_000, undefined, { signal });
+      yield* [];
+    },
+  'its watches end at once': () => async function* short() {},
+  'its watches begin too long ago': () =>
+    async function* old() {
+      yield {
+        type: 'ERROR',
+        object: { apiVersion: 'v1', kind: 'Status', code: 410, reason: 'Expired', metadata: { name: '' } },
+      };
+    },
+  'its watch brings what was true long ago': kube =>
+    async function* late() {
+      const lease = kube.peek(ref);
+      for (;;) {
+        await delay(300);
+        if (lease !== undefined) yield { type: 'MODIFIED', object: lease };
+      }
+    },
+};
 
 /** A test body with a stage of its own: tests run side by side, since they wait more than they work. */
 const staged = (play: (stage: Stage) => Promise<void>) => async (): Promise<void> => {
@@ -114,24 +167,74 @@ describe('lease election', { timeout: 120_000 }, () => {
   );
 
   it.concurrent(
-    'costs one request a period while nothing changes, of the leader and of the other',
+    'costs one request a renewal while nothing changes, and nothing of those that wait',
     staged(async stage => {
-      const [a, b] = [await stage.leader('a'), stage.candidate('b')];
-      b.start();
-      await until(() => expect(b.holder).toBe('a'));
+      const a = await stage.leader('a');
+      const others = ['b', 'c'].map(identity => stage.candidate(identity));
+      for (const other of others) other.start();
+      await until(() => expect(others.map(({ holder }) => holder)).toEqual(['a', 'a']));
+      await until(() => expect(stage.watchers.count).toBe(2));
       const before = stage.kube.calls.length;
-      await until(() => expect(stage.kube.calls.length - before).toBeGreaterThan(20));
-      const verbs = stage.kube.calls.slice(before).map(call => call.verb);
-      expect(new Set(verbs)).toEqual(new Set(['get', 'replace']));
-      expect(verbs.filter(verb => verb === 'get').length).toBeGreaterThan(5);
-      expect(verbs.filter(verb => verb === 'replace').length).toBeGreaterThan(5);
-      await b.stop();
-      const alone = stage.kube.calls.length;
-      await until(() => expect(stage.kube.calls.length - alone).toBeGreaterThan(5));
-      expect(new Set(stage.kube.calls.slice(alone).map(call => call.verb))).toEqual(new Set(['replace']));
+      await until(() => expect(stage.kube.calls.length - before).toBeGreaterThan(60));
+      expect(new Set(stage.kube.calls.slice(before).map(call => call.verb))).toEqual(new Set(['replace']));
+      expect([a, ...others].map(({ isLeader }) => isLeader)).toEqual([true, false, false]);
+    }),
+  );
+
+  it.concurrent(
+    'hands on what the former leader wrote into annotations, and leaves those of others',
+    staged(async stage => {
+      let told = 0;
+      const annotations = () => ({ told: String((told += 1)) });
+      const a = await stage.leader('a', { annotations });
+      stage.kube.mutate(ref, ({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, owner: 'ops' };
+      });
+      await until(() => expect(stage.annotations()).toMatchObject({ told: '5', owner: 'ops' }));
+      await a.stop();
+      const last = stage.annotations();
+      const found: Readonly<Record<string, string>>[] = [];
+      const b = await stage.leader('b', {
+        annotations: () => undefined,
+        onStartedLeading: (_, former) => found.push(former),
+      });
+      expect(found).toEqual([last]);
+      const { renewTime } = stage.lease();
+      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
+      expect(stage.annotations()).toEqual(last);
+      expect(b.isLeader).toBe(true);
+    }),
+  );
+
+  it.concurrent(
+    'keeps its lease when what is to be written there cannot be told',
+    staged(async stage => {
+      const a = await stage.leader('a', {
+        annotations: () => {
+          throw new Error('not now');
+        },
+      });
+      const { renewTime } = stage.lease();
+      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
       expect(a.isLeader).toBe(true);
     }),
   );
+
+  for (const [what, watch] of Object.entries(BROKEN_WATCHES)) {
+    it.concurrent(
+      `leaves the lease to who renews it, and takes it when that ends, though ${what}`,
+      staged(async stage => {
+        const { client, cut } = stage.line();
+        await stage.leader('a', { client });
+        const b = stage.candidate('b', { client: stage.client(watch(stage.kube)) });
+        b.start();
+        await delay(5_000);
+        expect(stage.log).toEqual(['a leads']);
+        cut('error');
+        await until(() => expect(stage.log).toEqual(['a leads', 'a lost', 'b leads']));
+      }),
+    );
+  }
 
   it.concurrent(
     'stays leader when somebody edits or deletes the lease',
@@ -154,7 +257,12 @@ describe('lease election', { timeout: 120_000 }, () => {
   it.concurrent(
     'takes a lease over when it runs out, not at the look after that',
     staged(async stage => {
-      const slow = { leaseDurationMs: 2_000, renewDeadlineMs: 1_950, retryPeriodMs: 1_900 };
+      const slow = {
+        leaseDurationMs: 2_000,
+        renewDeadlineMs: 1_950,
+        renewEveryMs: 1_900,
+        retryPeriodMs: 1_900,
+      };
       const spec = { holderIdentity: 'dead', leaseDurationSeconds: 2, leaseTransitions: 0 };
       stage.kube.seed({ ...ref, metadata: { name: ref.name, namespace: ref.namespace }, spec });
       const started = performance.now();
@@ -180,6 +288,28 @@ describe('lease election', { timeout: 120_000 }, () => {
       expect(performance.now() - started).toBeLessThan(1_500);
       expect(stage.log).toEqual(['a leads', 'a stopped', 'b leads']);
       expect(stage.lease()).toMatchObject({ holder: 'b', transitions: 1 });
+    }),
+  );
+
+  it.concurrent(
+    'counts a lease from its last renewal as it was seen, and no candidate is early',
+    staged(async stage => {
+      const { client, cut } = stage.line();
+      await stage.leader('a', { client, timing: { ...timing, renewEveryMs: 400 } });
+      const others = ['b', 'c'].map(identity => stage.candidate(identity));
+      for (const other of others) other.start();
+      let renewed = 0;
+      stage.kube.intercept(({ verb }) => {
+        if (verb === 'replace' && stage.log.length === 1) renewed = performance.now();
+      });
+      const { renewTime } = stage.lease();
+      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
+      cut('error');
+      const cutAt = renewed;
+      await until(() => expect(stage.log).toHaveLength(3));
+      expect(performance.now() - cutAt).toBeGreaterThanOrEqual(1_990);
+      expect(performance.now() - cutAt).toBeLessThan(3_000);
+      expect(others.filter(({ isLeader }) => isLeader)).toHaveLength(1);
     }),
   );
 
@@ -310,7 +440,7 @@ describe('lease election', { timeout: 120_000 }, () => {
         await delay(options?.timeoutMs, undefined, { signal: options?.signal });
         throw fault(0, 'Timeout');
       };
-      const client = { get: kube.get, create: kube.create, replace };
+      const client = { get: kube.get, create: kube.create, watch: kube.watch, replace };
       const a = await stage.leader('a', { client, timing: { ...timing, patienceMs: 100 } });
       await until(() => expect(lost).toBe(3));
       const { renewTime } = stage.lease();
@@ -332,7 +462,9 @@ describe('lease election', { timeout: 120_000 }, () => {
       kube.intercept(call => (call.verb === 'create' ? held : undefined));
       // A create that cannot be called back once it is on its way.
       const create = (object: WritableObject) => kube.create(object);
-      const a = stage.candidate('a', { client: { get: kube.get, replace: kube.replace, create } });
+      const a = stage.candidate('a', {
+        client: { get: kube.get, watch: kube.watch, replace: kube.replace, create },
+      });
       a.start();
       await until(() => expect(kube.calls.map(call => call.verb)).toContain('create'));
       const stopped = a.stop();
@@ -350,6 +482,7 @@ describe('lease election', { timeout: 120_000 }, () => {
       { leaseDurationMs: 1_000, renewDeadlineMs: 1_000 },
       { leaseDurationMs: 1_600 },
       { renewDeadlineMs: 50, retryPeriodMs: 50 },
+      { renewDeadlineMs: 1_500, renewEveryMs: 1_500 },
     ]) {
       expect(() => stage.candidate('x', { timing: { ...timing, ...wrong } })).toThrow(RangeError);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { backoffDelay } from '../../src/kube/backoff.ts';
 import { errorFields, isConflict, isNamespaceTerminating, KubeError } from '../../src/kube/errors.ts';
-import { ResourcePaths } from '../../src/kube/resources.ts';
+import { collectionPath, objectPath } from '../../src/kube/resources.ts';
 import { errorFromNetwork, errorFromResponse, parseRetryAfter } from '../../src/kube/status.ts';
 
 const request = { method: 'PATCH', path: '/api/v1/namespaces/default/pods/a' };
@@ -115,17 +115,16 @@ describe('back-off', () => {
 });
 
 describe('paths', () => {
-  const paths = new ResourcePaths();
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
   it.each([
     [
-      paths.object({ ...lease, namespace: 'ops', name: 'x' }),
+      objectPath({ ...lease, namespace: 'ops', name: 'x' }),
       '/apis/coordination.k8s.io/v1/namespaces/ops/leases/x',
     ],
-    [paths.collection(lease), '/apis/coordination.k8s.io/v1/leases'],
-    [paths.object({ apiVersion: 'v1', kind: 'Node', name: 'n' }), '/api/v1/nodes/n'],
+    [collectionPath(lease), '/apis/coordination.k8s.io/v1/leases'],
+    [objectPath({ apiVersion: 'v1', kind: 'Node', name: 'n' }), '/api/v1/nodes/n'],
     [
-      paths.object(
+      objectPath(
         { apiVersion: 'etcd.database.coreos.com/v1beta2', kind: 'EtcdCluster', namespace: 'a', name: 'b' },
         'status',
       ),
@@ -136,9 +135,9 @@ describe('paths', () => {
   });
 
   it('of kinds, names and namespaces that cannot be are refused', () => {
-    expect(() => paths.collection({ apiVersion: 'v1', kind: 'Node' }, 'default')).toThrow(/not namespaced/);
-    expect(() => paths.object({ ...lease, name: 'x' })).toThrow(/no namespace/);
-    expect(() => paths.object({ ...lease, namespace: '', name: 'x' })).toThrow(/not a name/);
-    expect(() => paths.collection({ apiVersion: 'v2', kind: 'Pod' })).toThrow(/resources.ts/);
+    expect(() => collectionPath({ apiVersion: 'v1', kind: 'Node' }, 'default')).toThrow(/not namespaced/);
+    expect(() => objectPath({ ...lease, name: 'x' })).toThrow(/no namespace/);
+    expect(() => objectPath({ ...lease, namespace: '', name: 'x' })).toThrow(/not a name/);
+    expect(() => collectionPath({ apiVersion: 'v2', kind: 'Pod' })).toThrow(/resources.ts/);
   });
 });

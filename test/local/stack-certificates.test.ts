@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { CertificateRequest } from '../../local/stack/certificates.ts';
-import { ensureCertificate, ensureSigningKey, openAuthority } from '../../local/stack/certificates.ts';
+import {
+  type CertificateRequest,
+  ensureCertificate,
+  ensureSigningKey,
+  openAuthority,
+} from '../../local/stack/certificates.ts';
 import { renderKubeconfig } from '../../local/stack/kubeconfig.ts';
 
 let folder: string;

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ProcessRecord } from '../../local/stack/processes.ts';
 import {
   childOf,
   endMarked,
@@ -10,6 +9,7 @@ import {
   isRunning,
   markedProcesses,
   parseProcessStatus,
+  type ProcessRecord,
   processTree,
   recordProcess,
   residentBytes,

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { layoutOf, stacksDirectory } from '../../local/stack/layout.ts';
-import type { State } from '../../local/stack/state.ts';
 import {
   newState,
   otherBlocks,
   readState,
   stackNames,
+  type State,
   withStack,
   writeState,
 } from '../../local/stack/state.ts';

@@ -4,8 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Image, Layer } from '../../local/images/archive.ts';
-import { writeImage, writeLayer } from '../../local/images/archive.ts';
+import { type Image, type Layer, writeImage, writeLayer } from '../../local/images/archive.ts';
 import { writeThinArchive } from '../../local/stack/thin-archive.ts';
 
 let folder: string;

@@ -1,5 +1,6 @@
 /** Listeners against strangers: whatever comes in, the process lives and the next request is answered. */
 import { spawn } from 'node:child_process';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,8 +14,10 @@ import {
   type ConnectionLimits,
   serverOptions,
 } from '../../src/main/listeners/connections.ts';
+import { serveCodec } from '../../src/main/listeners/codec-server.ts';
 import { servePages } from '../../src/main/listeners/health.ts';
 import { serveFolder } from '../../src/main/pods/serve-folder.ts';
+import { encryptingCodec } from '../../src/main/temporal/codec/codec.ts';
 import { IDENTITY } from '../../src/objects/claim-store.ts';
 import { openFileStore } from '../../src/store/file.ts';
 import { serveStore } from '../../src/store/served/server.ts';
@@ -45,6 +48,23 @@ async function pages(): Promise<Listening> {
   return {
     port: server.port,
     ask: () => status(server.port, {}),
+    close: () => server.close(),
+  };
+}
+
+async function codecServer(): Promise<Listening> {
+  const key = createSecretKey(randomBytes(32));
+  const codec = encryptingCodec({ active: () => ({ id: 'one', key }), find: () => key });
+  const server = await serveCodec({
+    ...{ port: 0, codec, namespace: 'default', origins: [], encodes: true },
+    limits: LIMITS,
+  });
+  return {
+    port: server.port,
+    ask: async () => {
+      const request = 'POST /decode HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}';
+      return (await exchange(await openRaw(server.port), request)).slice(0, 'HTTP/1.1 200'.length);
+    },
     close: () => server.close(),
   };
 }
@@ -109,6 +129,7 @@ test('a process that serves pages is still there after GET //', async () => {
 describe.each([
   ['health and metrics', pages, false],
   ['a pod that lends a claim', claimStore, true],
+  ['the codec server', codecServer, false],
 ] as const)('%s', (_, start, secure) => {
   let listening: Listening;
   beforeAll(async () => {

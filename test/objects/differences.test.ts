@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { disruptionBudget } from '../../src/objects/budget.ts';
-import { firstEdit, removals, type StoredObject } from '../../src/objects/edited.ts';
+import { firstDrift, removals, type StoredObject } from '../../src/objects/drift.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { canonical } from '../../src/api/values/canonical.ts';
@@ -201,12 +201,12 @@ describe('an object that somebody edited', () => {
     },
   ];
   it.each(rows)('$what in $object: $said', ({ object, change, said }) => {
-    expect(firstEdit(stored(wanted[object], change as never), wanted[object])).toBe(said);
+    expect(firstDrift(stored(wanted[object], change as never), wanted[object])).toBe(said);
   });
 
   it('that once had more of ours is told apart, and cleared of it', () => {
     const less = clientService(cluster(BASE));
-    expect(firstEdit(stored(wanted.client), less)).toBe('spec.trafficDistribution removed');
+    expect(firstDrift(stored(wanted.client), less)).toBe('spec.trafficDistribution removed');
     expect(removals(stored(wanted.client), less)).toEqual({
       metadata: { labels: {}, annotations: { 'a/b': null } },
       spec: { trafficDistribution: null },

@@ -3,10 +3,9 @@ import { stringify } from 'yaml';
 import { disruptionBudget } from '../../src/objects/budget.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
-import { memberPod } from '../../src/objects/pod.ts';
+import { memberPod, type PodMember } from '../../src/objects/pod.ts';
 import { clientService, peerService } from '../../src/objects/services.ts';
 import type { EtcdCluster } from '../../src/api/schemas/types.ts';
-import type { PodMember } from '../../src/objects/pod.ts';
 import { CLUSTERS } from './clusters.ts';
 
 /** Everything that a cluster of one member is made of. */

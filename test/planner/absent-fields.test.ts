@@ -6,12 +6,17 @@ import { describe, expect, it, test } from 'vitest';
 import { clusterFacts } from '../../src/activities/observe/observe.ts';
 import { customResourceDefinitions } from '../../src/api/schemas/crd.ts';
 import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED, API_VERSION } from '../../src/api/names.ts';
-import { inForce, KEPT_FIELDS, keptFields, REMOVED_FIELDS } from '../../src/api/derived/settings-in-force.ts';
+import {
+  effectiveCluster,
+  KEPT_FIELDS,
+  keptFields,
+  REMOVED_FIELDS,
+} from '../../src/api/derived/settings-in-force.ts';
 import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { certificates } from '../../src/objects/certificate.ts';
 import { memberClaim } from '../../src/objects/claim.ts';
-import { firstEdit } from '../../src/objects/edited.ts';
+import { firstDrift } from '../../src/objects/drift.ts';
 import type { ManifestObject } from '../../src/objects/manifest.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { clientService, peerService } from '../../src/objects/services.ts';
@@ -157,7 +162,7 @@ function seen(then: EtcdCluster, now: EtcdCluster): Observation {
   const storage = then.status?.storage?.kind ?? 'PersistentVolumeClaim';
   const object = (build: (cluster: EtcdCluster) => ManifestObject): ObjectFacts => {
     const stored = build(then);
-    return { ...OURS, difference: firstEdit({ ...stored, spec: stored.spec }, build(now)) };
+    return { ...OURS, difference: firstDrift({ ...stored, spec: stored.spec }, build(now)) };
   };
   const pods = names.map(name => {
     const start = { state: 'restart' } as const;
@@ -194,7 +199,7 @@ function report(observation: Observation, decision: Decision): EtcdClusterStatus
 
 /** A cluster that lives as `spec` says, after a pass. */
 function living(spec: EtcdClusterSpec): EtcdCluster {
-  const before = inForce(aResource(spec, recorded(spec)));
+  const before = effectiveCluster(aResource(spec, recorded(spec)));
   const observation = seen(before, before);
   return {
     ...before,
@@ -206,7 +211,7 @@ function living(spec: EtcdClusterSpec): EtcdCluster {
 }
 
 const replaced = (cluster: EtcdCluster, spec: EtcdClusterSpec): EtcdCluster =>
-  inForce(aResource(spec, cluster.status ?? {}));
+  effectiveCluster(aResource(spec, cluster.status ?? {}));
 
 describe('a replace of a living cluster', () => {
   test.each(KEPT_FIELDS)('without spec.%s asks for nothing, and says what is kept', field => {
@@ -265,14 +270,16 @@ describe('what is in force', () => {
   it('is the version that runs, not the one that was written and never reached', () => {
     const then = living(TOLD);
     const status = { ...then.status, settings: { ...then.status?.settings, version: '3.6.16' } };
-    expect(inForce(aResource({}, status)).spec.version).toBe(RUNS);
-    expect(inForce(aResource({}, { ...status, targetVersion: '3.5.30' })).spec.version).toBe('3.5.30');
+    expect(effectiveCluster(aResource({}, status)).spec.version).toBe(RUNS);
+    expect(effectiveCluster(aResource({}, { ...status, targetVersion: '3.5.30' })).spec.version).toBe(
+      '3.5.30',
+    );
   });
 
   it('of a cluster that was not begun is what is written', () => {
     const then = living(TOLD);
     const { incarnation: _, ...status } = then.status ?? {};
-    expect(inForce(aResource({ size: 1 }, status)).spec).toEqual({ size: 1 });
+    expect(effectiveCluster(aResource({ size: 1 }, status)).spec).toEqual({ size: 1 });
   });
 
   it('is no form of storage that another was written in the place of', () => {
@@ -299,7 +306,7 @@ describe('what is in force', () => {
 
   it('of a new cluster is recorded with the version that it is made with', () => {
     const cluster = aResource({}, {});
-    const observation = { ...seen(living(TOLD), cluster), cluster: clusterFacts(inForce(cluster)) };
+    const observation = { ...seen(living(TOLD), cluster), cluster: clusterFacts(effectiveCluster(cluster)) };
     const { settings } = report(observation, plan(observation, {}));
     expect(settings).toMatchObject({ size: 3, version: DEFAULT_VERSION, profile: 'Default' });
   });

@@ -5,7 +5,7 @@ import { domainIn, domainOf, domainStamp } from '../../src/api/derived/domain.ts
 import { validateCluster } from '../../src/api/validation/validate.ts';
 import { clusterFacts } from '../../src/activities/observe/observe.ts';
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
-import { asCluster } from '../../src/activities/resource/etcd-cluster.ts';
+import { asCluster } from '../../src/activities/resource/read-cluster.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { planMembership } from '../../src/planner/operations/membership/index.ts';
@@ -167,7 +167,7 @@ describe('the domain of a cluster whose status was lost', () => {
     });
   });
 
-  it('is not told by the stamp of another resource, nor by what is no stamp', () => {
+  it('is not read from the stamp of another resource, nor from a malformed one', () => {
     const { object } = aCluster({ spec: { pod: { ClusterDomain: OLD } } });
     const stampedWith = (stamp: string): string =>
       domainOf({ ...object, metadata: { ...object.metadata, annotations: { [ANNOTATION_DOMAIN]: stamp } } });
@@ -184,13 +184,13 @@ describe('the domain of a cluster whose status was lost', () => {
 });
 
 describe('members whose URLs end in another domain', () => {
-  it('have nothing cleared away, and it is said what to write back', () => {
+  it('are not cleaned up, and the message says what to write back', () => {
     const decision = planMembership(situationOf(renamed(left)));
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'DomainChanged' });
     expect(decision?.kind === 'blocked' && decision.message).toContain('remove spec.pod.ClusterDomain');
   });
 
-  it('are not replaced when they are lost, and it is said what to write back', () => {
+  it('are not replaced when they are lost, and the message says what to write back', () => {
     const { pods, claims, probes } = aRunningCluster();
     const isThere = ({ name }: { readonly name: string }) => name !== 'example-1';
     const silent = { ...probes, 'example-1': { answered: false as const, message: 'refused' } };

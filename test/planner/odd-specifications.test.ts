@@ -32,7 +32,7 @@ import { plan } from '../../src/planner/plan.ts';
 import { transitions } from '../../src/planner/report/events.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';
 import { statusOf } from '../../src/planner/report/status.ts';
-import { planRestoreResource } from '../../src/planner/restore/resource.ts';
+import { planRestoreResource } from '../../src/planner/restore/plan.ts';
 import { restoreStatus } from '../../src/planner/restore/report.ts';
 import {
   aCluster,

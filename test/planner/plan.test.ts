@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import { type Actor, attribution } from '../../src/planner/model/actor.ts';
 import { plan } from '../../src/planner/plan.ts';
-import { attribution } from '../../src/planner/model/attribution.ts';
 import { quorum } from '../../src/planner/checks/quorum.ts';
 import {
   aCluster,
@@ -20,7 +19,7 @@ const deletion = aRunningCluster({ cluster: aCluster({ status: aRunningStatus(),
 describe('what is planned', () => {
   it.each([
     ['nothing for a resource that is gone', undefined, { kind: 'gone' }],
-    ['nothing for a cluster as it should be', aRunningCluster(), { kind: 'idle', nextLookSeconds: 60 }],
+    ['nothing for a cluster as it should be', aRunningCluster(), { kind: 'idle', nextLookSeconds: 43_200 }],
     ['creation', creation, { kind: 'operate', operation: 'createCluster' }],
     ['repair', repair, { kind: 'operate', operation: 'repairCluster' }],
     ['deletion before everything else', deletion, { kind: 'operate', operation: 'deleteCluster' }],
@@ -125,7 +124,10 @@ describe('work that people stopped', () => {
   });
 
   it('is not what a cluster that wants nothing is said to have', () => {
-    expect(plan(aRunningCluster(), { paused: { by: 'me' } })).toEqual({ kind: 'idle', nextLookSeconds: 60 });
+    expect(plan(aRunningCluster(), { paused: { by: 'me' } })).toEqual({
+      kind: 'idle',
+      nextLookSeconds: 43_200,
+    });
   });
 
   it('keeps the obstacle that stands in its way anyway', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkImports, checkJudges, importsOf } from '../../scripts/import-rules.ts';
+import { checkImports, checkJudges, checkTools } from '../../scripts/import-rules.ts';
+import { importsOf } from '../../scripts/imports.ts';
 
 const check = (files: Record<string, string>): string[] =>
   checkImports(new Map(Object.entries(files))).map(
@@ -57,6 +58,11 @@ const forbidden: readonly [file: string, source: string, target: string][] = [
   ['src/watcher/watcher.ts', `import { entity } from '../workflows/entity.ts';`, 'src/workflows/entity.ts'],
   ['src/telemetry/logger.ts', `import { decide } from '../planner/decide.ts';`, 'src/planner/decide.ts'],
   ['src/telemetry/logger.ts', `import { KubeClient } from '../kube/client.ts';`, 'src/kube/client.ts'],
+  ['src/main/operator.ts', `import { poll } from '../../test/stack/poll.ts';`, 'test/stack/poll.ts'],
+  ['src/main/operator.ts', `import { root } from '../../scripts/run.ts';`, 'scripts/run.ts'],
+  ['src/plugin/run.ts', `import { Client } from '@temporalio/client';`, '@temporalio/client'],
+  ['src/plugin/run.ts', `import { entity } from '../workflows/entity.ts';`, 'src/workflows/entity.ts'],
+  ['src/watcher/watcher.ts', `import { run } from '../plugin/run.ts';`, 'src/plugin/run.ts'],
   ['src/newfolder/x.ts', `import { z } from 'zod';`, 'zod'],
 ];
 
@@ -106,7 +112,7 @@ describe('what the table allows', () => {
     ['src/planner/create.ts', `import type { Cluster } from '../api/cluster.schema.ts';`],
     ['src/planner/create.ts', `import { quorum } from './quorum.ts';`],
     ['src/workflows/entity.ts', `import type { Activities } from '../activities/index.ts';`],
-    ['src/activities/assess.ts', `import type { ResourceRef } from '../workflows/messages/resource.ts';`],
+    ['src/activities/assess.ts', `import type { Changed } from '../workflows/messages/resource.ts';`],
     ['src/activities/poll.ts', `import { setTimeout } from 'node:timers/promises';`],
     ['src/activities/assess.ts', `import { decide } from '../planner/decide.ts';`],
     ['src/watcher/watcher.ts', `import { changedSignal } from '../workflows/messages/resource.ts';`],
@@ -123,6 +129,33 @@ describe('what the table allows', () => {
       'src/api/cluster.schema.ts': `import { z } from 'zod';`,
     };
     expect(check(files)).toEqual([]);
+  });
+});
+
+describe('scripts and the local stack', () => {
+  test.each([
+    ['scripts/build.ts', `import { poll } from '../test/stack/poll.ts';`, 'test/stack/poll.ts'],
+    ['scripts/simulate.ts', `import { pod } from '../test/kube/support.ts';`, 'test/kube/support.ts'],
+    ['scripts/reference/x.ts', `import { main } from '../../local/main.ts';`, 'local/main.ts'],
+    [
+      'local/main.ts',
+      `import type { Config } from '../src/main/config/config.ts';`,
+      'src/main/config/config.ts',
+    ],
+  ])('%s may not: %s', (file, source, target) => {
+    expect(checkTools(new Map([[file, source]]))).toEqual([
+      { file, line: 1, message: `import of ${target} is not allowed in ${file}` },
+    ]);
+  });
+
+  test.each([
+    ['scripts/build.ts', `import { join } from 'node:path';`],
+    ['scripts/build.ts', `import { bundle } from '../src/main/temporal/workflow-bundle.ts';`],
+    ['scripts/bench/fleet.ts', `import { poll } from '../../test/stack/poll.ts';`],
+    ['scripts/histories/long.ts', `import { world } from '../../test/worlds/world.ts';`],
+    ['local/nodes/main.ts', `import { run } from '../toolchain/run.ts';`],
+  ])('%s may: %s', (file, source) => {
+    expect(checkTools(new Map([[file, source]]))).toEqual([]);
   });
 });
 

@@ -21,6 +21,13 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('volumes with the log of an earlier cluster: test/planner/operations/create/create.test.ts', {
     nobodyTells: ['membership.known'],
   }),
+  ...exempt('what may come between an election and its record: test/activities/formation.test.ts', {
+    faultOfFormation: [
+      'switched !== undefined',
+      'foreign !== undefined',
+      'views.length !== planned.length || !planned.every(name => voters.includes(name))',
+    ],
+  }),
   ...exempt('names that somebody else takes: test/activities/strange-claims.test.ts', {
     removalOf: ['pod === undefined && !started && isNameTaken(observation, learner)'],
     isNameTaken: ['object.name === name'],
@@ -32,17 +39,37 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(DOMAIN, {
     membersHaveTheirData: ['strangers !== undefined'],
     planRemovedMembers: ['obstacle !== undefined'],
-    onlyOurs: ['not (fault === undefined)', 'renamed !== undefined'],
+    noForeignMembers: ['not (fault === undefined)', 'renamed !== undefined'],
     otherDomain: ['not (other === undefined)', 'not (other === undefined || other === asked)'],
   }),
   ...exempt(
     'a specification that becomes unusable in a restore: test/planner/operations/restore/growing.test.ts',
     {
-      planOpening: ['unusable !== undefined', 'unusable !== undefined && ready.length === views.length'],
+      planRestoreCompletion: [
+        'not (isWhole)',
+        'unusable !== undefined',
+        'unusable !== undefined && ready.length === views.length',
+      ],
+    },
+  ),
+  ...exempt(
+    'a pod between two starts is seen by chance, and every case of it is a row: test/planner/report/members.test.ts',
+    {
+      isBetweenStarts: [
+        'not (since === undefined || pod === undefined)',
+        'not (since === undefined || pod === undefined || probe !== undefined)',
+        '!pod.ready && !pod.deleting',
+      ],
     },
   ),
   ...exempt('what may be the matter with the claim: test/planner/operations/restore/beginning.test.ts', {
     lackOfVolume: ['claim?.deleting === true'],
+  }),
+  ...exempt('what chance reaches rarely: test/planner/operations/repair/repair.test.ts', {
+    planMembershipOrCause: [
+      "not (cause?.kind !== 'blocked')",
+      "not (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason))",
+    ],
   }),
   ...exempt('the ways out are a table: test/activities/upgrade-life.test.ts', {
     wayOut: ['not (podChanges(observation, first).asked.length > 0)', 'not (from === to)'],
@@ -50,6 +77,11 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('an issuer of all namespaces: test/activities/cert-manager-life.test.ts', {
     tlsCondition: ['shared !== undefined'],
     sharedIssuer: ["not (issuer?.kind !== 'ClusterIssuer')"],
+  }),
+  ...exempt('certificates with a fault beside members that are well: test/planner/checks/next-look.test.ts', {
+    isSettled: [
+      'tls?.certificates.some(({ notAfter, faults }) => notAfter === undefined || faults.length > 0) === true',
+    ],
   }),
   ...exempt('clocks that differ: test/activities/tls-life.test.ts', {
     planCertificates: ['doubt !== undefined && !isFormed', 'doubt !== undefined'],
@@ -82,17 +114,17 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     afterFailure: ['failed.version is absent'],
   }),
   ...exempt('what is refused again and again: test/planner/checks/failed-steps.test.ts', {
-    isPassedOver: 'all',
-    othersGoOn: 'all',
+    isSkipped: 'all',
+    isNonBlockingFailure: 'all',
     hasFailed: 'all',
     firstDecision: [
       "not (!isPassed || decision.kind !== 'blocked')",
       "wanted.kind === 'operate'",
       'isPassed',
     ],
-    withActor: ['failed', 'failed && othersGoOn({ failed })'],
+    withActor: ['failed', 'failed && isNonBlockingFailure({ failed })'],
     planMembership: [
-      "not (decision.kind !== 'operate' || !isPassedOver(observation.actor, decision))",
+      "not (decision.kind !== 'operate' || !isSkipped(observation.actor, decision))",
       "not (decision.kind !== 'operate')",
     ],
   }),
@@ -101,7 +133,6 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     replacementsAfter: 'all',
     replacedLately: 'all',
     replacedNote: 'all',
-    annotationOf: 'all',
   }),
   ...exempt('nobody replaces the whole resource: test/activities/resource-stamps.test.ts', {
     planResourceStamps: 'all',
@@ -135,7 +166,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('a node whose clock is ahead: test/planner/checks/gates.test.ts', {
     leaderSince: ['since === undefined || since > now', 'not (since === undefined)'],
     readySince: [
-      'not (said <= now)',
+      'not (changedAt <= now)',
       'cluster.status.conditions?.find(…)',
       "type === 'Healthy'",
       'pod?.readyChangedAt is absent',
@@ -151,7 +182,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('what those that would stay say: test/planner/model/membership-memory.test.ts', {
     'preflight/faultOf': 'all',
     faultOf: ['not (probe.read.ok)', 'probe.read.ok', 'probe === undefined', 'not (probe === undefined)'],
-    restHasQuorum: ['faults.map(…)'],
+    quorumSurvivesRemoval: ['faults.map(…)'],
   }),
   ...exempt('a specification that cannot be carried out: test/planner/model/membership-memory.test.ts', {
     planScale: ['leaving === undefined', 'isByPlan'],
@@ -186,9 +217,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     { planIdentity: ['observation.pods.filter(…)'] },
   ),
   ...exempt('a status that is lost before the members are sealed: test/activities/seal-life.test.ts', {
-    sealingSteps: [
-      'not (cluster.status.clusterID === undefined || membership.known || clientService.exists)',
-    ],
+    sealingSteps: ['not (membership.known || clientService.exists)'],
   }),
   ...exempt(
     'pods that lost their stamps, and with them all that tells who they are: test/planner/model/identity.test.ts',
@@ -208,7 +237,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(OUTCOMES, {
     isRolledOut: ['firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined'],
     goalOf: ["decision.kind !== 'operate'"],
-    abortOf: ["decision.kind === 'blocked' && decision.reason === 'Aborted'", 'isUnasked'],
+    abortedBy: ["decision.kind === 'blocked' && decision.reason === 'Aborted'", 'isUnasked'],
     heldUpBy: ['membership.known'],
     'outcome/isHeldUp': ['isUnfinished !== undefined'],
     upgradeCluster: ["({ goal }) => goal.kind === 'go'"],
@@ -260,7 +289,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     },
   ),
   ...exempt('a status that is lost while a restore is under way: test/planner/model/identity.test.ts', {
-    planRediscovery: ['found?.token !== incarnation.token'],
+    planIdentityCompletion: ['found?.token !== incarnation.token'],
   }),
   ...exempt('a pod on a claim without its owner: test/activities/pod-labels.test.ts', {
     podNamesAreFree: ["not (status.storage?.kind === 'EmptyDir')"],
@@ -272,12 +301,9 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('pods of earlier releases and another quota: test/planner/operations/rollout/rollout.test.ts', {
     quotaIsRaised: ['probe?.answered === true', 'fits'],
   }),
-  ...exempt(
-    'pods of earlier releases that may not start empty: test/planner/operations/rollout/rendering.test.ts',
-    {
-      outdatedPods: ['not (mayStartEmpty)'],
-    },
-  ),
+  ...exempt('pods of earlier releases that may not start empty: test/planner/checks/pod-changes.test.ts', {
+    outdatedPods: ['not (mayStartEmpty)'],
+  }),
   ...exempt('claims of earlier releases: test/activities/exchanged-claim.test.ts', {
     lacking: ['claim.stampedUid !== claim.uid'],
   }),
@@ -323,9 +349,9 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     thoseWithout: 'all',
     certificateOf: 'all',
     bundleOf: 'all',
-    nextIsCertified: 'all',
-    successorsAreCertified: 'all',
-    areCertified: 'all',
+    certificateCoversNextMember: 'all',
+    certificateCoversMembersFrom: 'all',
+    certificateCoversEach: 'all',
   }),
   ...exempt('a class of storage that comes too late: test/planner/report/conditions.test.ts', {
     durable: ['isAsked'],
@@ -349,9 +375,10 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   }),
   ...exempt('another target while no quorum tells: longer runs reach it by chance', {}),
   ...exempt(
-    'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.test.ts, upgrade-life.test.ts',
+    'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.thorough.test.ts, upgrade-life.test.ts',
     {
       afterFailure: [
+        '!canGoBack(observation, goal) || failed.version === from',
         'not (failed.version === from)',
         'wouldLoseData(observation, failed, { from: to, to: from })',
       ],

@@ -1,7 +1,7 @@
 /** Branches about backups, restores and the loss of everything that the simulation does not reach: see gate.ts. */
 import { type Exempt, exempt, RACE, TYPES, USERS } from './exempt.ts';
 
-const NAMES = 'every way to name a backup: test/planner/restore/object.test.ts';
+const NAMES = 'every way to name a backup: test/planner/restore/backup-object.test.ts';
 
 export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/cron-times.test.ts', {
@@ -20,19 +20,15 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     'cron-times/matches': 'all',
   }),
   ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/source.test.ts', {
-    parseEndpoint: 'all',
-    clusterOfService: 'all',
-    dialledHost: 'all',
-    ownName: 'all',
     sourcesByPreference: 'all',
     endpointsByPreference: 'all',
     'source/isLeader': 'all',
-    isCorrupt: 'all',
     lagOf: 'all',
     revisionOf: 'all',
     compare: 'all',
   }),
   ...exempt('no EtcdBackup runs in the simulation: test/planner/model/backups-of-cluster.test.ts', {
+    latestFirst: 'all',
     newestEntry: 'all',
     backupOfCluster: 'all',
     lastBackup: 'all',
@@ -65,19 +61,39 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     asKept: 'all',
     levelOf: 'all',
     secondsUntil: 'all',
-    'plan/operate': 'all',
+    'backup/plan/operate': 'all',
     nextBackup: 'all',
     nextOfInterval: 'all',
     nextOfCron: 'all',
   }),
+  ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/jitter.test.ts', {
+    'jitter/placeOf': 'all',
+    'jitter/delayOf': 'all',
+    jitterOf: 'all',
+    beginsAt: 'all',
+    delayed: 'all',
+    'schedule/readable': 'all',
+  }),
+  ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/lateness.test.ts', {
+    dueOf: 'all',
+    awaitedAt: 'all',
+    lateness: 'all',
+    lookInTime: 'all',
+    secondsUntilLate: 'all',
+    withLateness: 'all',
+    endOfRun: 'all',
+  }),
+  ...exempt('no EtcdBackup runs in the simulation: test/activities/backup/turn.test.ts', {
+    'backup/steps/snapshot': 'all',
+  }),
   ...exempt('a cluster that is made of a template: test/activities/restore-life.test.ts', {
-    'restore/steps/RESTORE_STEPS': [
+    ETCD_RESTORE_STEPS: [
+      '() => ACTION_TIMING',
       '({ cluster }) => `create EtcdCluster ${cluster} from spec.clusterTemplate`',
     ],
   }),
   ...exempt('no EtcdBackup runs in the simulation: test/activities/backup/backup-life.test.ts', {
     BACKUP_STEPS: 'all',
-    'backup/steps/recordedOf': 'all',
     short: 'all',
     transfer: 'all',
     pruning: 'all',
@@ -96,13 +112,10 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     'backup/report/conditionsOf': 'all',
     success: 'all',
     isDistrusted: 'all',
-    'report/stamped': 'all',
     backupTransitions: 'all',
     runEvents: 'all',
     endOf: 'all',
-    beginningOf: 'all',
     failuresOf: 'all',
-    pauseAfter: 'all',
     withoutFailures: 'all',
     retryOf: 'all',
   }),
@@ -118,12 +131,12 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('no EtcdBackup runs in the simulation: test/planner/backup/verification.test.ts', {
     parseReport: 'all',
     record: 'all',
-    'verification/judge': 'all',
+    verificationResult: 'all',
     compared: 'all',
     'verification/behind': 'all',
     'verification/bad': 'all',
     'verification/isSame': 'all',
-    'verification/said': 'all',
+    described: 'all',
   }),
   ...exempt('two restores at once in the other order: test/activities/restore-life.test.ts', {
     nobodyGoesOn: ['strays.length === 0'],
@@ -140,20 +153,29 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     namedObject: ['not (restore.backupStorageType)', 'type === undefined'],
     entryAt: ['parseTimestamp(entry.time) is absent'],
   }),
-  ...exempt('asked for a restore of a cluster that sleeps: test/planner/restore/confirmation.test.ts', {
-    graceOfLossMs: [
-      'cluster.config.hibernated',
-      "cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir'",
-      'isAnybodyForgotten(observation)',
-    ],
-    isProvedLost: ['not (lossOf(observation, view) === undefined)'],
-  }),
-  ...exempt('a status that is lost beside a confirmed restore: test/planner/restore/confirmation.test.ts', {
-    identityIsRecorded: [
-      'not (found?.clusterId === undefined)',
-      'not (found?.clusterId === undefined || found.incarnation.members.length === 0)',
-    ],
-  }),
+  ...exempt(
+    'asked for a restore of a cluster that sleeps: test/planner/checks/restore-confirmation.test.ts',
+    {
+      graceOfLossMs: [
+        'cluster.config.hibernated',
+        "cluster.config.hibernated && cluster.status.storage?.kind !== 'EmptyDir'",
+        'unlistedClaims(observation).length > 0',
+      ],
+      unlistedClaims: [
+        'claims .filter(({ owned, token, name, uid, keptUntil, removal }) => owned && token === cluster.status.incarnation?.token && keptUntil === undefined && removal !== uid && !known.includes(name)) .map(…)',
+      ],
+      isProvedLost: ['not (lossOf(observation, view) === undefined)'],
+    },
+  ),
+  ...exempt(
+    'a status that is lost beside a confirmed restore: test/planner/checks/restore-confirmation.test.ts',
+    {
+      identityIsRecorded: [
+        'not (found?.clusterId === undefined)',
+        'not (found?.clusterId === undefined || found.incarnation.members.length === 0)',
+      ],
+    },
+  ),
   ...exempt(USERS, {
     canBeAsked: ['not (denial === undefined)'],
     sourceFits: [
@@ -168,13 +190,16 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('names that are taken right when a restore begins: test/activities/restore-in-motion.test.ts', {
     obstacleOf: ['obstacle'],
   }),
-  ...exempt('pods of members whose owner somebody took away: test/planner/restore/fits.test.ts', {
-    nobodyGoesOn: [
-      '!pod.owned',
-      '!pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true',
-      'not (strays.length === 0)',
-    ],
-  }),
+  ...exempt(
+    'pods of members whose owner somebody took away: test/planner/checks/restore-acceptance.test.ts',
+    {
+      nobodyGoesOn: [
+        '!pod.owned',
+        '!pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true',
+        'not (strays.length === 0)',
+      ],
+    },
+  ),
   ...exempt(
     'the first member of a restore is removed by hand: test/planner/operations/restore/beginning.test.ts',
     {
@@ -194,7 +219,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       seeding: ['before.length > 0'],
     },
   ),
-  ...exempt('whose data may be overwritten is a table: test/planner/restore/confirmation.test.ts', {
+  ...exempt('whose data may be overwritten is a table: test/planner/checks/restore-confirmation.test.ts', {
     judgeConfirmation: ['isTotalLoss(observation)'],
     judgeRescue: ["config.recovery.totalLoss !== 'RestoreLatestBackup'"],
     idBefore: [
@@ -220,7 +245,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       'clusterTemplate !== undefined',
     ],
     restoreOfCluster: ['spec.etcdCluster.name !== cluster || metadata.deletionTimestamp !== undefined'],
-    planOpening: ['not (isWhole && ready.length === views.length)'],
+    planRestoreCompletion: ['not (isWhole && ready.length === views.length)'],
     messageFrom: ["decision.kind === 'operate'", 'not (failed === undefined)'],
     messageFromCluster: [
       "operation?.type === 'restoreCluster'",
@@ -241,7 +266,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('a template without volumes: test/activities/restore-life.test.ts', {
     targetIsUsable: ['clusterTemplate is there'],
   }),
-  ...exempt('the restore that was asked for is refused: test/planner/restore/confirmation.test.ts', {
+  ...exempt('the restore that was asked for is refused: test/planner/checks/restore-confirmation.test.ts', {
     planTotalLoss: ['not (restore.refusal === undefined)'],
   }),
   ...exempt('one kind of alarm is as good as the other: test/activities/restore-life.test.ts', {
@@ -250,4 +275,12 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt('put to sleep in the middle of a restore: test/planner/restore/approval.test.ts', {
     messageFromCluster: ['isAsleep(target)'],
   }),
+  ...exempt(
+    'no restore is made of a cluster of another operator: test/planner/checks/other-operator.test.ts',
+    {
+      traceOfLife: ["currentVersion !== ''"],
+      ofOtherOperator: ['other'],
+      judgeUnidentified: ['observation.pods.some(…)'],
+    },
+  ),
 ];

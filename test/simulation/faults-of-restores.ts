@@ -111,9 +111,10 @@ export function answerBackups(world: SimWorld, chance: number): void {
 export function obeyAboutRestores(world: SimWorld): void {
   for (const found of underWay(world)) {
     const { decision, failures = 0 } = world.restores.get(found.metadata.uid ?? '') ?? {};
-    if (decision?.kind === 'blocked' || decision?.kind === 'refused') answer(world, found, decision.reason);
     // It says what keeps it.
-    else if (wordOf(found).includes('spec.hibernated')) world.edit({ hibernated: false });
+    if (wordOf(found).includes('spec.hibernated')) world.edit({ hibernated: false });
+    else if (decision?.kind === 'blocked' || decision?.kind === 'refused')
+      answer(world, found, decision.reason);
     else if (
       failures > MOST_FAILURES ||
       /abort the restore|does not contain the expected backup|s3:\S+ does not exist/.test(

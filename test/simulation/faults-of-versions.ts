@@ -3,8 +3,7 @@ import { ANNOTATION_DATA_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { Fault } from './fault.ts';
 import type { Random } from './random.ts';
-import type { Dud } from './sim-kubelet.ts';
-import { versionOf } from './sim-kubelet.ts';
+import { type Dud, versionOf } from './sim-kubelet.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /** What clusters are made with: most with the usual one. */

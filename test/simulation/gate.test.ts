@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { conditionOf, hasBranch } from './branch-conditions.ts';
 import { Declarations, readSources } from './declarations.ts';
 import { exempt } from './exempt.ts';
-import { EXEMPT, faultsOf, judge, lineFor, NAMED_TESTS } from './gate.ts';
+import { EXEMPT, faultsOf, gateResult, lineFor, NAMED_TESTS } from './gate.ts';
 
 const BECAUSE = 'it is a table';
 
@@ -28,8 +28,8 @@ describe('the gate', () => {
       { at: path, in: plain, when: 'something new', text: ': []' },
       { at: path, in: 'newFunction', when: undefined, text: 'function newFunction() {' },
     ];
-    expect(judge(unreached).missing).toEqual(unreached.slice(1));
-    expect(judge(unreached).missing.map(lineFor)).toEqual([
+    expect(gateResult(unreached).missing).toEqual(unreached.slice(1));
+    expect(gateResult(unreached).missing.map(lineFor)).toEqual([
       `...exempt(BECAUSE, { ${plain}: ['something new'] }),`,
       "...exempt(BECAUSE, { newFunction: 'all' }),",
     ]);

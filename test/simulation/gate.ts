@@ -20,7 +20,7 @@ export const NAMED_TESTS: readonly string[] = EXEMPT.flatMap(
   ({ because }) => because.match(/test\/\S+\.test\.ts/g) ?? [],
 );
 
-export interface Verdict {
+export interface GateResult {
   /** Neither reached nor exempt. */
   readonly missing: readonly Unreached[];
   /** Exempt, and reached in this run: to be taken off the list unless chance reaches it now and then. */
@@ -28,7 +28,7 @@ export interface Verdict {
 }
 
 /** Judges what a run left unreached. */
-export function judge(unreached: readonly Unreached[]): Verdict {
+export function gateResult(unreached: readonly Unreached[]): GateResult {
   const needed = unreached.filter(({ text }) => !FALLBACK.test(text));
   return {
     missing: needed.filter(branch => !EXEMPT.some(exempt => covers(exempt, branch))),

@@ -59,6 +59,9 @@ export function memberDraw(wild: number) {
       token: rarely('own', 'before', 'foreign', 'none'),
       clusterId: rarely('own', 'other', 'none'),
       uid: rarely('own', 'other'),
+      // Which uid it carries as its stamp, and whether the status recorded the one that the member was created with.
+      stampedUid: rarely('first', 'none', 'its own'),
+      isRecorded: rarely(true, false),
       phase: rarely('Bound', 'Pending', 'Lost'),
       deleting: rarely(false, true),
       keptByRestore: rarely(false, true),

@@ -15,7 +15,7 @@ import { aClaim, aPod, aProbe, CLUSTER_ID, idOf, NAME, UNKNOWN_MEMBERSHIP } from
 import type { ClusterDraw } from './generated-cluster.ts';
 import type { MemberDraw } from './generated-members.ts';
 import { urlOf } from './generated-status.ts';
-import { IDS, now, TOKENS } from './generated-values.ts';
+import { firstUid, IDS, now, TOKENS } from './generated-values.ts';
 
 const stamps = new Map<string, string | undefined>();
 
@@ -99,12 +99,14 @@ function versionOf(
 
 export function claimOf({ status, spec }: ClusterDraw, { claim }: MemberDraw, name: string): ClaimFacts[] {
   if (!claim.there || status.isEphemeral) return [];
+  const uid = claim.uid === 'own' ? firstUid(name) : `another-${firstUid(name)}`;
   return [
     aClaim({
       name,
       // Made for this very cluster: that is what its token says.
       owned: claim.owned && (claim.token === 'own' || claim.token === 'before'),
-      uid: claim.uid === 'own' ? `claim-${name}` : `another-claim-${name}`,
+      uid,
+      stampedUid: { first: firstUid(name), none: undefined, 'its own': uid }[claim.stampedUid],
       token: TOKENS[claim.token],
       clusterId: IDS[claim.clusterId],
       phase: claim.phase,

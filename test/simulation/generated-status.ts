@@ -10,7 +10,7 @@ import type { ClusterFacts } from '../../src/planner/model/observation.ts';
 import { aCluster, CLUSTER_ID, idOf, NAME, NAMESPACE, TOKEN } from '../worlds/builders.ts';
 import type { ClusterDraw } from './generated-cluster.ts';
 import type { MemberDraw } from './generated-members.ts';
-import { before, TOKENS } from './generated-values.ts';
+import { before, firstUid, TOKENS } from './generated-values.ts';
 
 function specOf({ spec }: ClusterDraw, members: number): EtcdClusterSpec {
   const { versions, retain, totalLoss, replaceAfterSeconds, maxReplacementsPerHour } = spec;
@@ -80,12 +80,13 @@ function statusOf(draw: ClusterDraw, members: readonly MemberDraw[]): EtcdCluste
   const { phase, lastSerial = members.length - 1, underWay, givenUp } = status;
   const { current, target } = spec.versions;
   const isRecorded = status.incarnation !== 'none';
-  const details = members.flatMap(({ detail, lostSince }, at) => {
+  const details = members.flatMap(({ detail, lostSince, claim }, at) => {
     if (detail === 'none') return [];
     const name = memberName(NAME, at);
     const role = detail === 'learner' ? ('Learner' as const) : ('Follower' as const);
     const lost = lostSince === undefined ? {} : { lostSince: before(lostSince) };
-    return [{ name, id: idOf(name), role, health: 'Healthy' as const, ...lost }];
+    const recorded = claim.isRecorded && !status.isEphemeral ? { claimUID: firstUid(name) } : {};
+    return [{ name, id: idOf(name), role, health: 'Healthy' as const, ...lost, ...recorded }];
   });
   return {
     phase,

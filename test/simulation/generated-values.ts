@@ -12,3 +12,8 @@ export const TOKENS = {
   none: undefined,
 };
 export const IDS = { own: CLUSTER_ID, other: 'beef', none: undefined };
+
+/** The uid of the claim that the member was created with. */
+export function firstUid(name: string): string {
+  return `claim-${name}`;
+}

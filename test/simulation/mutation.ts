@@ -1,5 +1,5 @@
 /** What a mutation is: see mutations.ts. */
-import type { SceneName } from './scenes.ts';
+import type { ScenarioName } from './scenarios.ts';
 
 export interface Edit {
   /** A function or constant of src/, e.g. `plan`, `Queue.add`; `gates/behind` where files have others of that name (declarations.ts). */
@@ -13,7 +13,7 @@ export interface Edit {
 export interface Mutation {
   readonly what: string;
   /** What leads a world to where the guard matters. */
-  readonly scene: SceneName;
+  readonly scenario: ScenarioName;
   /** More than one where one guard stands behind the other. */
   readonly edits: readonly Edit[];
 }
@@ -36,8 +36,8 @@ export const at = (name: string, find: string, put: string): Edit => ({ in: name
 /** A function, and what it returns at once. */
 export const returns = (name: string, put: string): Edit => ({ in: name, put });
 /** A guard that is taken away. */
-export const without = (what: string, scene: SceneName, ...edits: readonly Edit[]): Mutation => ({
+export const without = (what: string, scenario: ScenarioName, ...edits: readonly Edit[]): Mutation => ({
   what,
-  scene,
+  scenario,
   edits,
 });

@@ -25,12 +25,12 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'members are started on claims that are not the ones they had',
     'claimsAreExchangedForOlderOnes',
-    at('usableClaim', 'exchangeOf(observation, claim) !== undefined', 'false'),
+    at('usableClaim', 'claimUidMismatch(observation, claim) !== undefined', 'false'),
   ),
   without(
     'what a claim notes of itself is not looked at',
     'claimsAreExchangedAndTheStatusIsLost',
-    at('exchangeOf', '[claim.stampedUid, recorded]', '[recorded]'),
+    at('claimUidMismatch', '[claim.stampedUid, recorded]', '[recorded]'),
   ),
   without(
     'a claim that says it is of another cluster starts its member',

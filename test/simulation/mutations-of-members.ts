@@ -20,7 +20,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member is removed though the rest is no quorum',
     'forgottenNodeStillVotes',
-    at('restHasQuorum', 'rest.length > 0 && healthy >= quorum(rest.length)', 'true'),
+    at('quorumSurvivesRemoval', 'rest.length > 0 && healthy >= quorum(rest.length)', 'true'),
   ),
   without(
     'one of two members is stopped before it is removed',
@@ -30,7 +30,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'members that people added are treated as ours',
     'strangerIsAdded',
-    at('onlyOurs', 'foreign.length === 0', 'true'),
+    at('noForeignMembers', 'foreign.length === 0', 'true'),
   ),
   without(
     'a claim that only lacks its labels counts as gone',
@@ -71,7 +71,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'names are chosen above those that are there, not above those that were',
     'sizeGoesUpAndDownAndUp',
-    at('nextMember', 'Math.max(lastSerialOf(cluster), ...serials)', 'Math.max(...serials)'),
+    at('nextMember', 'lastSerialOf(cluster)', '-1'),
   ),
   without(
     'pods and claims of members are cleared away',
@@ -81,7 +81,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose claim is being deleted is left alone',
     'claimIsDeletedUnderItsMember',
-    at('willLoseVolume', "claim.deleting || claim.phase === 'Lost'", 'false'),
+    at('willLoseVolume', '!hasUsableVolume(claim)', 'false'),
   ),
   without(
     'a learner that lost its volume is started again on it',
@@ -91,7 +91,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a volume that goes away counts as one that keeps the data',
     'sleepIsWantedWhileAClaimGoes',
-    at('usableClaim', 'claim === undefined || !isThere(claim)', '!claim'),
+    at('usableClaim', 'claim === undefined || !hasUsableVolume(claim)', '!claim'),
   ),
   without('voters are not sealed', 'podIsToldToBootstrap', at('planSealing', 'members.length === 0', 'true')),
   without(
@@ -150,7 +150,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a claim that was stamped again after the status was lost is not remembered',
     'stampsComeBackAfterTheStatusWasLost',
-    at('planRediscovery', 'more.length === 0', 'true'),
+    at('planIdentityCompletion', 'more.length === 0', 'true'),
   ),
   without(
     'claims that lost their stamps with the status count as none',
@@ -186,7 +186,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'members are restarted although those that go on would not trust what they show',
     'authorityIsExchanged',
-    at('certificatesAreGood', '[...complaints, ...exchanged(observation)]', 'complaints'),
+    at('certificatesAreGood', '[...complaints, ...authorityComplaints(observation)]', 'complaints'),
   ),
   without(
     'certificates are signed with an authority that members do not trust',
@@ -201,7 +201,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member whose kubelet does not answer is waited for without end',
     'stopDoesNotCome',
-    at('hangs', 'now - goneBy > HANGS_MS', 'false'),
+    at('isTerminationOverdue', 'now - goneBy > TERMINATION_OVERDUE_MS', 'false'),
   ),
   without(
     'a lost status is recorded in a domain that the members are not in',

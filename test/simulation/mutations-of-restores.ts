@@ -23,6 +23,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('clusterIdOf', 'rebuiltIdentity(observation)?.clusterId', 'undefined'),
     returns('idBefore', 'undefined'),
     at('judgeUnidentified', 'rebuiltIdentity(observation) !== undefined', 'false'),
+    at('judgeUnidentified', 'observation.pods.some(({ owned }) => owned)', 'false'),
     at('identityIsRecorded', 'rebuiltIdentity(observation)', 'undefined'),
   ),
   without(
@@ -69,5 +70,10 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     'a cluster that is to be restored into is made empty',
     'clusterIsMadeToBeRestoredInto',
     at('planIdentity', 'restoredBy !== undefined', 'false'),
+  ),
+  without(
+    'a cluster of another operator is taken for a new one',
+    'clusterOfAnotherOperator',
+    at('planIdentity', 'other !== undefined', 'false'),
   ),
 ];

@@ -36,6 +36,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'an upgrade goes on while a member lags',
     'memberLagsBeforeAnUpgrade',
     returns('gates/behind', 'undefined'),
+    returns('unread', 'undefined'),
     returns('different', 'undefined'),
   ),
   without(
@@ -78,8 +79,8 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'members are not started once more before they leave 3.6',
     'twoMinorsAreAskedFor',
     at(
-      'mustSettle',
-      'departure.settles && departure.from === minorOf(from) && departure.to === minorOf(to)',
+      'needsExtraRestart',
+      'departure.extraRestart && departure.from === minorOf(from) && departure.to === minorOf(to)',
       'false',
     ),
   ),

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { EVERY_MUTATION } from './mutations.ts';
 
 // In a process of its own: there the files can be loaded without their guards.
-it('mutations are all noticed, and every scene holds without them', { timeout: 240_000 }, async () => {
+it('mutations are all noticed, and every scenario holds without them', { timeout: 240_000 }, async () => {
   const run = promisify(execFile)(process.execPath, ['scripts/simulate.ts', '--mutations'], {
     encoding: 'utf8',
   });

@@ -1,5 +1,5 @@
 /**
- * Guards that are taken away, one at a time: the scene that leads to it must break then, and hold otherwise. A guard that
+ * Guards that are taken away, one at a time: the scenario that leads to it must break then, and hold otherwise. A guard that
  * nobody misses guards nothing.
  */
 import { registerHooks } from 'node:module';
@@ -11,12 +11,14 @@ import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
+import { WATCHING_MUTATIONS } from './mutations-of-watching.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
   ...GENERAL_MUTATIONS,
   ...UPGRADE_MUTATIONS,
   ...RESTORE_MUTATIONS,
   ...DEATH_MUTATIONS,
+  ...WATCHING_MUTATIONS,
 ];
 
 /** All that can be put into effect, by number. */

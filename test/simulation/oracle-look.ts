@@ -15,7 +15,7 @@ export interface Look {
   readonly isOurs: (row: Row) => boolean;
   /** A person named this very member, by id. */
   readonly isNamed: (row: Row) => boolean;
-  /** The claim of that name is not the one that the member was seen with. */
+  /** The claim of that name is not the one that the member was created with: a uid was noted, in the status or on the claim, and not its own. */
   readonly isExchanged: (name: string) => boolean;
   /** Everybody who is a member, or was one when last seen. */
   readonly names: () => readonly string[];
@@ -41,10 +41,11 @@ export function lookAt(observation: Observation, actor: Actor): Look {
     isOurs: row => row.peerUrls.some(url => ours.test(url)) && nameOf(row).startsWith(`${cluster.name}-`),
     isNamed: row => words.some(({ ids = [] }) => ids.includes(row.id)),
     isExchanged: name => {
-      const seen = (details.find(detail => detail.name === name) as { claimUID?: string } | undefined)
-        ?.claimUID;
       const claim = claims.find(candidate => candidate.name === name);
-      return seen !== undefined && claim !== undefined && claim.uid !== seen;
+      if (claim === undefined) return false;
+      const inStatus = details.find(detail => detail.name === name)?.claimUID;
+      const isNoted = inStatus !== undefined || claim.stampedUid !== undefined;
+      return isNoted && inStatus !== claim.uid && claim.stampedUid !== claim.uid;
     },
     names: () => [
       ...new Set([
@@ -108,8 +109,10 @@ export function isLost(look: Look, name: string): boolean {
   if (claim === undefined || claim.phase === 'Lost') return true;
   // No pod is started on a claim that is being deleted; of all of them at once a person decides.
   if (claim.deleting && (pod === undefined || isOver(pod)) && look.rows.length > 0) return true;
-  if (claim.home?.exists !== false) return false;
-  // Nodes are registered anew: it is waited for as long as the specification says.
+  // Kubernetes deleted the claim that the member had; without a quorum people may be at work on the volumes (issue 12, E1.4).
+  const isExchanged = look.isExchanged(name) && look.rows.length > 0;
+  if (!isExchanged && claim.home?.exists !== false) return false;
+  // Nodes are registered anew, and a person may confirm a claim: it is waited for as long as the specification says.
   const { lostSince } = cluster.status.members?.details?.find(detail => detail.name === name) ?? {};
   const waitedMs = lostSince === undefined ? 0 : now - Date.parse(lostSince);
   return waitedMs >= cluster.config.repair.replaceAfterSeconds * 1_000;

@@ -207,6 +207,16 @@ function faultOfDeletion(
   return kept && `the claim ${kept.name} is to be kept`;
 }
 
+/** Of the cluster that is there: as recorded, else as its incarnation's claims and pods are stamped, else as any claim is. */
+function idsThatLived({ observation: { cluster, claims, pods } }: Look): string[] {
+  const { clusterID, incarnation } = cluster.status;
+  if (clusterID !== undefined) return [clusterID];
+  const idsOf = (objects: readonly { readonly owned: boolean; readonly clusterId?: string | undefined }[]) =>
+    objects.flatMap(({ owned, clusterId }) => (owned && clusterId !== undefined ? [clusterId] : []));
+  const ofNewest = idsOf([...claims, ...pods].filter(({ token }) => token === incarnation?.token));
+  return ofNewest.length > 0 ? ofNewest : idsOf(claims);
+}
+
 /** Loss of quorum is never made good without a person (op-guide/recovery): only the loss of all data is, and that is proved. */
 function faultOfRestore(
   look: Look,
@@ -227,8 +237,7 @@ function faultOfRestore(
   if (step.kind === 'requestRestore') return isAllLost ? undefined : 'not every volume is proved lost';
   const proved = restores.filter(({ source }) => source !== undefined);
   if (proved.length === 0) return 'no backup is proved';
-  const stamps = look.observation.claims.flatMap(({ owned, clusterId = '' }) => (owned ? [clusterId] : []));
-  const lived = status.clusterID === undefined ? stamps.filter(id => id !== '') : [status.clusterID];
+  const lived = idsThatLived(look);
   if (lived.length === 0) return undefined;
   const named = proved.filter(({ uid }) => step.kind === 'fenceMembers' || uid === step.restore.uid);
   if (named.some(({ confirmClusterId }) => lived.includes(confirmClusterId)) || isAllLost) return undefined;

@@ -4,7 +4,7 @@ import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
 import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 
-/** A pass or a step may take so long, and what moves data hours (src/workflows/cluster/perform.ts). */
+/** A pass or a step may take so long, and what moves data hours (src/workflows/temporal/activities.ts). */
 const LIMIT_MS = 20_000;
 const MOVES_DATA = ['fillVolume', 'compareKeys'];
 

@@ -14,10 +14,11 @@ import {
   emptyDisk,
   hash,
   isAsNew,
+  listed,
   type Members,
   membersOf,
   newestMembers,
-  NOBODY,
+  NOTHING_ASKED,
   type Process,
   quorumOf,
   type Row,
@@ -43,6 +44,8 @@ const ENTRIES = 500;
 /** Entries that a joining member takes at a time; a part of those that it lacks when they are many. */
 const CHUNK = 6;
 const PART = 1 / 50;
+/** How often a member takes entries while a read waits for them. */
+const READ_TURNS = 20;
 
 /** Told of what must never be, and of what the operator does to the membership. */
 export interface EtcdAudit {
@@ -375,7 +378,7 @@ export class SimEtcd {
       return `member ${memberId} has already been bootstrapped`;
     const first = this.#first.get(clusterId) ?? {
       term: 1,
-      members: { rows, removed: NOBODY.removed },
+      members: { rows, removed: NOTHING_ASKED.removed },
       value: undefined,
     };
     this.#first.set(clusterId, first);
@@ -411,20 +414,13 @@ export class SimEtcd {
     return {
       status: () => call('status', asked => this.#status(asked)),
       memberList: () =>
-        call('memberList', asked => {
-          const { rows } = membersOf(this.#lead(asked).disk);
-          const members = rows.map(row => ({
-            id: row.id,
-            name: row.name,
-            isLearner: row.isLearner,
-            peerUrls: [row.peerUrl],
-            clientUrls: row.started ? [row.peerUrl.replace(/2380$/, '2379')] : [],
-          }));
-          return { clusterId: asked.clusterId, members };
-        }),
+        call('memberList', asked => ({
+          clusterId: asked.clusterId,
+          members: membersOf(this.#lead(asked).disk).rows.map(listed),
+        })),
       snapshot: () => snapshotStream(Buffer.alloc(512)),
       linearizableRead: () =>
-        call('linearizableRead', asked => ({ revision: String(revisionOf(this.#lead(asked).disk)) })),
+        call('linearizableRead', asked => ({ revision: String(revisionOf(this.#caughtUp(asked).disk)) })),
       countKeys: at => call('countKeys', asked => countOf(this.#lead(asked).disk, at)),
       hashKv: at => call('hashKv', asked => hashOf(asked, at, this.#clock.tick())),
       version: () =>
@@ -467,6 +463,19 @@ export class SimEtcd {
         ...(asked.alarm === undefined ? [] : [asked.alarm]),
       ],
     };
+  }
+
+  /**
+   * The leader behind a member that has applied all that is committed, or does so while it is asked: until then a linearizable read
+   * waits (etcd, server/etcdserver/v3_server.go, linearizableReadLoop).
+   */
+  #caughtUp(asked: Process): Process {
+    const leader = this.#lead(asked);
+    for (let turn = 0; turn < READ_TURNS && asked.disk.commit < leader.disk.commit; turn += 1)
+      this.#follow(asked, leader);
+    if (asked.disk.commit < leader.disk.commit)
+      throw new EtcdError('timeout', 'etcdserver: request timed out');
+    return leader;
   }
 
   /** The leader behind this member, when a quorum is behind it. */
@@ -544,11 +553,8 @@ export class SimEtcd {
       if (voters.length === 1) throw new EtcdError('refused', 'etcdserver: not enough started members');
       if (this.#isActive(leader, row) && active - 1 < quorumOf(voters.length - 1))
         throw new EtcdError('refused', 'etcdserver: unhealthy cluster');
-      if (started < quorumOf(voters.length - 1))
-        throw new EtcdError(
-          'refused',
-          'etcdserver: re-configuration failed due to not enough started members',
-        );
+      const few = 'etcdserver: re-configuration failed due to not enough started members';
+      if (started < quorumOf(voters.length - 1)) throw new EtcdError('refused', few);
     }
     const rows = members.rows.filter(other => other.id !== id);
     this.#change(leader, { rows, removed: new Set([...members.removed, id]) });

@@ -1,5 +1,6 @@
 /** Small look-ups in what etcd's members keep. */
-import { EtcdError, type KeyCount, type StoreHash } from '../../src/etcd/port.ts';
+import type { KeyCount, StoreHash } from '../../src/etcd/answers.ts';
+import { EtcdError } from '../../src/etcd/port.ts';
 import { hash, type Disk, type Members, type Process, type Row } from './sim-raft.ts';
 
 /** What the keys up to a revision come to. */

@@ -1,11 +1,15 @@
 /** The workflows of the cluster. */
+import type { ResourceId } from '../../src/api/names.ts';
 import type { Assessment, Step } from '../../src/activities/index.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { Actor, PersonRequest } from '../../src/planner/model/actor.ts';
 import type { ClusterOperation } from '../../src/workflows/cluster/operation-rules.ts';
-import { type ClusterMessage, type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
+import {
+  type ClusterMessage,
+  type ClusterPeople,
+  NOTHING_ASKED,
+} from '../../src/workflows/cluster/people.ts';
 import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
-import type { ResourceRef } from '../../src/workflows/messages/resource.ts';
 import { clusterProtocol } from '../worlds/protocols.ts';
 import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
@@ -23,8 +27,8 @@ export class SimOperator extends SimWorkflows<ClusterKind> {
   /** Decisions that were carried out, oldest first: what a workflow can be reset to. */
   readonly #past: Operate[] = [];
 
-  constructor(calls: Calls, ref: ResourceRef, hooks: OperatorHooks) {
-    super(calls, ref, { protocol: clusterProtocol, people: NOBODY, hooks });
+  constructor(calls: Calls, ref: ResourceId, hooks: OperatorHooks) {
+    super(calls, ref, { protocol: clusterProtocol, people: NOTHING_ASKED, hooks });
     this.#hooks = hooks;
   }
 
@@ -43,7 +47,7 @@ export class SimOperator extends SimWorkflows<ClusterKind> {
 
   /** Begins anew, as after Temporal lost everything: what runs goes on without anybody who waits for it. */
   begin(): void {
-    this.create(NOBODY).dispatch({ kind: 'begin' });
+    this.create(NOTHING_ASKED).dispatch({ kind: 'begin' });
   }
 
   /** Goes back in its history, as a workflow that is reset: a step that was decided long ago is performed now. */
@@ -60,9 +64,15 @@ export class SimOperator extends SimWorkflows<ClusterKind> {
     this.create(this.#people).dispatch({ kind: 'begin' });
   }
 
+  /** The watcher tells of a change. */
+  changed(): void {
+    this.workflows.dispatch({ kind: 'changed' });
+  }
+
   /** Somebody asks for something. */
   ask(kind: PersonRequest['kind'], target: string): void {
-    this.#say({ kind: 'ask', request: { id: this.#people.nextId, kind, target, by: 'somebody' } });
+    const by = { by: 'somebody', reason: 'maintenance' };
+    this.#say({ kind: 'ask', request: { id: this.#people.nextId, kind, target, ...by } });
   }
 
   /** Somebody approves of what the plan asks for, or of something else. */

@@ -101,7 +101,7 @@ export interface Process {
   changedAt: number;
 }
 
-export const NOBODY: Members = { rows: [], removed: new Set() };
+export const NOTHING_ASKED: Members = { rows: [], removed: new Set() };
 
 export function emptyDisk(name: string): Disk {
   return {
@@ -111,7 +111,7 @@ export function emptyDisk(name: string): Disk {
     term: 0,
     log: [],
     commit: 0,
-    told: NOBODY,
+    told: NOTHING_ASKED,
     storage: '',
     bump: 0,
     snapshotAt: 0,
@@ -173,4 +173,10 @@ export function hash(text: string): string {
     hashes.set(text, found);
   }
   return found;
+}
+
+/** As etcd lists a member. */
+export function listed({ id, name, isLearner, peerUrl, started }: Row) {
+  const clientUrls = started ? [peerUrl.replace(/2380$/, '2379')] : [];
+  return { id, name, isLearner, peerUrls: [peerUrl], clientUrls };
 }

@@ -1,7 +1,7 @@
 /** The workflow of one EtcdRestore. */
+import type { ResourceId } from '../../src/api/names.ts';
 import type { RestoreAssessment } from '../../src/activities/index.ts';
-import type { ResourceRef } from '../../src/workflows/messages/resource.ts';
-import { NOBODY, type RestoreKind } from '../../src/workflows/restore/rules.ts';
+import { NOTHING_ASKED, type RestoreKind } from '../../src/workflows/restore/rules.ts';
 import { restoreProtocol } from '../worlds/protocols.ts';
 import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
@@ -17,15 +17,15 @@ export class SimRestore extends SimWorkflows<RestoreKind> {
   readonly #hooks: RestoreHooks;
   protected readonly pass = 'assessRestore';
 
-  constructor(calls: Calls, ref: ResourceRef, hooks: RestoreHooks) {
-    super(calls, ref, { protocol: restoreProtocol, people: NOBODY, hooks });
+  constructor(calls: Calls, ref: ResourceId, hooks: RestoreHooks) {
+    super(calls, ref, { protocol: restoreProtocol, people: NOTHING_ASKED, hooks });
     this.#name = ref.name;
     this.#hooks = hooks;
   }
 
   /** Begins anew, as after Temporal lost everything. */
   begin(): void {
-    this.create(NOBODY).dispatch({ kind: 'begin' });
+    this.create(NOTHING_ASKED).dispatch({ kind: 'begin' });
   }
 
   /** The watcher tells of a change. */

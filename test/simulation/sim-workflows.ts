@@ -2,7 +2,7 @@
  * The workflows of one resource without Temporal: the engine of src/workflows runs here as it is, and what Temporal does for
  * it is done by the world: activities are tried again, steps are refused and fail, timers fire.
  */
-import type { ResourceRef } from '../../src/workflows/messages/resource.ts';
+import type { ResourceId } from '../../src/api/names.ts';
 import { type Kind, newEntity } from '../../src/workflows/engine/entity.ts';
 import type { StepOutcome } from '../../src/workflows/engine/operation.ts';
 import { attempted } from '../worlds/attempts.ts';
@@ -25,7 +25,7 @@ type Operate = { readonly step: { readonly kind: string } };
 export abstract class SimWorkflows<K extends Kind & { readonly Decision: Operate }> {
   readonly #calls: Calls;
   readonly #hooks: WorkflowHooks;
-  readonly #ref: ResourceRef;
+  readonly #ref: ResourceId;
   readonly #protocol: Protocol<K>;
   #workflows: WorkflowsInMemory<K>;
   /** Of the present run. */
@@ -33,7 +33,7 @@ export abstract class SimWorkflows<K extends Kind & { readonly Decision: Operate
 
   constructor(
     calls: Calls,
-    ref: ResourceRef,
+    ref: ResourceId,
     { protocol, people, hooks }: { protocol: Protocol<K>; people: K['People']; hooks: WorkflowHooks },
   ) {
     this.#calls = calls;
@@ -55,7 +55,7 @@ export abstract class SimWorkflows<K extends Kind & { readonly Decision: Operate
   protected abstract readonly pass: string;
 
   /** Tells the workflow of another resource. */
-  protected tell?(telling: K['Telling']): void;
+  protected tell?(telling: K['Signal']): void;
 
   /** A step begins. */
   protected begins?(decision: K['Decision']): void;

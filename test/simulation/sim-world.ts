@@ -1,6 +1,6 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
 import { FakeStore } from '../fakes/store.ts';
-import { API_VERSION, clientServiceName } from '../../src/api/names.ts';
+import { API_VERSION, clientServiceName, type ResourceRef } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { type EtcdMember, EtcdError, type MemberTarget } from '../../src/etcd/port.ts';
 import { StoreError } from '../../src/store/port.ts';
@@ -19,6 +19,7 @@ import { SimKubelet } from './sim-kubelet.ts';
 import { SimRestore } from './sim-restore.ts';
 import { SimOperator } from './sim-operator.ts';
 import { BEGINNING, belongTogether, putCertificates, STATIC_TLS } from './sim-tls.ts';
+import { SimWatcher } from './sim-watcher.ts';
 import type { Coverage } from './coverage.ts';
 
 export interface WorldOptions {
@@ -30,6 +31,8 @@ export interface WorldOptions {
   readonly isEphemeral?: boolean;
   /** How traffic is secured; left to chance when left out. */
   readonly tls?: EtcdClusterSpec['TLS'] | 'plain text';
+  /** Workflows are told what the watcher of src/watcher tells them; left out: whenever something happened, and at any time. */
+  readonly isWatched?: boolean;
 }
 
 export class SimWorld {
@@ -75,19 +78,20 @@ export class SimWorld {
   hashesTakeMs = 0;
   /** Another operator that does the same at the same time; undefined: none. */
   rival: SimOperator | undefined;
-  /** Passes and steps that take too long are given up; scenes let hours pass at once. */
+  /** Passes and steps that take too long are given up; scenarios let hours pass at once. */
   hasTimeLimits = true;
   /** Clients write nothing. */
   isQuiet = false;
-  decision: { kind: string; reason?: string; message?: string } = { kind: 'none' };
+  decision: { kind: string; reason?: string; message?: string; nextLookSeconds?: number } = { kind: 'none' };
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
-  #seenWrites = 0;
   #waitsMs = 600_000;
+  readonly #makeWatcher: () => SimWatcher | undefined;
+  #watcher: SimWatcher | undefined;
   /** The client Service was there once. */
   hasClients = false;
 
-  constructor({ seed, only, coverage, isEphemeral, tls }: WorldOptions) {
+  constructor({ seed, only, coverage, isEphemeral, tls, isWatched = false }: WorldOptions) {
     this.random = new Random(seed);
     const { random } = this;
     this.chaos = new Chaos(seed, only);
@@ -110,6 +114,17 @@ export class SimWorld {
     this.backups = new SimBackups(this.kube);
     this.kubelet = new SimKubelet(this.kube, this.etcd, { random, backups: this.backups });
     this.calls = this.#wire();
+    this.#makeWatcher = () =>
+      isWatched
+        ? new SimWatcher({
+            seed,
+            kube: this.kube,
+            etcd: this.etcd,
+            members: { member: target => this.#dial(target) },
+            now: clock.now,
+            tell: ref => this.#tellWorkflow(ref),
+          })
+        : undefined;
     const resource = this.#make();
     const ref = { namespace: NAMESPACE, name: CLUSTER, uid: resource.metadata.uid ?? '' };
     this.operator = new SimOperator(this.calls, ref, {
@@ -142,15 +157,22 @@ export class SimWorld {
   /** Runs the operator until `end`. */
   begin(): void {
     this.operator.begin();
+    this.#watcher ??= this.#makeWatcher();
   }
 
   end(): void {
     this.operator.end();
     this.rival?.end();
+    this.#watcher?.end();
     for (const restore of this.restores.values()) restore.end();
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
     this.#sleeper?.wake();
+  }
+
+  /** Of a world with a watcher: the replica that watches is killed, and another one watches after so long. */
+  handOver(afterMs: number): void {
+    this.#watcher?.handOver(afterMs);
   }
 
   /** Another operator looks after the cluster, too: an older release, or one in a namespace of Temporal of its own. It has heard of nobody's word. */
@@ -178,7 +200,8 @@ export class SimWorld {
     this.ticks += 1;
     this.now += 1 + random.below(40);
     const isBusy = this.calls.pending.length > 0;
-    let moved = this.#fire();
+    const isTold = this.#watcher?.advance(this.stormy) ?? false;
+    let moved = this.#fire() || isTold;
     if (this.hasTimeLimits) this.calls.timeOut();
     this.#watchRestores();
     if (this.stormy) this.#fault();
@@ -226,16 +249,25 @@ export class SimWorld {
   #idle(): void {
     const due = Math.min(this.#sleeper?.due ?? Number.POSITIVE_INFINITY, ...this.#timers.map(t => t.due));
     if (Number.isFinite(due)) this.now += Math.min(Math.max(0, due - this.now), 1 + this.random.below(1_500));
-    if (this.kube.writes !== this.#seenWrites && this.random.chance(0.3)) this.wake();
+    if (this.#watcher !== undefined) return;
+    // What is told need not have changed anything: also a survey of the members tells.
+    if (this.random.chance(0.3)) this.wake();
   }
 
   /** The watcher tells the workflows that something changed. */
   wake(): void {
+    if (this.#watcher !== undefined) return;
     for (const restore of this.restores.values()) restore.changed();
     this.#wakeCluster();
   }
 
+  #tellWorkflow({ kind, uid }: ResourceRef): void {
+    if (kind === 'EtcdCluster' && uid === this.resource?.metadata.uid) this.operator.changed();
+    this.restores.get(uid)?.changed();
+  }
+
   #wakeCluster(): void {
+    if (this.#watcher !== undefined) return this.operator.changed();
     if (this.#sleeper !== undefined) this.#sleeper = { ...this.#sleeper, due: this.now };
   }
 
@@ -245,7 +277,6 @@ export class SimWorld {
     if (this.#sleeper !== undefined && this.#sleeper.due <= this.now) {
       due.push(this.#sleeper);
       this.#sleeper = undefined;
-      this.#seenWrites = this.kube.writes;
     }
     for (const { wake } of due) wake();
     return due.length > 0;

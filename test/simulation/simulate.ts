@@ -42,14 +42,23 @@ export async function simulate(
     readonly coverage?: Coverage;
     /** Members keep their data in their pods; left to chance when left out. */
     readonly isEphemeral?: boolean | undefined;
+    /** Workflows are told only what the watcher tells them; of a quarter of all seeds when left out. */
+    readonly isWatched?: boolean | undefined;
     /** It ends after this many ticks, wherever it is. */
     readonly most?: number;
   } = {},
 ): Promise<Result> {
   const { coverage = new Coverage(), most = Number.POSITIVE_INFINITY, isEphemeral } = options;
+  const { isWatched = seed % 4 === 0 } = options;
   const only = options.only && new Set(options.only);
   await prepareTls();
-  const world = new SimWorld({ seed, only, coverage, ...(isEphemeral !== undefined && { isEphemeral }) });
+  const world = new SimWorld({
+    seed,
+    only,
+    coverage,
+    isWatched,
+    ...(isEphemeral !== undefined && { isEphemeral }),
+  });
   world.begin();
   let failure: Result['failure'];
   try {

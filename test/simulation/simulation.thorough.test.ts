@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Chaos } from './chaos.ts';
 import { MUTATIONS } from './mutations.ts';
-import { upgradeScenes } from './scenes-of-upgrades.ts';
-import { play } from './scenes.ts';
+import { upgradeScenarios } from './scenarios-of-upgrades.ts';
+import { play } from './scenarios.ts';
 import { simulate } from './simulate.ts';
 
 /** Seeds that once failed, and what they showed. `most`: ticks, a little more than it took. */
@@ -46,11 +46,11 @@ describe('simulated worlds', () => {
 });
 
 /** Those that show a guard are played beside it (mutations.test.ts). */
-const UNGUARDED = (Object.keys(upgradeScenes) as (keyof typeof upgradeScenes)[]).filter(name =>
-  MUTATIONS.every(({ scene }) => scene !== name),
+const UNGUARDED = (Object.keys(upgradeScenarios) as (keyof typeof upgradeScenarios)[]).filter(name =>
+  MUTATIONS.every(({ scenario }) => scenario !== name),
 );
 
-describe('scenes of upgrades', () => {
+describe('scenarios of upgrades', () => {
   it.each(UNGUARDED)('%s', { timeout: 60_000 }, async name => {
     expect(await play(name, 1)).toBeUndefined();
   });

@@ -93,10 +93,13 @@ export class BackupStory {
     const what = ['-l', `etcd_cluster=${cluster}`];
     const names = async (kinds: string) =>
       (await run('get', kinds, '-o', 'name', ...what)).split('\n').filter(name => name !== '');
-    const lost = await names('pvc');
-    await run('delete', 'pvc,pod', '--now', '--wait=false', ...what);
-    const left = async () => (await names('pvc')).filter(name => lost.includes(name));
-    await poll(async () => (await left()).length === 0, {
+    // The operator may be quick enough to make a successor of a member whose claim goes, while that one still answers.
+    const isLost = async () => {
+      if ((await names('pvc,pod')).length === 0) return true;
+      await run('delete', 'pvc,pod', '--now', '--wait=false', ...what);
+      return false;
+    };
+    await poll(isLost, {
       timeoutMs: 60_000,
       otherwise: async () => `left are ${(await names('pvc,pod')).join(', ')}`,
     });

@@ -18,8 +18,14 @@ export interface ControlPlane {
   readonly kubeconfig: string;
   /** `https://127.0.0.1:<port>`, the same after every restart. */
   readonly url: string;
+  /** Where its etcd is reached, without TLS: for what no kube-apiserver of today lets anyone write. */
+  readonly etcdUrl: string;
   /** Path of the kubectl of the same version. */
   readonly kubectl: string;
+  /** Of the two processes; that of the apiserver is another one after each restart, and undefined while it is stopped. */
+  pids(): { readonly apiserver: number | undefined; readonly etcd: number | undefined };
+  /** The text of the apiserver's /metrics. */
+  metrics(): Promise<string>;
   /** Ends both processes and removes their files. */
   stop(): Promise<void>;
   /** SIGKILL to the apiserver; etcd and with it the objects stay. */
@@ -64,9 +70,19 @@ export async function startControlPlane(): Promise<ControlPlane> {
   return {
     kubeconfig: join(folder, 'admin.conf'),
     url: plane.url,
+    etcdUrl: plane.etcdUrl,
     kubectl: toolchain.path('kubectl'),
+    pids: () => ({ apiserver: apiserver?.child.pid, etcd: etcd.child.pid }),
+    metrics: async () => {
+      const page = await get200(`${plane.url}/metrics`, await adminTls(plane));
+      if (page === undefined) throw new Error(`kube-apiserver does not answer at ${plane.url}/metrics`);
+      return page;
+    },
     stop: stopAll,
-    stopApiserver: async () => apiserver?.kill(),
+    stopApiserver: async () => {
+      await apiserver?.kill();
+      apiserver = undefined;
+    },
     startApiserver: async () => {
       await apiserver?.kill();
       apiserver = await startApiserver();
@@ -132,7 +148,8 @@ function apiserverArguments(plane: Plane, port: number): string[] {
     `--etcd-servers=${plane.etcdUrl}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
-    '--service-cluster-ip-range=10.0.0.0/24',
+    // Two Services a cluster, one of them with an address: enough for fleets of thousands.
+    '--service-cluster-ip-range=10.0.0.0/16',
     `--client-ca-file=${file('ca.crt')}`,
     `--tls-cert-file=${file('apiserver.crt')}`,
     `--tls-private-key-file=${file('apiserver.key')}`,
@@ -184,8 +201,7 @@ function launch(command: string, args: readonly string[]): Program {
 
 async function untilReady(plane: Plane, apiserver: Program): Promise<void> {
   const deadline = Date.now() + startTimeoutMs;
-  const file = (name: string): Promise<Buffer> => readFile(join(plane.folder, name));
-  const tls = { ca: await file('ca.crt'), cert: await file('admin.crt'), key: await file('admin.key') };
+  const tls = await adminTls(plane);
   for (const path of ['/readyz', '/api/v1/namespaces/default']) {
     // A failing /readyz lists its checks, "ok" among them: only a whole body says that all are.
     while (!(await isServed(`${plane.url}${path}`, tls, path === '/readyz' ? 'ok' : undefined))) {
@@ -197,18 +213,29 @@ async function untilReady(plane: Plane, apiserver: Program): Promise<void> {
   }
 }
 
-function isServed(url: string, tls: object, body: string | undefined): Promise<boolean> {
+async function adminTls(plane: Plane): Promise<object> {
+  const file = (name: string): Promise<Buffer> => readFile(join(plane.folder, name));
+  return { ca: await file('ca.crt'), cert: await file('admin.crt'), key: await file('admin.key') };
+}
+
+async function isServed(url: string, tls: object, body: string | undefined): Promise<boolean> {
+  const text = await get200(url, tls);
+  return text !== undefined && (body === undefined || text === body);
+}
+
+/** The body of an answer 200, undefined for any other and without one. */
+function get200(url: string, tls: object): Promise<string | undefined> {
   return new Promise(resolve => {
     const request = get(url, { ...tls, agent: false, timeout: 5_000 }, response => {
       let text = '';
       response.on('data', (chunk: Buffer) => {
         text += chunk.toString();
       });
-      response.on('end', () => resolve(response.statusCode === 200 && (body === undefined || text === body)));
-      response.on('error', () => resolve(false));
+      response.on('end', () => resolve(response.statusCode === 200 ? text : undefined));
+      response.on('error', () => resolve(undefined));
     });
     request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
+    request.on('error', () => resolve(undefined));
   });
 }
 

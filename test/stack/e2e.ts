@@ -5,12 +5,11 @@ import { execFile } from 'node:child_process';
 import { parse } from 'yaml';
 import { installOperator } from '../../local/operator.ts';
 import { createProgress } from '../../local/progress.ts';
-import { openStack, type Stack, up } from '../../local/stack/index.ts';
+import { openStack, type Stack, type UpOptions, up } from '../../local/stack/index.ts';
+import { kubeClientOf } from './kube-client.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { createKubeClient } from '../../src/kube/client.ts';
-import { FileCredentials } from '../../src/kube/credentials.ts';
-import { type KubeClient, type KubeObject, silentLogger } from '../../src/kube/port.ts';
+import type { KubeClient, KubeObject } from '../../src/kube/port.ts';
 import { poll } from './poll.ts';
 
 const execute = promisify(execFile);
@@ -26,13 +25,16 @@ export interface World {
 }
 
 /** The stack of the tests: `test`, or what E2E_STACK says, so that several people can run them on one machine. */
-const testStack = (): string => process.env['E2E_STACK'] ?? 'test';
+export const testStack = (): string => process.env['E2E_STACK'] ?? 'test';
 
 /** Brings a stack up with the operator of this checkout in it. Quick when it is there already. */
-export async function startWorld(name = testStack()): Promise<World> {
+export async function startWorld(
+  name = testStack(),
+  options: Pick<UpOptions, 'temporal'> = {},
+): Promise<World> {
   const progress = createProgress();
   try {
-    const stack = await up({ name, progress });
+    const stack = await up({ name, progress, ...options });
     await installOperator(stack, progress);
     return worldOf(stack);
   } finally {
@@ -46,14 +48,8 @@ export async function openWorld(): Promise<World> {
 }
 
 function worldOf(stack: Stack): World {
-  const kube = kubeOf(stack);
+  const kube = kubeClientOf(stack.kubeconfig);
   return { stack, kube, temporal: temporalOf(stack), close: () => kube.close() };
-}
-
-function kubeOf(stack: Stack): ReturnType<typeof createKubeClient> {
-  return createKubeClient({
-    credentials: new FileCredentials({ source: { file: stack.kubeconfig }, logger: silentLogger }),
-  });
 }
 
 function temporalOf(stack: Stack): World['temporal'] {

@@ -1,6 +1,5 @@
 /** The operator as a process of its own, the way its container starts it, on the host. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -13,19 +12,16 @@ export interface OperatorProcess {
   ): Promise<{ readonly status: number; readonly text: string } | undefined>;
   /** The text of /metrics. */
   metrics(): Promise<string>;
-  /** The most memory that it has had so far (resident, of a Linux machine); bytes. */
-  peakMemory(): number;
+  /** The text of the metrics of Temporal's SDK. */
+  sdkMetrics(): Promise<string>;
+  /** Of the process, for test/stack/process-usage.ts. */
+  readonly pid: number;
   /** Everything that it has written so far. */
   output(): string;
-  /** Seconds of processor time that it has used so far. */
-  processorSeconds(): number;
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
   /** Its exit code; null when a signal ended it. */
   readonly ended: Promise<number | null>;
 }
-
-/** `USER_HZ`, which is 100 on every architecture that Node runs on. */
-const TICKS_PER_SECOND = 100;
 
 /** The operator of the sources, and the one that `scripts/build.ts` has made of them, which starts sooner. */
 const PROGRAMS = {
@@ -33,14 +29,17 @@ const PROGRAMS = {
   compiled: ['--import', join(root, 'dist/main/workflow-threads.js'), join(root, 'dist/main/operator.js')],
 } as const;
 
-/** Starts an operator; `environment` is all that it gets, apart from ports that are free. */
+/**
+ * Starts an operator; `environment` is all that it gets, apart from ports that are free.
+ * @param nodeArguments of Node, before the program, such as `--cpu-prof`
+ */
 export async function startOperatorProcess(
   environment: Record<string, string>,
   program: keyof typeof PROGRAMS = 'sources',
+  nodeArguments: readonly string[] = [],
 ): Promise<OperatorProcess> {
   const [health, metrics, temporalMetrics] = await Promise.all([freePort(), freePort(), freePort()]);
-  const args = PROGRAMS[program];
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [...nodeArguments, ...PROGRAMS[program]], {
     env: {
       PATH: process.env['PATH'] ?? '',
       HEALTH_PORT: String(health),
@@ -58,17 +57,9 @@ export async function startOperatorProcess(
   return {
     health: path => get(health, path).catch(() => undefined),
     metrics: async () => (await get(metrics, '/metrics')).text,
-    peakMemory: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-      return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-    },
+    sdkMetrics: async () => (await get(temporalMetrics, '/metrics')).text,
+    pid: child.pid ?? 0,
     output,
-    processorSeconds: () => {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-      // utime and stime; the second field is a name in parentheses, which may hold anything.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-    },
     signal: name => void child.kill(name),
     ended: new Promise(resolve => child.once('exit', code => resolve(code))),
   };

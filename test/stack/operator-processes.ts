@@ -66,11 +66,11 @@ export async function holdOperatorsWhen(world: World, when: () => Promise<boolea
  */
 export async function freshOperators({ stack, kube }: World, replicas: number): Promise<void> {
   const pods = (): Promise<readonly KubeObject[]> => operatorPods(kube);
-  const killed = (await pods()).filter(pod => restarts(pod) > 0).map(pod => pod.metadata.name);
+  const killed = (await pods()).filter(pod => restartsOf(pod) > 0).map(pod => pod.metadata.name);
   if (killed.length > 0) await stack.kubectl('-n', OPERATOR_NAMESPACE, 'delete', 'pod', '--now', ...killed);
   await poll(
     async () => {
-      const fresh = (await pods()).filter(pod => restarts(pod) === 0 && isReady(pod));
+      const fresh = (await pods()).filter(pod => restartsOf(pod) === 0 && isReady(pod));
       return fresh.length >= replicas;
     },
     { timeoutMs: 120_000 },
@@ -91,7 +91,8 @@ interface Status {
   readonly containerStatuses?: readonly { readonly restartCount: number; readonly ready: boolean }[];
 }
 
-function restarts(pod: KubeObject): number {
+/** Of the only container of a pod. */
+export function restartsOf(pod: KubeObject): number {
   return (pod['status'] as Status | undefined)?.containerStatuses?.[0]?.restartCount ?? 0;
 }
 

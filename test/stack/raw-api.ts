@@ -11,7 +11,6 @@ type RawRequest = Partial<Pick<TransportRequest, 'method' | 'contentType' | 'acc
 export async function rawText(kubeconfig: string, path: string, request: RawRequest = {}): Promise<string> {
   const transport = new Transport({
     credentials: new FileCredentials({ source: { file: kubeconfig }, logger: silentLogger }),
-    userAgent: 'test',
     connections: 1,
     attemptTimeoutMs: 10_000,
   });

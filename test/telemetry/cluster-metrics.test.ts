@@ -1,20 +1,24 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { ClusterFigures, PassReport } from '../../src/activities/runtime/pass-report.ts';
+import type { PassReport } from '../../src/activities/runtime/pass-report.ts';
+import type { KnownCluster } from '../../src/telemetry/cluster-metrics.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 
-const well: ClusterFigures = {
+const member = (name: string, health: string, role = 'Follower') => ({
+  name,
+  id: name,
+  version: '3.6.16',
+  role,
+  health,
+});
+const reported: KnownCluster['reported'] = {
   size: 3,
-  members: { Healthy: 2, Unhealthy: 0, Unknown: 1 },
+  listed: 3,
+  members: [member('a-0', 'Healthy', 'Leader'), member('a-1', 'Healthy'), member('a-2', 'Unknown')],
   available: true,
-  quorumMargin: 0,
-  dbSize: 20_480,
   quota: 2_147_483_648,
-  read: true,
 };
 const pass = (change: Partial<PassReport> = {}): PassReport => ({
-  cluster: { namespace: 'prod', name: 'a', uid: 'uid-1' },
   decision: 'idle',
-  figures: well,
   ended: undefined,
   ...change,
 });
@@ -26,6 +30,17 @@ beforeEach(() => {
   metrics = createMetrics({ now: () => now });
 });
 
+const knows = (...clusters: readonly Partial<KnownCluster>[]): void => {
+  const known = clusters.map(change => ({
+    namespace: 'prod',
+    name: 'a',
+    reported,
+    asked: { dbSize: 20_480, askedAt: now, readAt: now },
+    ...change,
+  }));
+  metrics.knownClusters(() => known);
+};
+
 async function ofCluster(name = 'a'): Promise<string[]> {
   const lines = (await metrics.text()).split('\n');
   return lines
@@ -33,9 +48,8 @@ async function ofCluster(name = 'a'): Promise<string[]> {
     .map(line => line.slice('etcd_operator_cluster_'.length).replace(`namespace="prod",name="${name}"`, ''));
 }
 
-test('a cluster is told by what the last pass saw', async () => {
-  metrics.pass(pass({ figures: { ...well, available: false, quorumMargin: -1 } }));
-  metrics.pass(pass());
+test('a cluster is told by its status and by what its members said last', async () => {
+  knows({});
   now += 7_000;
   expect(await ofCluster()).toEqual([
     'size{} 3',
@@ -43,7 +57,7 @@ test('a cluster is told by what the last pass saw', async () => {
     'quorum_margin{} 0',
     'db_size_bytes{} 20480',
     'db_quota_bytes{} 2147483648',
-    'last_pass_seconds{} 7',
+    'last_survey_seconds{} 7',
     'last_linearizable_read_seconds{} 7',
     'members{,health="Healthy"} 2',
     'members{,health="Unhealthy"} 0',
@@ -51,31 +65,32 @@ test('a cluster is told by what the last pass saw', async () => {
   ]);
 });
 
+test('a learner is no part of the quorum', async () => {
+  knows({ reported: { ...reported, members: [...reported.members, member('a-3', 'Healthy', 'Learner')] } });
+  expect(await ofCluster()).toContain('quorum_margin{} 0');
+});
+
 test('the last read ages while none goes through; what was not seen is not told', async () => {
-  metrics.pass(pass());
-  now += 30_000;
-  metrics.pass(pass({ figures: { ...well, read: false, dbSize: undefined, quorumMargin: undefined } }));
+  knows({
+    asked: { dbSize: undefined, askedAt: now, readAt: now - 30_000 },
+    reported: { ...reported, members: [] },
+  });
   const lines = await ofCluster();
   expect(lines).toContain('last_linearizable_read_seconds{} 30');
-  expect(lines).toContain('last_pass_seconds{} 0');
+  expect(lines).toContain('last_survey_seconds{} 0');
   expect(lines.filter(line => /^(db_size|quorum_margin)/.test(line))).toEqual([]);
+  knows({ asked: undefined });
+  expect((await ofCluster()).filter(line => /^(db_size|last_)/.test(line))).toEqual([]);
 });
 
-test('a cluster that is gone has no gauge; another one of its name keeps its own', async () => {
-  metrics.pass(pass());
-  metrics.pass(pass({ cluster: { namespace: 'prod', name: 'b', uid: 'uid-2' } }));
-  metrics.pass(pass({ decision: 'gone', figures: undefined }));
+test('a cluster that is gone has no gauge, and none has any on a replica that does not watch', async () => {
+  knows({}, { name: 'b' });
+  expect(await ofCluster('b')).toHaveLength(10);
+  knows({ name: 'b' });
   expect(await ofCluster()).toEqual([]);
   expect(await ofCluster('b')).toHaveLength(10);
-  metrics.pass(pass({ cluster: { namespace: 'prod', name: 'a', uid: 'uid-3' } }));
-  metrics.pass(pass({ decision: 'gone', figures: undefined }));
-  expect(await ofCluster()).toHaveLength(10);
-});
-
-test('a cluster that another replica looks at now is forgotten', async () => {
-  metrics.pass(pass());
-  now += 5 * 60_000 + 1;
-  expect(await ofCluster()).toEqual([]);
+  knows();
+  expect(await ofCluster('b')).toEqual([]);
 });
 
 test('operations are counted by type and outcome, with what they took', async () => {
@@ -95,26 +110,33 @@ test('no label of any metric is finer than a resource', () => {
   const labels = new Set(metrics.descriptions.flatMap(metric => metric.labels));
   expect([...labels].sort()).toEqual(
     [
+      'action',
       'activity',
+      'available',
       'code',
       'decision',
       'health',
       'kind',
+      'margin',
       'method',
       'name',
       'namespace',
       'operation',
       'origin',
       'outcome',
+      'reason',
+      'state',
+      'succeeded',
       'told',
+      'type',
     ].sort(),
   );
 });
 
 test('the first expiry of a certificate is told where there is one', async () => {
-  metrics.pass(pass());
+  knows({});
   expect((await ofCluster()).join()).not.toContain('certificate');
-  metrics.pass(pass({ figures: { ...well, certificateExpiry: 1_800_000_000 } }));
+  knows({ reported: { ...reported, certificateExpiry: 1_800_000_000 } });
   expect(await ofCluster()).toContain('certificate_expiry_timestamp_seconds{} 1800000000');
 });
 

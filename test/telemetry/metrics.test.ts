@@ -6,12 +6,7 @@ test('what is fed can be scraped', async () => {
   let depth = 2;
   metrics.queueDepth(() => depth);
   metrics.leader(true);
-  metrics.pass({
-    cluster: { namespace: 'a', name: 'b', uid: 'c' },
-    decision: 'idle',
-    figures: undefined,
-    ended: undefined,
-  });
+  metrics.pass({ decision: 'idle', ended: undefined });
   metrics.watcher.eventSeen('Pod', true);
   metrics.watcher.eventSeen('Pod', false);
   metrics.watcher.signalSent('EtcdCluster', 'delivered', 0.01);

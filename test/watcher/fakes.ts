@@ -2,6 +2,7 @@
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
+import type { Surveyor } from '../../src/watcher/survey/cluster-survey.ts';
 import type { TemporalPort, WorkflowProblem, WorkflowState } from '../../src/watcher/temporal/client.ts';
 import type { Changed } from '../../src/workflows/messages/resource.ts';
 import type { FakeClock } from './fake-clock.ts';
@@ -102,19 +103,30 @@ export class FakeTemporal implements TemporalPort {
   }
 }
 
+/** Nobody is ever asked: the fakes' clusters have no members. */
+export const noSurveyor: Surveyor = {
+  ask: async () => ({ probes: {}, membership: { known: false, message: 'nobody answers' } }),
+  forget: () => {},
+};
+
 /** Reflectors whose objects a test puts and takes away. What they hand on went through `slim`, as in the real ones. */
 export class HandReflectors {
   readonly #specs: ReflectorSpec[] = [];
   readonly #objects = new Map<string, KubeObject>();
   /** False: what comes is the first list, and no news. */
   syncedNow = true;
+  /** A kind that cannot be listed: it is not installed, or not granted. */
+  unlisted: string | undefined;
   stopped = 0;
+  /** The newest resource version of any object. */
+  position = 0;
 
   readonly factory: ReflectorFactory = spec => {
     this.#specs.push(spec);
     return {
       start: () => {},
-      synced: () => this.syncedNow,
+      synced: () => this.syncedNow && spec.kind !== this.unlisted,
+      position: () => String(this.position),
       stop: () => {
         this.stopped += 1;
       },
@@ -126,6 +138,7 @@ export class HandReflectors {
     const spec = this.#spec(object.kind);
     const id = idOf(object);
     const previous = this.#objects.get(id);
+    this.position = Math.max(this.position, Number(object.metadata.resourceVersion));
     const slim = spec.slim(structuredClone(object));
     this.#objects.set(id, slim);
     if (previous === undefined) spec.onChange({ type: 'added', object: slim });

@@ -3,56 +3,116 @@ import type { ResourceRef } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
+import type { Positions } from '../../src/watcher/queue/told-through.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
+import type { RequestPort } from '../../src/watcher/temporal/request-port.ts';
+import type { Survey } from '../../src/watcher/survey/agreement.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
+import { FakeRequests } from './fake-requests.ts';
 import { FakeTemporal, HandReflectors, ListLogger } from './fakes.ts';
 import { resource } from './objects.ts';
+
+/** Tests that count what one thing causes turn off what tells of everything. */
+const QUIET = { surveyRoundMs: 1e12, againAfterMs: 1e12 };
 
 export class Harness {
   readonly clock: FakeClock;
   readonly temporal: FakeTemporal;
   readonly kube: FakeKube;
+  readonly requests: FakeRequests;
+  /** What a watcher that is made gets instead of the apiserver and of the workflows: a process that can be killed. */
+  around: <T extends object>(outside: T) => T = outside => outside;
   readonly logger = new ListLogger();
   readonly seen: string[] = [];
   readonly events: string[] = [];
+  readonly requestsEnded: string[] = [];
   /** By kind. */
   readonly withoutPass = new Map<string, number>();
   reflectors = new HandReflectors();
-  /** What members say of themselves, by address; asked at each end of an ask. Others are well. */
-  readonly sayings = new Map<string, string>();
+  /** What members say of themselves, by address; asked at each end of an ask. Others are well. Undefined: they cannot be asked. */
+  readonly sayings = new Map<string, string | undefined>();
+  /** How long members take to answer, by address; others take 10 ms. */
+  readonly slowness = new Map<string, number>();
   asked = 0;
+  /** How often each address was asked. */
+  readonly askedAt = new Map<string, number>();
+  /** Addresses whose connections were let go. */
+  readonly addressesForgotten: string[] = [];
+  /** What the connection to a member ends with: told to the prober. */
+  endConnection: (host: string) => void = () => {};
+  /** What the members of clusters say, by name of the cluster. */
+  readonly surveys = new Map<string, Survey>();
+  /** Names of clusters whose members do not answer while they are among these. */
+  readonly hangs = new Set<string>();
+  /** Clusters whose members were asked, one entry a time. */
+  readonly surveyed: string[] = [];
+  /** The `access` of each of them. */
+  readonly accesses: string[] = [];
+  /** The `plainDomain` of each of them. */
+  readonly plainDomains: (string | undefined)[] = [];
+  /** Uids of clusters that are not asked any more. */
+  readonly forgotten: string[] = [];
   watcher: Watcher;
 
   constructor(seed = 1, timings: Partial<WatcherTimings> = {}) {
     this.clock = new FakeClock(seed);
     this.temporal = new FakeTemporal(this.clock);
     this.kube = new FakeKube({ now: () => this.clock.date() });
+    this.requests = new FakeRequests(() => this.clock.date().getTime());
     this.watcher = this.make(timings);
   }
 
   /** A watcher of its own on the same world, as another replica or the next process has it. */
-  make(timings: Partial<WatcherTimings> = {}): Watcher {
+  make(timings: Partial<WatcherTimings> = {}, told?: Positions): Watcher {
     this.reflectors = new HandReflectors();
     return createWatcherOn({
-      kube: this.kube.as(WATCHER_FIELD_MANAGER),
+      kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
+      requests: this.around<RequestPort>(this.requests),
       reflector: this.reflectors.factory,
       temporal: this.temporal,
-      ask: async host => {
-        this.asked += 1;
-        await this.clock.sleep(10);
-        return this.sayings.get(host) ?? 'well';
+      health: onEnded => {
+        this.endConnection = onEnded;
+        return {
+          ask: host => this.#ask(host),
+          forget: host => void this.addressesForgotten.push(host),
+          close: () => {},
+        };
       },
-      options: { timings: { ...defaultTimings, ...timings } },
+      surveyor: {
+        ask: async (ref, { access, plainDomain }) => {
+          this.surveyed.push(ref.name);
+          this.accesses.push(access);
+          this.plainDomains.push(plainDomain);
+          do await this.clock.sleep(10);
+          while (this.hangs.has(ref.name));
+          return (
+            this.surveys.get(ref.name) ?? {
+              probes: {},
+              membership: { known: false, message: 'nobody answers' },
+            }
+          );
+        },
+        forget: uid => void this.forgotten.push(uid),
+      },
+      options: { timings: { ...defaultTimings, ...QUIET, ...timings }, told },
       recordEvent: (ref, { reason, message }) => this.events.push(`${ref.name} ${reason}: ${message}`),
       logger: this.logger,
       metrics: {
         eventSeen: (kind, told) => this.seen.push(`${kind} ${told}`),
         withoutPass: (kind, count) => this.withoutPass.set(kind, count),
         signalSent: (kind, outcome) => this.seen.push(`${kind} ${outcome}`),
+        requestEnded: (action, outcome) => this.requestsEnded.push(`${action} ${outcome}`),
       },
       clock: this.clock,
     });
+  }
+
+  async #ask(host: string): Promise<string | undefined> {
+    this.asked += 1;
+    this.askedAt.set(host, (this.askedAt.get(host) ?? 0) + 1);
+    await this.clock.sleep(this.slowness.get(host) ?? 10);
+    return this.sayings.has(host) ? this.sayings.get(host) : 'well';
   }
 
   /** Makes or changes a custom resource, in the apiserver and in the reflector's eyes. */

@@ -28,6 +28,9 @@ export function resource(ref: ResourceRef, more: Record<string, unknown> = {}): 
   };
 }
 
+/** The status of a cluster for which nothing is to be done. */
+export const IDLE = { observedGeneration: 1, conditions: [{ type: 'Available', status: 'True' }] } as const;
+
 /** An object that a cluster owns, with the labels and the owner reference of what the operator makes. */
 export function owned(
   kind: string,

@@ -11,14 +11,14 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('the workflow bundle', () => {
-  it('holds the workflows, and of the other folders nothing that decides or acts', () => {
+  it('contains the workflows, and no planner or activity', () => {
     const own = modules.filter(path => path.startsWith('src/'));
     expect(own).toContain('src/workflows/cluster/entity.ts');
     expect(own.filter(path => !/^src\/(workflows|api)\//.test(path))).toEqual([]);
     expect(own.filter(path => path.endsWith('.schema.ts'))).toEqual([]);
   });
 
-  it('holds no library but the SDK and what that brings', () => {
+  it('contains no library but the SDK and its dependencies', () => {
     const libraries = modules.flatMap(path => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
     expect([...new Set(libraries)].sort()).toEqual(
       expect.arrayContaining(['@temporalio/common', '@temporalio/workflow']),

@@ -1,9 +1,9 @@
 /** The markdown that people read in the Temporal UI. */
 import { describe, expect, it } from 'vitest';
 import type { Assessment, ClusterSummary, Decision } from '../../src/activities/index.ts';
-import { ACTS } from '../../src/planner/model/steps/row.ts';
+import { ACTION_TIMING } from '../../src/planner/model/steps/row.ts';
 import { backupDetails } from '../../src/workflows/backup/details.ts';
-import { clusterDetails, operationDetails } from '../../src/workflows/cluster/details.ts';
+import { clusterDetails, planDetails } from '../../src/workflows/cluster/details.ts';
 
 const SUMMARY: ClusterSummary = {
   phase: 'Running',
@@ -49,7 +49,7 @@ describe('the details of a cluster', () => {
     );
   });
 
-  it('show texts of others as they are: neither images nor links nor rows of tables come of them', () => {
+  it('show foreign texts without images, links or table rows', () => {
     const foreign = 'read s3://b/![x](http://evil/i.png) <img src=x> from end to end';
     const shown = 'read s3://b/!\\[x\\](http://evil/i.png) \\<img src=x> from end to end';
     const blocked: Decision = {
@@ -83,12 +83,12 @@ describe('the details of a cluster', () => {
     ]);
   });
 
-  it('say that the resource is gone, and then nothing else', () => {
+  it('show only that the resource is gone', () => {
     const gone: Assessment = { decision: { kind: 'gone' }, generation: 0, summary: undefined };
     expect(clusterDetails(gone)).toBe('The resource is gone.');
   });
 
-  it('keep the table and the list whole, whatever a message holds', () => {
+  it('keep tables and lists intact for any message', () => {
     const hostile = 'one\ntwo | three\r\n\tfour';
     const [member] = SUMMARY.members;
     const text = details(
@@ -103,7 +103,7 @@ describe('the details of a cluster', () => {
   });
 });
 
-describe('what comes next', () => {
+describe('the plan', () => {
   const plan = [
     { kind: 'ensureObjects', summary: 'create the client Service' },
     { kind: 'awaitMembers', summary: 'wait until example-0 are ready' },
@@ -125,12 +125,12 @@ describe('what comes next', () => {
         kind: 'operate',
         operation: 'createCluster',
         step: { kind: 'ensureObjects', objects: ['clientService'] },
-        timing: ACTS,
+        timing: ACTION_TIMING,
         plan,
       },
       '**createCluster**\n1. create the client Service\n2. wait until example-0 are ready',
     ],
   ])('%j', (decision, expected) => {
-    expect(operationDetails(decision)).toBe(expected);
+    expect(planDetails(decision)).toBe(expected);
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ACTS } from '../../src/planner/model/steps/row.ts';
+import { ACTION_TIMING } from '../../src/planner/model/steps/row.ts';
 import {
   isAssessment,
   isBackupAssessment,
@@ -57,6 +57,14 @@ function decoded(input: Payloads | undefined): unknown {
   return data === undefined ? undefined : JSON.parse(Buffer.from(data, 'base64').toString());
 }
 
+/** With a field more in every object. */
+function withMore(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withMore);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([key, each]) => [key, withMore(each)]);
+  return { ...Object.fromEntries(fields), ofLaterRelease: { deep: ['unknown'] } };
+}
+
 const known: Readonly<Record<string, (value: unknown) => boolean>> = {
   assess: isAssessment,
   assessBackup: isBackupAssessment,
@@ -66,8 +74,8 @@ const known: Readonly<Record<string, (value: unknown) => boolean>> = {
   ended: isBackupEnding,
 };
 
-describe('what workflows and passes say', () => {
-  it('is known, in every recorded history', () => {
+describe('the data of workflows and passes', () => {
+  it('is valid in every recorded history', () => {
     const seen = new Set<string>();
     for (const [name, value] of said()) {
       if (known[name] === undefined) continue;
@@ -77,7 +85,12 @@ describe('what workflows and passes say', () => {
     expect([...seen].sort()).toEqual(Object.keys(known).sort());
   });
 
-  it('is not known when it is any JSON, or when a part of it is exchanged for that', () => {
+  it('is valid with fields of a later release in every part of it', () => {
+    const refused = [...said()].filter(([name, value]) => known[name]?.(withMore(value)) === false);
+    expect(refused).toEqual([]);
+  });
+
+  it('is not valid when it, or a part of it, is any other JSON', () => {
     const real = [...said()].filter(([name]) => known[name] !== undefined);
     const genuine = new Map(real);
     for (const [name, isKnown] of Object.entries(known)) {
@@ -110,7 +123,7 @@ describe('what workflows and passes say', () => {
       kind: 'operate',
       operation: 'createCluster',
       step: { kind: 'removeFinalizer' },
-      timing: { ...ACTS, ...timing },
+      timing: { ...ACTION_TIMING, ...timing },
       plan: [{ kind: 'removeFinalizer', summary: 'remove the finalizer' }],
     },
   });

@@ -1,5 +1,5 @@
-/** A step as Temporal has it tried, and what becomes of its failures (src/workflows/cluster/perform.ts). */
-import type { StepOutcome } from '../../src/workflows/engine/operation.ts';
+/** A step as Temporal has it tried, and what becomes of its failures (src/workflows/temporal/activities.ts). */
+import { doneWith, type StepOutcome } from '../../src/workflows/engine/operation.ts';
 
 export interface Attempts {
   readonly most: number;
@@ -16,8 +16,7 @@ export async function attempted({ most, perform, pause, signal }: Attempts): Pro
   let message = 'no attempt ended';
   for (let attempt = 0; attempt < most && !signal.aborted; attempt += 1) {
     try {
-      const result = await perform();
-      return { kind: 'done', hasWaited: result === 'notYet' };
+      return doneWith(await perform());
     } catch (error) {
       const { type, nonRetryable } = error as { readonly type?: string; readonly nonRetryable?: boolean };
       message = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 /** An EtcdBackup's real workflows and activities on a real Temporal server, over a world in memory that follows real time. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { type Activities, createActivities } from '../../src/activities/index.ts';
+import { type Activities, createActivities, type Dependencies } from '../../src/activities/index.ts';
 import type { EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from './backup-world.ts';
 import { until, type WorkflowBench } from './workflow-bench.ts';
@@ -38,13 +38,13 @@ export class BackupEntity {
   }
 
   /** A world without a worker: that of the task queue has to know its activities. */
-  static among(bench: WorkflowBench, taskQueue: string): BackupEntity {
-    return new BackupEntity(bench, new BackupWorld(SPEC), taskQueue);
+  static among(bench: WorkflowBench, taskQueue: string, spec: Partial<EtcdBackupSpec> = {}): BackupEntity {
+    return new BackupEntity(bench, new BackupWorld({ ...SPEC, ...spec }), taskQueue);
   }
 
   /** What is done in its world. */
-  activities(): Activities {
-    return createActivities({ ...this.world.deps, now: () => Date.now() });
+  activities(deps: Partial<Dependencies> = {}): Activities {
+    return createActivities({ ...this.world.deps, now: () => Date.now(), ...deps });
   }
 
   /** What the watcher does. */

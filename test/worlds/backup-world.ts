@@ -21,7 +21,12 @@ import { FakeVerifier } from '../fakes/kubernetes/verifier.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeStore } from '../fakes/store.ts';
 import { PassingTime } from '../fakes/waiting.ts';
-import { type BackupMessage, type BackupPeople, heard, NOBODY } from '../../src/workflows/backup/people.ts';
+import {
+  type BackupMessage,
+  type BackupPeople,
+  afterMessage,
+  NOTHING_ASKED,
+} from '../../src/workflows/backup/people.ts';
 import type { BackupKind } from '../../src/workflows/backup/rules.ts';
 import { backupProtocol } from './protocols.ts';
 import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
@@ -50,7 +55,7 @@ export class BackupWorld implements Ground {
   /** Calls to Kubernetes and to the store since the world began. */
   calls = 0;
   #killAt: { readonly call: number; readonly arrives: boolean } | undefined;
-  #people: BackupPeople = NOBODY;
+  #people: BackupPeople = NOTHING_ASKED;
   #workflows: WorkflowsInMemory<BackupKind> | undefined;
 
   constructor(spec: EtcdBackupSpec = SPEC) {
@@ -201,7 +206,7 @@ export class BackupWorld implements Ground {
   /** Somebody says something, also while its workflows run. */
   say(message: BackupMessage): void {
     this.#workflows?.dispatch({ kind: 'message', message });
-    this.#people = heard(this.#people, message, false);
+    this.#people = afterMessage(this.#people, message, false);
   }
 
   /** Runs its workflows until nothing is left to do. Processes that are killed are replaced. */

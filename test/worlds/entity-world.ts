@@ -20,39 +20,36 @@ export interface Plain extends Kind {
   readonly Running: 'operation';
   readonly Ending: 'done' | 'failed';
   readonly Message: 'said';
-  readonly Telling: { readonly said: number };
+  readonly Signal: { readonly said: number };
 }
 
 export const BACK_OFF = { firstMs: 1_000, maxMs: 60_000 };
 
 /** The least that a kind can be. */
-export function plain(options: Partial<Pick<Rules<Plain>, 'looksBeside' | 'asksBy' | 'slot'>>): Rules<Plain> {
+export function plain(
+  options: Partial<Pick<Rules<Plain>, 'looksWhileOperating' | 'checksBy' | 'slot'>>,
+): Rules<Plain> {
   return {
     backoff: BACK_OFF,
     slot: 'child',
-    looksBeside: false,
-    asksBy: 'telling',
+    checksBy: 'signal',
     ...options,
-    prepare: people => people,
     actor: ({ said }) => ({ said }),
-    asked: people => people,
-    took: ({ people }) => ({ people }),
+    onPass: ({ people }) => ({ people }),
     next: ({ assessment }, now) =>
       assessment === 'operate'
         ? { kind: 'operate', decision: 'operate', running: 'operation' }
         : assessment === 'gone'
           ? { kind: 'gone' }
           : { kind: 'rest', until: now + 30_000 },
-    holds: () => true,
+    isHeldBack: () => true,
     control: ({ said }) => ({ said }),
-    began: people => people,
-    hear: ({ people, running }) => {
+    onMessage: ({ people, running }) => {
       const next = { ...people, said: people.said + 1 };
       return { people: next, dirty: true, telling: running && { said: next.said } };
     },
-    cancel: ({ people }) => ({ people }),
     isFailure: ending => ending === 'failed',
-    conclude: ({ people }, ending, retryAt) =>
+    onEnded: ({ people }, ending, retryAt) =>
       ending === 'failed' ? { ...people, failedUntil: retryAt } : people,
   };
 }
@@ -96,7 +93,7 @@ export class EntityWorld {
     this.entity = entity;
     for (const effect of effects) this.#execute(effect);
     assert.equal(this.entity.isLooking, this.looks > 0);
-    assert.equal(this.entity.tells, this.tells);
+    assert.equal(this.entity.pendingSignals, this.tells);
   }
 
   /** Everything that is due at this moment is done, as a driver does it. */
@@ -124,7 +121,7 @@ export class EntityWorld {
         this.#doesNotHurry();
         this.performs += 1;
         return;
-      case 'tell':
+      case 'signal':
         this.tells += 1;
         return;
       case 'continueAsNew':
@@ -186,7 +183,7 @@ export class EntityWorld {
     deliver: () => {
       if (this.tells === 0) return;
       this.tells -= 1;
-      this.take({ kind: 'told', arrived: this.inSlot });
+      this.take({ kind: 'signalled', delivered: this.inSlot });
     },
     report: () => {
       if (this.inSlot) this.take({ kind: 'reported', assessment: 'operate' });

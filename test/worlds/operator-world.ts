@@ -17,7 +17,7 @@ import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
-import { type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
+import { type ClusterPeople, NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
 import { clusterProtocol } from './protocols.ts';
@@ -94,11 +94,13 @@ export interface Driven {
   readonly people: ClusterPeople;
   /** Steps that were done. */
   readonly steps: readonly string[];
+  /** The step that was to be performed when the run ended. */
+  readonly next: Step | undefined;
 }
 
 /** What people said, as a workflow remembers it. */
 export function peopleOf({ paused, aborted, failed, approvals = [], requests = [] }: Actor): ClusterPeople {
-  return { ...NOBODY, paused, aborted, failed, approvals, requests };
+  return { ...NOTHING_ASKED, paused, aborted, failed, approvals, requests };
 }
 
 export class OperatorWorld implements Ground {
@@ -249,7 +251,8 @@ export class OperatorWorld implements Ground {
     await run.run(() => isOver() || (until.failure === true && rests(workflows.entity)));
     const { assessment } = workflows.entity;
     if (assessment === undefined) throw new Error('no pass was made');
-    return { assessment, people: workflows.entity.people, steps: run.steps };
+    const next = workflows.underWay?.step;
+    return { assessment, people: workflows.entity.people, steps: run.steps, next };
   }
 
   /** As `drive`, with what people said as the planner takes it. */
@@ -259,11 +262,9 @@ export class OperatorWorld implements Ground {
 
   /** Until a step of this kind is the next; it is not performed. */
   async runUntil<Kind extends Step['kind']>(kind: Kind): Promise<Extract<Step, { kind: Kind }>> {
-    const { assessment } = await this.drive(NOBODY, { before: step => step === kind });
-    const { decision } = assessment;
-    if (decision.kind === 'operate' && decision.step.kind === kind)
-      return decision.step as Extract<Step, { kind: Kind }>;
-    throw new Error(`${kind} is never planned: ${JSON.stringify(decision)}`);
+    const { assessment, next } = await this.drive(NOTHING_ASKED, { before: step => step === kind });
+    if (next?.kind === kind) return next as Extract<Step, { kind: Kind }>;
+    throw new Error(`${kind} is never planned: ${JSON.stringify(assessment.decision)}`);
   }
 
   /** One pass and, when it plans one, one step. Throws what either throws. */
@@ -274,7 +275,7 @@ export class OperatorWorld implements Ground {
   /** As `run`, until the process is killed as `kill` says; a new process is there afterwards. */
   async runUntilKilled(): Promise<void> {
     try {
-      await this.drive(NOBODY, { failure: true });
+      await this.drive(NOTHING_ASKED, { failure: true });
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       this.reboot();

@@ -1,13 +1,13 @@
 /** People who ask for something one time after the other, and what the workflows of the cluster remember of it. */
 import type { Actor, Assessment } from '../../src/activities/index.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
-import { heard, type ClusterPeople, NOBODY } from '../../src/workflows/cluster/people.ts';
+import { afterMessage, type ClusterPeople, NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import { type OperatorWorld, peopleOf } from './operator-world.ts';
 import type { Until } from './workflow-run.ts';
 
 export class People {
   readonly #world: OperatorWorld;
-  #people: ClusterPeople = NOBODY;
+  #people: ClusterPeople = NOTHING_ASKED;
   /** Steps in the order in which they were performed. */
   readonly steps: string[] = [];
   /** What people said besides. */
@@ -20,7 +20,7 @@ export class People {
   ask(kind: PersonRequest['kind'], target = ''): void {
     const request = { id: this.#people.nextId, kind, target, by: 'ana', reason: 'a test' };
     const view = { people: this.#people, running: undefined, assessment: undefined };
-    this.#people = heard(view, { kind: 'ask', request }, this.#world.now);
+    this.#people = afterMessage(view, { kind: 'ask', request }, this.#world.now);
   }
 
   takeBack(): void {

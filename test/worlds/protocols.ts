@@ -7,12 +7,13 @@ import type { Protocol } from './workflows-in-memory.ts';
 
 export const clusterProtocol: Protocol<ClusterKind> = {
   entity: clusterRules,
-  ending: ({ operation }, outcome) => ({ operation, ...outcome }),
+  ending: ({ operation }, outcome, runId) => ({ operation, runId, ...outcome }),
   operations: {
     rules: operationRules,
     control: control => control ?? { paused: undefined, abort: undefined },
     reports: true,
     used: ids => ({ kind: 'used', ids }),
+    inRun: (actor, { operation }, runId) => ({ ...actor, ran: { operation, runId } }),
   },
 };
 

@@ -7,7 +7,7 @@ import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.
 import type { Actor } from '../../src/planner/model/actor.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
-import { NOBODY, type RestoreKind } from '../../src/workflows/restore/rules.ts';
+import { NOTHING_ASKED, type RestoreKind } from '../../src/workflows/restore/rules.ts';
 import { OperatorWorld, peopleOf, type WorldOptions } from './operator-world.ts';
 import { clusterProtocol, restoreProtocol } from './protocols.ts';
 import { rests, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
@@ -198,6 +198,13 @@ export class RestoreWorld extends OperatorWorld {
     });
   }
 
+  /** The CoreOS operator carried it out, and recorded no more than that. */
+  endedByCoreos(): void {
+    this.kube.mutate(this.restoreRef, object => {
+      object['status'] = { succeeded: true };
+    });
+  }
+
   /** What the cluster's workflow remembers when somebody aborts this restore. */
   abort(by = 'ada'): Actor {
     const { generation = 0 } = this.cluster.metadata;
@@ -234,7 +241,7 @@ export class RestoreWorld extends OperatorWorld {
   /** One pass of the EtcdRestore and its step. Throws what either throws. */
   async stepRestore(actor: RestoreActor = {}): Promise<RestoreAssessment | undefined> {
     const run = new WorkflowRun(this, { after: () => true, failure: true });
-    const workflows = run.add(restoreProtocol, { ...NOBODY, ...actor }, this.#restorer);
+    const workflows = run.add(restoreProtocol, { ...NOTHING_ASKED, ...actor }, this.#restorer);
     await run.run(() => rests(workflows.entity));
     return workflows.entity.assessment;
   }
@@ -242,7 +249,7 @@ export class RestoreWorld extends OperatorWorld {
   /** As `settle`, of a restore that makes its cluster first. */
   async settleNew(): Promise<void> {
     const run = new WorkflowRun(this);
-    run.add(restoreProtocol, NOBODY, this.#restorer);
+    run.add(restoreProtocol, NOTHING_ASKED, this.#restorer);
     await run.run(() => this.kube.peek(this.resource) !== undefined);
     this.follow();
     await this.settle();
@@ -265,7 +272,7 @@ export class RestoreWorld extends OperatorWorld {
     const run = new WorkflowRun(this, until);
     const cluster = run.add(clusterProtocol, peopleOf(actor), this.worker);
     const changed = () => cluster.dispatch({ kind: 'changed' });
-    const restore = run.add(restoreProtocol, NOBODY, { ...this.#restorer, tell: changed });
+    const restore = run.add(restoreProtocol, NOTHING_ASKED, { ...this.#restorer, tell: changed });
     let seen: number | undefined;
     await run.run(() => {
       const { phase, assessment } = restore.entity;

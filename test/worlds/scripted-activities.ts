@@ -19,6 +19,7 @@ import type { Consent } from '../../src/planner/model/decision.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import type { Verdict } from '../../src/planner/checks/human-requests.ts';
 import { planned, timingOf } from '../../src/planner/model/step-catalogue.ts';
+import type { StepTiming } from '../../src/planner/model/steps/row.ts';
 
 const TOKEN = 'example-5d1c7f20-1';
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
@@ -30,9 +31,9 @@ export const CREATION: readonly Step[] = [
     incarnation: { token: TOKEN, members: MEMBERS.map(name => ({ name, peerURL: `http://${name}:2380` })) },
     storage: { kind: 'PersistentVolumeClaim' },
   },
-  { kind: 'bootstrapMembers', token: TOKEN, members: MEMBERS },
+  { kind: 'bootstrapMembers', token: TOKEN, members: MEMBERS, version: '3.6.16' },
   { kind: 'awaitQuorum', token: TOKEN, members: MEMBERS },
-  { kind: 'recordClusterId', token: TOKEN, clusterId: 'c0ffee', members: [] },
+  { kind: 'recordClusterId', token: TOKEN, elected: { clusterId: 'c0ffee', members: [] } },
   { kind: 'ensureObjects', objects: ['clientService'] },
   { kind: 'awaitMembers', members: MEMBERS },
 ];
@@ -69,9 +70,13 @@ export class Script {
   readonly performed: Step['kind'][] = [];
   /** What the workflows said that people asked for, one entry a pass. */
   readonly actors: Actor[] = [];
+  /** The runs of operations that the workflows named, one entry a pass. */
+  readonly runs: Actor['ran'][] = [];
   /** Steps that are still to be done after they were performed. */
   readonly stubborn = new Set<Step['kind']>();
   readonly behaviours = new Map<Step['kind'], Behaviour>();
+  /** Shorter times than those of the catalogue. */
+  timing: Partial<StepTiming> = {};
   /** What was asked for, where that can be asked for again. */
   subject: string | undefined;
   /** What the next step needs a person's consent to. */
@@ -108,6 +113,7 @@ export class Script {
     if (this.gone) return { kind: 'gone' };
     if (step === undefined) return { kind: 'idle', nextLookSeconds: this.idleSeconds };
     const plan = this.remaining.map(planned);
+    const timing = { ...timingOf(step), ...this.timing };
     const stop = this.#stop(actor);
     if (stop !== undefined) {
       return {
@@ -120,7 +126,7 @@ export class Script {
     }
     const subject = this.subject === undefined ? {} : { subject: this.subject };
     if (this.consent === undefined)
-      return { kind: 'operate', operation: this.operation, step, timing: timingOf(step), plan, ...subject };
+      return { kind: 'operate', operation: this.operation, step, timing, plan, ...subject };
     const { consent } = this;
     const approval = actor.approvals?.find(({ ids }) => ids.join() === consent.ids.join());
     return approval === undefined
@@ -136,7 +142,7 @@ export class Script {
           kind: 'operate',
           operation: this.operation,
           step,
-          timing: timingOf(step),
+          timing,
           plan,
           approval: approval.id,
         };
@@ -200,7 +206,9 @@ export function scriptedActivities(script: Script): Activities {
   };
   const assess = async (_: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
     await script.beforeLook();
-    script.actors.push(actor);
+    const { ran, ...asked } = actor;
+    script.runs.push(ran);
+    script.actors.push(asked);
     const decision = script.decide(actor);
     if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
     const verdicts = actor.requests?.map(script.judge);

@@ -7,13 +7,17 @@ import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
 import type { PlanAnswer, StatusAnswer } from '../../src/workflows/messages/cluster.ts';
 import { changedSignal, transfersQueue } from '../../src/workflows/messages/resource.ts';
 import { poll } from '../stack/poll.ts';
+import { eventsOf, eventTypesOf, type History, historiesOf } from './histories.ts';
 import { type Script, scriptedActivities } from './scripted-activities.ts';
-import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
+import { startTemporal, type TemporalServer, type TemporalServerOptions } from '../stack/temporal-server.ts';
 
 /** The real workflows, as the worker loads them. */
 export function bundleOfWorkflows(): Promise<string> {
   return bundleWorkflows(fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)), QUIET);
 }
+
+/** The identity of the workers of another release. */
+export const BESIDE = 'beside';
 
 /** What is expected to go wrong here is asserted, not read. */
 export const QUIET = new DefaultLogger('ERROR', () => {});
@@ -32,6 +36,16 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 /** Keeps the SDK from writing to the terminal; once a process, before anything else of it. */
 export function beQuiet(): void {
   Runtime.install({ logger: QUIET, telemetryOptions: { logging: { filter: 'OFF' } } });
+}
+
+/** Wakes the entity until another run of it goes on. */
+export async function continued(entity: Entity): Promise<void> {
+  const { runId } = await entity.handle.describe();
+  const wake = async () => {
+    await Promise.all(Array.from({ length: 5 }, () => entity.changed()));
+    return (await entity.handle.describe()).runId !== runId;
+  };
+  await poll(wake, { timeoutMs: 60_000, intervalMs: 25 });
 }
 
 /** One resource and its workflows. */
@@ -121,10 +135,19 @@ export class Entity {
     return Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
   }
 
-  /** Names of the events' attributes, in order. */
+  /** Of the present run and of all that it continues, the oldest first. */
+  histories(of: 'entity' | 'operation' = 'entity'): Promise<History[]> {
+    return historiesOf(this.#client, (of === 'entity' ? this.handle : this.operation).workflowId);
+  }
+
+  /** Names of the events' attributes of all runs, in order. */
   async eventTypes(of: 'entity' | 'operation' = 'entity'): Promise<string[]> {
-    const { events } = await (of === 'entity' ? this.handle : this.operation).fetchHistory();
-    return (events ?? []).flatMap(event => Object.keys(event).filter(key => key.endsWith('EventAttributes')));
+    return eventTypesOf(await this.histories(of));
+  }
+
+  /** Names of the events' attributes of the present run, in order. */
+  async presentEventTypes(of: 'entity' | 'operation' = 'entity'): Promise<string[]> {
+    return eventTypesOf((await this.histories(of)).slice(-1));
   }
 
   /** How often the operation was told what people asked for. */
@@ -144,8 +167,8 @@ export class Entity {
 
   /** The one-line summaries of the activities in the history, in order. */
   async summaries(of: 'entity' | 'operation'): Promise<string[]> {
-    const { events } = await (of === 'entity' ? this.handle : this.operation).fetchHistory();
-    const scheduled = (events ?? []).filter(event => event.activityTaskScheduledEventAttributes);
+    const events = eventsOf(await this.histories(of));
+    const scheduled = events.filter(event => event.activityTaskScheduledEventAttributes);
     return scheduled.map(({ userMetadata }) => {
       const data = userMetadata?.summary?.data;
       return data ? (JSON.parse(Buffer.from(data).toString()) as string) : '';
@@ -157,34 +180,48 @@ export class WorkflowBench {
   readonly server: TemporalServer;
   readonly client: Client;
   readonly code: string;
+  readonly #beside: string | undefined;
   readonly #connection: Connection;
   readonly #native: NativeConnection;
+  #nativeBeside: NativeConnection | undefined;
   readonly #workers: { readonly worker: Worker; readonly running: Promise<void> }[] = [];
   static #entities = 0;
 
-  private constructor(server: TemporalServer, code: string, connections: [Connection, NativeConnection]) {
+  private constructor(
+    server: TemporalServer,
+    [code, beside]: readonly [string, string | undefined],
+    connections: [Connection, NativeConnection],
+  ) {
     this.server = server;
     this.code = code;
+    this.#beside = beside;
     [this.#connection, this.#native] = connections;
     this.client = new Client({ connection: this.#connection, identity: 'test' });
   }
 
-  static async start(): Promise<WorkflowBench> {
+  /** @param beside the workflows of another release: each workflow task is then done by either, from the first event on */
+  static async start(options: TemporalServerOptions = {}, beside?: string): Promise<WorkflowBench> {
     beQuiet();
-    const [server, code] = await Promise.all([startTemporal(), bundleOfWorkflows()]);
+    const [server, code] = await Promise.all([startTemporal(options), bundleOfWorkflows()]);
     const { address } = server;
-    return new WorkflowBench(server, code, [
-      await Connection.connect({ address }),
-      await NativeConnection.connect({ address }),
-    ]);
+    return new WorkflowBench(
+      server,
+      [code, beside],
+      [await Connection.connect({ address }), await NativeConnection.connect({ address })],
+    );
   }
 
   async stop(): Promise<void> {
     for (const { worker } of this.#workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.all(this.#workers.map(({ running }) => running));
-    await this.#native.close();
+    for (const native of [this.#native, this.#nativeBeside]) await native?.close();
     await this.#connection.close();
     await this.server.stop();
+  }
+
+  async #connectBeside(): Promise<NativeConnection> {
+    this.#nativeBeside ??= await NativeConnection.connect({ address: this.server.address });
+    return this.#nativeBeside;
   }
 
   /** A number that was not given out before. */
@@ -218,10 +255,20 @@ export class WorkflowBench {
       ...shared,
       taskQueue,
       workflowBundle: { code: this.code },
+      // Otherwise most tasks would go to the worker that had the one before.
+      ...(this.#beside !== undefined && { maxCachedWorkflows: 0 }),
       ...options,
     });
     const transfers = await Worker.create({ ...shared, taskQueue: transfersQueue(taskQueue) });
-    for (const made of [worker, transfers])
+    const beside = this.#beside !== undefined && {
+      workflowBundle: { code: this.#beside },
+      identity: BESIDE,
+      maxCachedWorkflows: 0,
+      // The SDK takes two workers of one queue on one connection for a mistake.
+      connection: await this.#connectBeside(),
+    };
+    const others = beside ? [await Worker.create({ ...shared, taskQueue, ...options, ...beside })] : [];
+    for (const made of [worker, transfers, ...others])
       this.#workers.push({ worker: made, running: made.run().catch(() => undefined) });
     return worker;
   }

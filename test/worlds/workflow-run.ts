@@ -21,7 +21,7 @@ export interface Worker<K extends Kind> {
   look(actor: K['Actor']): Promise<K['Assessment']>;
   perform(decision: K['Decision'], signal: AbortSignal): Promise<unknown>;
   /** Tells the workflow of another resource. */
-  tell?(telling: K['Telling']): void;
+  tell?(telling: K['Signal']): void;
 }
 
 /** When a run ends before its workflows rest. */

@@ -28,13 +28,15 @@ export interface OperationOf<K extends Kind> extends OperationKind {
 export interface Protocol<K extends Kind> {
   readonly entity: Rules<K>;
   /** Of an operation, or of a step of an entity that performs its steps itself. */
-  ending(decision: K['Decision'], outcome: Outcome): K['Ending'];
+  ending(decision: K['Decision'], outcome: Outcome, runId: string): K['Ending'];
   readonly operations?: {
     readonly rules: OperationRules<OperationOf<K>>;
-    control(telling: K['Telling'] | undefined): ControlLike;
+    control(telling: K['Signal'] | undefined): ControlLike;
     /** The entity is told of each pass, and of the last one with the end. */
     readonly reports: boolean;
     used?(ids: readonly number[]): K['Message'];
+    /** What a pass of the operation itself gets besides: which run of its workflow this is. */
+    inRun?(actor: K['Actor'], decision: K['Decision'], runId: string): K['Actor'];
   };
 }
 
@@ -47,7 +49,7 @@ export interface World<K extends Kind> {
   /** Resolves after so many milliseconds, or when something changed. */
   wait(ms: number): Promise<void>;
   /** Tells another workflow, of an entity that has no operations. */
-  tell?(telling: K['Telling']): void;
+  tell?(telling: K['Signal']): void;
 }
 
 export class WorkflowsInMemory<K extends Kind> {
@@ -56,6 +58,8 @@ export class WorkflowsInMemory<K extends Kind> {
   readonly #events: (() => void)[] = [];
   #entity: Entity<K>;
   #run: Run<OperationOf<K>> | undefined;
+  /** Operations that were started. */
+  #runs = 0;
   #step: AbortController | undefined;
   #isDraining = false;
   #hasEnded = false;
@@ -70,6 +74,11 @@ export class WorkflowsInMemory<K extends Kind> {
 
   get entity(): Entity<K> {
     return this.#entity;
+  }
+
+  /** What the operation under way does now. */
+  get underWay(): OperationOf<K>['Decision'] | undefined {
+    return this.#run?.decision;
   }
 
   /** People are whatever a test says. */
@@ -119,17 +128,21 @@ export class WorkflowsInMemory<K extends Kind> {
       case 'look':
         return void this.#look(effect.actor, assessment => this.dispatch({ kind: 'looked', assessment }));
       case 'start': {
-        const control = this.#protocol.operations?.control(effect.telling) ?? {};
+        this.#runs += 1;
+        const control = this.#protocol.operations?.control(effect.signal) ?? {};
         this.#run = newRun<OperationOf<K>>(effect.decision as OperationOf<K>['Decision'], control);
         this.dispatch({ kind: 'started' });
         return this.#toOperation({ kind: 'begin' });
       }
       case 'perform':
         return void this.#perform(effect.decision, outcome =>
-          this.dispatch({ kind: 'ended', ending: this.#protocol.ending(effect.decision, endOf(outcome)) }),
+          this.dispatch({
+            kind: 'ended',
+            ending: this.#protocol.ending(effect.decision, endOf(outcome), this.#runId),
+          }),
         );
-      case 'tell':
-        return this.dispatch({ kind: 'told', arrived: this.#tell(effect.telling) });
+      case 'signal':
+        return this.dispatch({ kind: 'signalled', delivered: this.#tell(effect.signal) });
       case 'show':
       case 'continueAsNew':
       case 'end':
@@ -137,7 +150,7 @@ export class WorkflowsInMemory<K extends Kind> {
   }
 
   /** Whether it found somebody. */
-  #tell(telling: K['Telling']): boolean {
+  #tell(telling: K['Signal']): boolean {
     const { operations } = this.#protocol;
     if (operations === undefined) {
       this.#world.tell?.(telling);
@@ -167,14 +180,16 @@ export class WorkflowsInMemory<K extends Kind> {
       case 'interrupt':
         return this.#step?.abort();
       case 'look':
-        return void this.#look(effect.actor, assessment => this.#toOperation({ kind: 'looked', assessment }));
+        return void this.#look(this.#inRun(effect.actor, run.decision), assessment =>
+          this.#toOperation({ kind: 'looked', assessment }),
+        );
       case 'report':
         this.#use(effect.used);
         return this.dispatch({ kind: 'reported', assessment: this.#reported(effect.assessment) });
       case 'finish': {
         this.#run = undefined;
         this.#use(run.used);
-        const ending = this.#protocol.ending(run.decision, effect.outcome);
+        const ending = this.#protocol.ending(run.decision, effect.outcome, this.#runId);
         return this.dispatch({ kind: 'ended', ending, assessment: this.#reported(effect.assessment) });
       }
     }
@@ -182,6 +197,14 @@ export class WorkflowsInMemory<K extends Kind> {
 
   #reported(assessment: K['Assessment'] | undefined): K['Assessment'] | undefined {
     return this.#protocol.operations?.reports === true ? assessment : undefined;
+  }
+
+  get #runId(): string {
+    return `run-${this.#runs}`;
+  }
+
+  #inRun(actor: K['Actor'], decision: K['Decision']): K['Actor'] {
+    return this.#protocol.operations?.inRun?.(actor, decision, this.#runId) ?? actor;
   }
 
   #use(ids: readonly number[]): void {

@@ -2,6 +2,8 @@
  * Scheduler and kubelet of a real apiserver that has no nodes: every pod of a member gets an address of the loopback network, and
  * its etcd runs in memory. For fleets that no machine could carry as processes.
  */
+import { setTimeout as delay } from 'node:timers/promises';
+import { LABEL_CLUSTER } from '../../../src/api/names.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/port.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { startArguments } from '../../../test/fakes/kubernetes/container-arguments.ts';
@@ -10,30 +12,48 @@ import { SimulatedMembers } from './members.ts';
 
 interface Started {
   readonly pod: KubeObject;
+  readonly cluster: string;
   readonly host: string;
   readonly started: string;
+  isRunning: boolean;
   isReady: boolean;
   /** What was told last: one call after the other, or an older word would overtake a newer one. */
   told: Promise<void>;
 }
 
+const TOLD_AGAIN_MS = 1_000;
 const HOSTS_A_NET = 250;
+/** Another fleet on the same machine, such as that of a test, has other addresses. */
+const NET = process.pid % 250;
+const addressOf = (number: number): string =>
+  `127.${64 + Math.floor(number / HOSTS_A_NET)}.${NET}.${1 + (number % HOSTS_A_NET)}`;
+
+const clusterOf = ({ metadata: { namespace, labels = {} } }: KubeObject): string =>
+  `${namespace}/${labels[LABEL_CLUSTER]}`;
 
 export class SimulatedKubelet {
   readonly #kube: KubeClient;
   readonly #etcd = new FakeEtcd();
-  readonly #members = new SimulatedMembers(this.#etcd);
+  readonly #members: SimulatedMembers;
   readonly #reflector: Reflector;
+  /** By uid of the pod. */
   readonly #running = new Map<string, Started>();
+  /** By namespace and name of the cluster. */
+  readonly #clusters = new Map<string, Set<Started>>();
+  /** Addresses of pods that are gone, and how many were ever given. */
+  readonly #free: string[] = [];
+  #given = 0;
 
-  constructor(kube: KubeClient) {
+  /** @param sharesListeners see {@link SimulatedMembers} */
+  constructor(kube: KubeClient, sharesListeners: boolean) {
     this.#kube = kube;
+    this.#members = new SimulatedMembers(this.#etcd, sharesListeners);
     this.#reflector = new Reflector({
       client: kube,
       kind: { apiVersion: 'v1', kind: 'Pod' },
-      labelSelector: 'etcd_cluster',
+      labelSelector: LABEL_CLUSTER,
     });
-    this.#reflector.subscribe({ added: pod => this.#run(pod) });
+    this.#reflector.subscribe({ added: pod => this.#run(pod), deleted: pod => this.#end(pod) });
     this.#reflector.start();
   }
 
@@ -42,38 +62,78 @@ export class SimulatedKubelet {
     this.#members.stop();
   }
 
+  /**
+   * By namespace and name of each cluster, since when every one of its members that run has been asked again: milliseconds since the
+   * epoch of the member that was asked last for the first time after `since`; undefined while one was not.
+   */
+  askedAgain(since: number): ReadonlyMap<string, number | undefined> {
+    const askedAt = (members: ReadonlySet<Started>): number | undefined => {
+      const first = [...members].map(({ host }) => this.#members.firstAskedAfter(host, since));
+      return first.every(at => at !== undefined) ? Math.max(...first) : undefined;
+    };
+    return new Map([...this.#clusters].map(([cluster, members]) => [cluster, askedAt(members)]));
+  }
+
   async #run(pod: KubeObject): Promise<void> {
-    const { uid = '', labels = {} } = pod.metadata;
-    const number = this.#running.size;
-    const host = `127.${64 + Math.floor(number / HOSTS_A_NET)}.0.${1 + (number % HOSTS_A_NET)}`;
+    const { uid = '' } = pod.metadata;
     const started: Started = {
       pod,
-      host,
+      cluster: clusterOf(pod),
+      host: this.#free.pop() ?? addressOf(this.#given++),
       started: new Date().toISOString(),
+      isRunning: false,
       isReady: false,
       told: Promise.resolve(),
     };
+    const { cluster, host } = started;
     this.#running.set(uid, started);
+    this.#clusters.set(cluster, (this.#clusters.get(cluster) ?? new Set()).add(started));
     await this.#members.serve(host);
+    // Deleted meanwhile.
+    if (!this.#running.has(uid)) return this.#members.leave(host);
     const failure = this.#etcd.start({ host, args: startArguments(pod), disk: uid, version: '3.6.16' });
     if (failure !== undefined) throw new Error(`${pod.metadata.name} does not start: ${failure}`);
+    started.isRunning = true;
     await this.#tell(started);
     // The last one to start makes the quorum that the others wait for.
-    const cluster = labels['etcd_cluster'];
-    for (const other of this.#running.values())
-      if (other.pod.metadata.labels?.['etcd_cluster'] === cluster) await this.#tell(other);
+    for (const other of this.#clusters.get(cluster) ?? []) await this.#tell(other);
+  }
+
+  /** Pods are on no node: the apiserver removes them at once. */
+  #end(pod: KubeObject): void {
+    const ended = this.#running.get(pod.metadata.uid ?? '');
+    if (ended === undefined) return;
+    this.#running.delete(pod.metadata.uid ?? '');
+    const members = this.#clusters.get(ended.cluster);
+    members?.delete(ended);
+    if (members?.size === 0) this.#clusters.delete(ended.cluster);
+    this.#members.leave(ended.host);
+    if (ended.isRunning) this.#etcd.stop(ended.host);
+    this.#free.push(ended.host);
   }
 
   #tell(started: Started): Promise<void> {
-    started.told = started.told.then(() => this.#tellNow(started));
+    started.told = started.told.then(() => this.#tellUntilHeard(started));
     return started.told;
+  }
+
+  /** As a kubelet does: what was not heard is told again for as long as there is the pod. */
+  async #tellUntilHeard(started: Started): Promise<void> {
+    while (this.#running.has(started.pod.metadata.uid ?? '')) {
+      try {
+        return await this.#tellNow(started);
+      } catch (error) {
+        console.log(`the status of pod ${started.pod.metadata.name} is told again: ${String(error)}`);
+        await delay(TOLD_AGAIN_MS);
+      }
+    }
   }
 
   /** What a kubelet tells of a pod; once it is ready nothing of it changes any more. */
   async #tellNow(told: Started): Promise<void> {
     if (told.isReady) return;
     const process = this.#etcd.process(told.host);
-    told.isReady = process.published && process.cluster.leaderSeenBy(process) !== undefined;
+    const isReady = process.published && process.cluster.leaderSeenBy(process) !== undefined;
     const { namespace, name } = told.pod.metadata;
     const state = { running: { startedAt: told.started } };
     const [container] = (told.pod['spec'] as { containers: { name: string; image: string }[] }).containers;
@@ -82,16 +142,14 @@ export class SimulatedKubelet {
       podIP: told.host,
       podIPs: [{ ip: told.host }],
       startTime: told.started,
-      conditions: [
-        { type: 'Ready', status: told.isReady ? 'True' : 'False', lastTransitionTime: told.started },
-      ],
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: told.started }],
       containerStatuses: [
         {
           name: container?.name,
           image: container?.image,
           imageID: '',
           containerID: `containerd://${told.host}`,
-          ready: told.isReady,
+          ready: isReady,
           restartCount: 0,
           state,
         },
@@ -99,5 +157,6 @@ export class SimulatedKubelet {
     };
     const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name };
     await this.#kube.patch(ref, { status }, { type: 'merge', subresource: 'status' });
+    told.isReady = isReady;
   }
 }

@@ -3,6 +3,7 @@
  * loopback network, on etcd's own ports. As much of etcd's API as an operator asks a healthy cluster for, which does nothing.
  */
 import { createServer, type Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import { CLIENT_PORT, METRICS_PORT } from '../../../src/api/names.ts';
@@ -10,6 +11,9 @@ import type { EtcdMember } from '../../../src/etcd/port.ts';
 import type { FakeEtcd } from '../../../test/fakes/etcd/etcd.ts';
 
 type Fields = Record<string, { readonly type: string; readonly id: number; readonly rule?: 'repeated' }>;
+
+/** So many of the last questions for its health are remembered of each member: with one a second, those of two minutes. */
+const REMEMBERED = 120;
 
 /** Field numbers are etcd's (api/etcdserverpb/rpc.proto). */
 const HEADER = {
@@ -86,13 +90,27 @@ const ANSWERS: Readonly<
   },
 };
 
+/** All of them at once. */
+const ANY_ADDRESS = '0.0.0.0';
+
 export class SimulatedMembers {
   readonly #etcd: FakeEtcd;
+  readonly #sharesListeners: boolean;
   readonly #server = new Server();
-  readonly #pages: HttpServer[] = [];
+  /** Health pages by address; one for any address when listeners are shared. */
+  readonly #pages = new Map<string, HttpServer>();
+  /** Connections to the shared health page, by the address that was dialed. */
+  readonly #dialed = new Map<string, Set<Socket>>();
+  /** When each address was last asked for its health, the oldest first; milliseconds since the epoch. */
+  readonly #asked = new Map<string, number[]>();
 
-  constructor(etcd: FakeEtcd) {
+  /**
+   * @param sharesListeners two listeners at any address serve all members, for more of them than a process may open sockets. Nothing
+   * else on this machine can then listen on etcd's ports, and who dials a member that has left is cut off rather than refused.
+   */
+  constructor(etcd: FakeEtcd, sharesListeners = false) {
     this.#etcd = etcd;
+    this.#sharesListeners = sharesListeners;
     for (const [path, { response, ask }] of Object.entries(ANSWERS)) {
       const type = types.lookupType(response);
       const serialize = (fields: object) => Buffer.from(type.encode(type.fromObject(fields)).finish());
@@ -110,24 +128,68 @@ export class SimulatedMembers {
 
   /** Makes what the fake etcd runs at this address answer there. */
   async serve(host: string): Promise<void> {
+    this.#asked.set(host, []);
+    const listener = this.#sharesListeners ? ANY_ADDRESS : host;
+    if (this.#pages.has(listener)) return;
+    const page = this.#healthPage();
+    this.#pages.set(listener, page);
     await new Promise<void>((resolve, reject) => {
       const bound = (error: Error | null) => (error === null ? resolve() : reject(error));
-      this.#server.bindAsync(`${host}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
+      this.#server.bindAsync(`${listener}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
     });
-    const page = createServer((_, response) => response.end('{"health":"true","reason":""}'));
-    this.#pages.push(page);
     await new Promise<void>((resolve, reject) => {
       page.once('error', reject);
-      page.listen(METRICS_PORT, host, resolve);
+      page.listen(METRICS_PORT, listener, resolve);
     });
   }
 
+  /** Nobody answers at this address any more. */
+  leave(host: string): void {
+    this.#asked.delete(host);
+    for (const socket of this.#dialed.get(host) ?? []) socket.destroy();
+    if (!this.#sharesListeners) this.#close(host);
+  }
+
+  /** When the member at this address was first asked for its health after a time; milliseconds since the epoch. */
+  firstAskedAfter(host: string, since: number): number | undefined {
+    return this.#asked.get(host)?.find(at => at > since);
+  }
+
   stop(): void {
+    for (const listener of [...this.#pages.keys()]) this.#close(listener);
     this.#server.forceShutdown();
-    for (const page of this.#pages) {
-      page.close();
-      page.closeAllConnections();
-    }
+  }
+
+  #healthPage(): HttpServer {
+    const page = createServer(({ socket: { localAddress: host = '' } }, response) => {
+      this.#note(host);
+      response.end('{"health":"true","reason":""}');
+    });
+    return page.on('connection', (socket: Socket) => {
+      const { localAddress: host = '' } = socket;
+      if (!this.#asked.has(host)) {
+        socket.destroy();
+        return;
+      }
+      const dialed = this.#dialed.get(host) ?? new Set();
+      this.#dialed.set(host, dialed.add(socket));
+      socket.once('close', () => dialed.delete(socket));
+    });
+  }
+
+  #close(listener: string): void {
+    this.#server.unbind(`${listener}:${CLIENT_PORT}`);
+    const page = this.#pages.get(listener);
+    this.#pages.delete(listener);
+    page?.close();
+    page?.closeAllConnections();
+  }
+
+  #note(host: string): void {
+    const asked = this.#asked.get(host);
+    if (asked === undefined) return;
+    asked.push(Date.now());
+    if (asked.length > REMEMBERED) asked.shift();
   }
 
   async #ask(host: string, ask: (member: EtcdMember) => Promise<object>): Promise<object> {

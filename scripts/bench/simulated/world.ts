@@ -2,56 +2,154 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createKubeClient } from '../../../src/kube/client.ts';
-import { FileCredentials } from '../../../src/kube/credentials.ts';
-import { type KubeClient, silentLogger } from '../../../src/kube/port.ts';
-import { startControlPlane } from '../../../test/stack/control-plane.ts';
+import type { KubeClient } from '../../../src/kube/port.ts';
+import { type ControlPlane, startControlPlane } from '../../../test/stack/control-plane.ts';
+import { kubeClientOf } from '../../../test/stack/kube-client.ts';
 import { type OperatorProcess, startOperatorProcess } from '../../../test/stack/operator-process.ts';
 import { poll } from '../../../test/stack/poll.ts';
-import { startTemporal } from '../../../test/stack/temporal-server.ts';
+import { freePort } from '../../../test/stack/temporal-process.ts';
+import {
+  startTemporal,
+  type TemporalKind,
+  type TemporalServer,
+} from '../../../test/stack/temporal-server.ts';
 import { root, runNode } from '../../run.ts';
+import { deployedSettings } from './deployment.ts';
 import { SimulatedKubelet } from './kubelet.ts';
 
 export interface SimulatedWorld {
+  /** Of an administrator. */
   readonly kube: KubeClient;
-  readonly temporalAddress: string;
-  /** Starts a replica, compiled, with the rights that deploy/ gives it. */
+  readonly plane: ControlPlane;
+  readonly temporal: TemporalServer;
+  /** The text of the Temporal server's own metrics. */
+  readonly temporalMetrics: () => Promise<string>;
+  readonly kubelet: SimulatedKubelet;
+  /** The replicas that run. */
+  readonly operators: () => readonly OperatorProcess[];
+  /** Starts a replica, compiled, with the settings and the rights that deploy/ gives it, and waits until it is ready. */
   readonly startOperator: () => Promise<OperatorProcess>;
+  /** SIGKILL, and waits until it is gone. */
+  readonly killOperator: (operator: OperatorProcess) => Promise<void>;
   readonly stop: () => Promise<void>;
+}
+
+export interface SimulatedWorldOptions {
+  /** Is made for the clusters. */
+  readonly namespace: string;
+  /** How many replicas run from the beginning; as many as deploy/ says when left out. */
+  readonly replicas?: number | undefined;
+  /** See SimulatedMembers. */
+  readonly sharesListeners?: boolean;
+  /** Which server; that of the environment when left out. */
+  readonly temporal?: TemporalKind | undefined;
+  /** Where each replica that is ended with SIGTERM leaves a profile of its CPU time. */
+  readonly profiles?: string | undefined;
 }
 
 const execute = promisify(execFile);
 const ACCOUNT = 'system:serviceaccount:etcd-operator:etcd-operator';
+/** As the apiserver says of every service account; it counts the calls of this group by themselves. */
+const GROUP = 'system:serviceaccounts';
+const READY_MS = 90_000;
 
-/** @param namespace is made for the clusters */
-export async function startSimulatedWorld(namespace: string): Promise<SimulatedWorld> {
-  await runNode([join(root, 'scripts/build.ts')], { inherit: true });
-  const [plane, temporal] = await Promise.all([startControlPlane(), startTemporal({ searchAttributes: {} })]);
-  const credentials = new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
-  const kube = createKubeClient({ credentials });
+export async function startSimulatedWorld(options: SimulatedWorldOptions): Promise<SimulatedWorld> {
+  const ends: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+  };
+  try {
+    return await build(options, { stop, onStop: end => ends.push(end) });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function build(
+  { namespace, replicas, profiles, temporal: kind, sharesListeners = false }: SimulatedWorldOptions,
+  { stop, onStop }: { readonly stop: () => Promise<void>; onStop(end: () => Promise<unknown>): void },
+): Promise<SimulatedWorld> {
+  const [plane, { temporal, metricsPort }] = await allOf([
+    startControlPlane().then(plane => {
+      onStop(() => plane.stop());
+      return plane;
+    }),
+    startTemporalWithMetrics(kind).then(started => {
+      onStop(() => started.temporal.stop());
+      return started;
+    }),
+    buildOperator(),
+  ]);
+  const kube = kubeClientOf(plane.kubeconfig, { fieldManager: 'fleet', connections: 32 });
+  onStop(() => kube.close());
   const kubectl = (...args: string[]) => execute(plane.kubectl, ['--kubeconfig', plane.kubeconfig, ...args]);
   await kubectl('apply', '--server-side', '-k', join(root, 'deploy'));
   await kubectl('wait', '--for=condition=Established', 'crd/etcdclusters.etcd.database.coreos.com');
   await kubectl('create', 'namespace', namespace);
-  const kubelet = new SimulatedKubelet(kube);
-  const KUBECONFIG = await plane.kubeconfigFor(ACCOUNT);
-  const environment = { KUBECONFIG, TEMPORAL_ADDRESS: temporal.address, POD_NAME: 'operator' };
+  const kubelet = new SimulatedKubelet(kube, sharesListeners);
+  onStop(() => kubelet.stop());
+
+  const deployed = deployedSettings();
+  const KUBECONFIG = await plane.kubeconfigFor(ACCOUNT, GROUP);
+  const running = new Set<OperatorProcess>();
+  let started = 0;
+  const startOperator = async (): Promise<OperatorProcess> => {
+    started += 1;
+    const own = { KUBECONFIG, TEMPORAL_ADDRESS: temporal.address, POD_NAME: `etcd-operator-${started}` };
+    const profiling = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+    const operator = await startOperatorProcess({ ...deployed.environment, ...own }, 'compiled', profiling);
+    running.add(operator);
+    void operator.ended.then(() => running.delete(operator));
+    await poll(async () => (await operator.health('/readyz'))?.status === 200, {
+      timeoutMs: READY_MS,
+      otherwise: () => `a replica is not ready: ${operator.output().slice(-4_000)}`,
+    });
+    return operator;
+  };
+  onStop(() => endAll(running, profiles === undefined ? 'SIGKILL' : 'SIGTERM'));
+  await Promise.all(Array.from({ length: replicas ?? deployed.replicas }, startOperator));
   return {
     kube,
-    temporalAddress: temporal.address,
-    startOperator: () => startOperatorProcess(environment, 'compiled'),
-    async stop() {
-      await kubelet.stop();
-      await kube.close();
-      await Promise.all([plane.stop(), temporal.stop()]);
+    plane,
+    temporal,
+    temporalMetrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
+    kubelet,
+    operators: () => [...running],
+    startOperator,
+    async killOperator(operator) {
+      operator.signal('SIGKILL');
+      await operator.ended;
     },
+    stop,
   };
 }
 
-/** Waits until a replica works, and watches if no other one does. */
-export function untilReady(operator: OperatorProcess): Promise<unknown> {
-  return poll(async () => (await operator.health('/readyz'))?.status === 200, {
-    timeoutMs: 90_000,
-    otherwise: operator.output,
-  });
+/** Waits for every one before it fails, so that what has started meanwhile is known to whoever ends it. */
+async function allOf<T extends readonly Promise<unknown>[]>(
+  promises: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(promises);
+  return await Promise.all(promises);
+}
+
+async function buildOperator(): Promise<void> {
+  const { code, output } = await runNode([join(root, 'scripts/build.ts'), '--types-are-checked']);
+  if (code !== 0) throw new Error(`the operator was not built: ${output}`);
+}
+
+async function startTemporalWithMetrics(
+  kind: TemporalKind | undefined,
+): Promise<{ temporal: TemporalServer; metricsPort: number }> {
+  const metricsPort = await freePort();
+  // As deploy/temporal has it: namespaces take turns (docs/decisions/0086).
+  const dynamicConfig = ['matching.enableFairness=true'];
+  const options = { searchAttributes: {}, dynamicConfig, metricsPort, ...(kind ? { kind } : {}) };
+  return { temporal: await startTemporal(options), metricsPort };
+}
+
+async function endAll(operators: ReadonlySet<OperatorProcess>, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const all = [...operators];
+  for (const operator of all) operator.signal(signal);
+  await Promise.all(all.map(operator => operator.ended));
 }

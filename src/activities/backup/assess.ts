@@ -1,7 +1,9 @@
 /** One pass of an EtcdBackup: read → plan → report. */
 import type { BackupActor, BackupDecision } from '../../planner/backup/observation.ts';
 import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
+import { lookInTime } from '../../planner/backup/lateness.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { neededByRestores } from './needed.ts';
@@ -39,8 +41,9 @@ export async function assessBackup(
     const now = deps.now();
     const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
     const needed = isAsked ? await neededByRestores(deps, ref, backup.status.history ?? []) : [];
-    const observation = { now, backup, needed };
-    const decision = planBackup(observation, actor);
+    const { backupJitterSeconds: jitterSeconds = 0 } = deps;
+    const observation = { now, backup, needed, jitterSeconds };
+    const decision = lookInTime(planBackup(observation, actor), observation);
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting)
       return { decision, summary: summaryOf(observation.backup.status, actor) };
@@ -54,9 +57,7 @@ function summaryOf(status: EtcdBackupStatus, { paused }: BackupActor): BackupSum
   const { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun } = status;
   const shown = { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun };
   return {
-    ...(Object.fromEntries(
-      Object.entries(shown).filter(([, value]) => value !== undefined),
-    ) as Partial<BackupSummary>),
+    ...withoutUndefined<Pick<BackupSummary, keyof typeof shown>>(shown),
     paused: paused !== undefined,
     newest: (status.history ?? [])
       .slice(0, SHOWN)

@@ -14,8 +14,7 @@ import {
 } from '../../api/derived/backup-names.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import { TrailerCheck } from '../../etcd/verified-snapshot.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/port.ts';
-import { StoreError } from '../../store/port.ts';
+import { type CallOptions, type Store, type StoredObject, StoreError } from '../../store/port.ts';
 import { decompressed } from './codec.ts';
 
 /** A manifest is a few hundred bytes; what is larger is something else. */

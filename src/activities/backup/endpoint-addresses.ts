@@ -6,7 +6,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
-import { dialledHost, type Endpoint, ownName } from '../../planner/model/endpoints.ts';
+import { dialledHost, type Endpoint, ownName } from '../../api/derived/endpoints.ts';
 import { type AllowedAddresses, isSpecial } from '../../store/addresses.ts';
 import { POD } from '../runtime/kinds.ts';
 

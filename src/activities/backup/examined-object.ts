@@ -5,7 +5,7 @@ import { manifestKey } from '../../api/derived/backup-names.ts';
 import type { BackupEntry, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { asksForUsers, type ReadAt, storageVersionOf } from '../../etcd/snapshot-facts.ts';
-import { objectOf, type RestoreObject } from '../../planner/restore/object.ts';
+import { objectOf, type RestoreObject } from '../../planner/restore/backup-object.ts';
 import type { RestoreSource } from '../../planner/model/restore-of-cluster.ts';
 import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
 import { proveObject, readManifest } from './catalogue.ts';

@@ -2,9 +2,10 @@
  * How many keys a snapshot holds, told only where it is certain: counted right before it, by a cluster that nobody wrote to until
  * it had ended. A guess would have a restore refuse a good backup (issue 5, C4).
  */
-import type { EtcdMember, KeyCount } from '../../etcd/port.ts';
+import type { KeyCount } from '../../etcd/answers.ts';
+import type { EtcdMember } from '../../etcd/port.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { messageOf } from '../runtime/failures.ts';
+import { messageOf } from '../runtime/message-of.ts';
 
 interface Asking {
   readonly deps: Pick<Dependencies, 'logger'>;

@@ -1,8 +1,9 @@
 /** Says how far a run is, while it goes on: in heartbeats by the caller, here in the resource's status. */
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { messageOf } from '../runtime/failures.ts';
-import { type BackupRef, recordRun } from '../resource/etcd-backup.ts';
+import { messageOf } from '../runtime/message-of.ts';
+import { withLateness } from '../../planner/backup/lateness.ts';
+import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 
 /** How often status is written: people look at it, nothing depends on it. */
 const EVERY_MS = 3_000;
@@ -42,14 +43,16 @@ export async function withProgress<Result>(
 
 async function noteProgress({ deps, ref, startedAt }: Of, { bytes, total }: HeartbeatDetails): Promise<void> {
   try {
-    await recordRun(deps, { ref, startedAt }, status => ({
-      ...status,
-      progress: {
-        ...status.progress,
-        ...(bytes !== undefined && { bytes }),
-        ...(total !== undefined && { total }),
-      },
-    }));
+    await recordRun(deps, { ref, startedAt }, (status, backup) =>
+      withLateness(observed(deps, backup), {
+        ...status,
+        progress: {
+          ...status.progress,
+          ...(bytes !== undefined && { bytes }),
+          ...(total !== undefined && { total }),
+        },
+      }),
+    );
   } catch (error) {
     deps.logger.info('progress not written', { error: messageOf(error) });
   }

@@ -4,7 +4,7 @@ import { ANNOTATION_HOSTS, API_VERSION, LABEL_CLUSTER } from '../../api/names.ts
 import { secretKeys } from '../../api/derived/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/schemas/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
-import { clusterOfService, parseEndpoint } from '../../planner/model/endpoints.ts';
+import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
 import {
   endpointsByPreference,
   type SourceCandidate,
@@ -12,16 +12,15 @@ import {
 } from '../../planner/backup/source.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { asCluster } from '../resource/etcd-cluster.ts';
-import { messageOf } from '../runtime/failures.ts';
+import { asCluster } from '../resource/read-cluster.ts';
+import { messageOf } from '../runtime/message-of.ts';
 import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';
-import { POD } from '../runtime/kinds.ts';
+import { POD, SECRET } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { dial } from '../observe/probe.ts';
 import { clientAccess, readTlsSecrets, secretText } from '../observe/certificate-secrets.ts';
-import { SECRET } from '../runtime/kinds.ts';
 import { whyUnusable } from '../observe/usable-certificate.ts';
 
 /** The member of choice. To be closed. */

@@ -8,7 +8,8 @@ import { newManifest, type BackupManifest } from '../../api/derived/backup-manif
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import { keysOf, periodicKey, serverOf } from '../../api/derived/backup-names.ts';
 import { timestamp } from '../../api/values/time.ts';
-import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
+import type { BackupEntry, BackupRun, EtcdBackup } from '../../api/schemas/types.ts';
 import { verifiedSnapshot, type SnapshotProof } from '../../etcd/verified-snapshot.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { isSingleMade } from '../../planner/backup/plan.ts';
@@ -17,7 +18,7 @@ import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { messageOf } from '../runtime/failures.ts';
+import { messageOf } from '../runtime/message-of.ts';
 import {
   type Found,
   findWritten,
@@ -35,6 +36,7 @@ import { backupFacts, type BackupRef, readRunning, recordRun } from '../resource
 import { keysHeld, readBefore } from './held-keys.ts';
 import { liveHash, liveOf } from './live-hashes.ts';
 import { openSource, type SnapshotSource } from './source.ts';
+import { inTurn } from './turn.ts';
 import { withMemberSlot } from '../runtime/member-slot.ts';
 
 type Step = BackupStepOf<'takeSnapshot'>;
@@ -45,25 +47,30 @@ export async function takeSnapshot(
   heartbeatDetails: HeartbeatDetails,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
-  await withRun({ deps, heartbeatDetails, ref, step }, async (run, backup) => {
-    const manifest = await obtainWithRoom(run);
-    if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
-    else await recordRun(deps, run, status => withWritten(status, manifest.entry));
-    await cleanUp(run);
-  });
+  const read = await readRunning(deps.kube, ref, step.startedAt);
+  await inTurn({ deps, ref, step, backup: read }, () =>
+    withRun({ deps, heartbeatDetails, ref, step, read }, async (run, backup) => {
+      const manifest = await obtainWithRoom(run);
+      if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
+      else await recordRun(deps, run, status => withWritten(status, manifest.entry));
+      await cleanUp(run);
+    }),
+  );
 }
 
 interface RunOrder extends Pick<Run, 'deps' | 'heartbeatDetails' | 'ref'> {
   readonly step: Pick<Step, 'startedAt' | 'secondsLeft'>;
+  /** The resource, if it was just read. */
+  readonly read?: EtcdBackup;
 }
 
 /** Has something done with a run, whose store is opened and closed again. */
 export async function withRun(
-  { deps, heartbeatDetails, ref, step }: RunOrder,
+  { deps, heartbeatDetails, ref, step, read }: RunOrder,
   act: (run: Run, backup: EtcdBackup) => Promise<void>,
 ): Promise<void> {
   const { startedAt } = step;
-  const backup = await readRunning(deps.kube, ref, startedAt);
+  const backup = read ?? (await readRunning(deps.kube, ref, startedAt));
   const deadlineMs = step.secondsLeft * 1000;
   const bounds = { signal: Context.current().cancellationSignal, deadlineMs };
   const store = await deps.openStore(backup);
@@ -259,11 +266,7 @@ export function endedRun(
   { backup, now }: { readonly backup: EtcdBackup; readonly now: number },
 ) {
   const { startedAt, scheduledFor, requestedBy } = progress ?? {};
-  return {
-    ...(startedAt !== undefined && { startedAt }),
-    ...(scheduledFor !== undefined && { scheduledFor }),
-    ...(requestedBy !== undefined && { requestedBy }),
-    completedAt: timestamp(now),
-    generation: backup.metadata.generation ?? 0,
-  };
+  const completedAt = timestamp(now);
+  const generation = backup.metadata.generation ?? 0;
+  return withoutUndefined<BackupRun>({ startedAt, scheduledFor, requestedBy, completedAt, generation });
 }

@@ -11,7 +11,11 @@ import type { BackupEntry } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { finished, withFault, withSuccess } from '../../planner/backup/report.ts';
-import { judge, type ReadReport, type Verdict } from '../../planner/backup/verification.ts';
+import {
+  verificationResult,
+  type ReadReport,
+  type VerificationResult,
+} from '../../planner/backup/verification.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { keyOn, writeManifest } from './catalogue.ts';
@@ -20,6 +24,7 @@ import { backupFacts, type BackupRef, recordRun } from '../resource/etcd-backup.
 import { hashNow } from './live-hashes.ts';
 import { endedRun, obtain, withRun } from './take-snapshot.ts';
 import type { Run } from './run.ts';
+import { besideTurns } from './turn.ts';
 import { askVerifier } from './verifier.ts';
 
 type Step = BackupStepOf<'verifyBackup'>;
@@ -30,18 +35,22 @@ export async function verifyBackup(
   heartbeatDetails: HeartbeatDetails,
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
-  await withRun({ deps, heartbeatDetails, ref, step }, async run => {
-    const manifest = await obtain(run);
-    const { verdict, structure } = await verify(run, manifest);
-    const known = structure ?? manifest.structure;
-    const entry = { ...manifest.entry, verified: verdict.verified };
-    await replaceManifest(run, manifest, { ...manifest, entry, ...(known && { structure: known }) });
-    await recordVerdict(run, entry, verdict);
-  });
+  await withRun({ deps, heartbeatDetails, ref, step }, (run, backup) =>
+    besideTurns({ deps, backup }, () => verifyRun(run)),
+  );
+}
+
+async function verifyRun(run: Run): Promise<void> {
+  const manifest = await obtain(run);
+  const { verdict, structure } = await verify(run, manifest);
+  const known = structure ?? manifest.structure;
+  const entry = { ...manifest.entry, verified: verdict.verified };
+  await replaceManifest(run, manifest, { ...manifest, entry, ...(known && { structure: known }) });
+  await recordVerdict(run, entry, verdict);
 }
 
 interface Verified {
-  readonly verdict: Verdict;
+  readonly verdict: VerificationResult;
   readonly structure?: ReadReport['structure'];
 }
 
@@ -61,7 +70,7 @@ async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
     const live = asked
       ? await hashNow(run, { ...restored, clusterId: manifest.entry.clusterID })
       : manifest.live;
-    const verdict = judge(manifest, report, live);
+    const verdict = verificationResult(manifest, report, live);
     const { fault } = verdict;
     return { structure, verdict: fault === undefined ? verdict : distrusted(manifest.entry, fault) };
   } catch (error) {
@@ -71,7 +80,7 @@ async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
   }
 }
 
-function distrusted({ location }: BackupEntry, fault: string): Verdict {
+function distrusted({ location }: BackupEntry, fault: string): VerificationResult {
   const message = `${location} is kept without verification: ${fault}`;
   return { verified: '', fault: message.slice(0, 4096) };
 }
@@ -95,7 +104,7 @@ async function replaceManifest(run: Run, before: BackupManifest, after: BackupMa
 async function recordVerdict(
   run: Run,
   entry: BackupEntry,
-  { verified, fault, doubt }: Verdict,
+  { verified, fault, doubt }: VerificationResult,
 ): Promise<void> {
   const { deps } = run;
   await recordRun(deps, run, (status, backup) => {

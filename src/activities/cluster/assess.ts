@@ -1,20 +1,21 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import type { Decision } from '../../planner/model/decision.ts';
+import { blocked, type Decision } from '../../planner/model/decision.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { Actor } from '../../planner/model/actor.ts';
 import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
-import { judge, type Verdict } from '../../planner/checks/human-requests.ts';
+import { judgeRequests, type Verdict } from '../../planner/checks/human-requests.ts';
 import { transitions } from '../../planner/report/events.ts';
 import { observedMembers } from '../../planner/report/members.ts';
 import { statusOf } from '../../planner/report/status.ts';
 
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { observe } from '../observe/observe.ts';
-import { endedOperation, figuresOf, upgradedMembers } from '../runtime/pass-report.ts';
+import { clusterFacts, observe } from '../observe/observe.ts';
+import { endedOperation, upgradedMembers } from '../runtime/pass-report.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
+import { readCluster } from '../resource/read-cluster.ts';
 import { timestamp } from '../../api/values/time.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -50,44 +51,74 @@ export interface ClusterSummary {
   }[];
 }
 
-/** Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. */
-export async function assess(
-  deps: Dependencies,
-  ref: ClusterRef,
-  context: { readonly actor: Actor; readonly workflowId: string },
-): Promise<Assessment> {
-  return retryOnConflict(async () => {
-    const seen = await observe(deps, ref);
-    if (seen === undefined) {
-      deps.onPass({ cluster: ref, decision: 'gone', figures: undefined, ended: undefined });
-      return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
-    }
-    const { cluster } = seen;
-    const observation = situationOf(seen.observation);
-    const decision = decide(observation, context.actor);
-    const now = timestamp(deps.now());
-    const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
-    const status = statusOf(findings, { workflowId: context.workflowId, now });
-    await reportStatus(deps, cluster, {
-      status,
-      events: ({ before, after }) => transitions(before, after),
-    });
-    logStep(deps, cluster, status);
-    deps.onPass({
-      cluster: ref,
-      decision: decision.kind,
-      figures: figuresOf(observation, status),
-      ended: endedOperation(cluster.status ?? {}, status),
-      upgraded: upgradedMembers(observation, status),
-    });
-    const verdicts = judge(observation, context.actor.requests);
-    return {
-      decision,
-      generation: observation.cluster.generation,
-      summary: summaryOf(observation, status),
-      ...(verdicts.length > 0 && { verdicts }),
-    };
+interface Context {
+  readonly actor: Actor;
+  readonly workflowId: string;
+}
+
+/** How soon a resource is looked at again that others changed all the time. */
+const CHANGING_MS = 1_000;
+
+/**
+ * Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. Nothing is done for a
+ * resource whose status could not be written, because others changed it faster: it is looked at again soon.
+ */
+export async function assess(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
+  return retryOnConflict(
+    () => pass(deps, ref, context),
+    async () => {
+      const cluster = await readCluster(deps.kube, ref);
+      return cluster === undefined ? gone(deps) : changing(deps, cluster);
+    },
+  );
+}
+
+function gone(deps: Dependencies): Assessment {
+  deps.onPass({ decision: 'gone', ended: undefined });
+  return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
+}
+
+/** What is shown of it is what its status said before. */
+function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
+  const { namespace, name } = cluster.metadata;
+  const message = `EtcdCluster ${namespace}/${name} was changed by others each time its status was written; it is looked at again in a second`;
+  const decision = blocked({ reason: 'ChangedConcurrently', message, waitMs: CHANGING_MS });
+  deps.logger.warn('the status could not be written', { namespace, name, reason: 'ChangedConcurrently' });
+  deps.onPass({ decision: decision.kind, ended: undefined });
+  const facts = clusterFacts(cluster);
+  return {
+    decision,
+    generation: facts.generation,
+    summary: summaryOf({ cluster: facts }, cluster.status ?? {}),
+  };
+}
+
+async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
+  const seen = await observe(deps, ref);
+  if (seen === undefined) return gone(deps);
+  const { cluster } = seen;
+  const observation = situationOf(seen.observation);
+  const decision = decide(observation, context.actor);
+  const now = timestamp(deps.now());
+  const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
+  const status = statusOf(findings, { workflowId: context.workflowId, now });
+  await reportStatus(deps, cluster, {
+    status,
+    events: ({ before, after }) => transitions(before, after),
   });
+  logStep(deps, cluster, status);
+  deps.onPass({
+    decision: decision.kind,
+    ended: endedOperation(cluster.status ?? {}, status),
+    upgraded: upgradedMembers(observation, status),
+  });
+  const verdicts = judgeRequests(observation, context.actor.requests);
+  return {
+    decision,
+    generation: observation.cluster.generation,
+    summary: summaryOf(observation, status),
+    ...(verdicts.length > 0 && { verdicts }),
+  };
 }
 
 /** One line for each step that is decided on; a step that goes on is decided once. */
@@ -98,7 +129,7 @@ function logStep(deps: Dependencies, cluster: EtcdCluster, { operation }: EtcdCl
   deps.logger.info('step decided', { namespace, name, operation: type, step, left: remaining?.length ?? 0 });
 }
 
-function summaryOf({ cluster }: Observation, status: EtcdClusterStatus): ClusterSummary {
+function summaryOf({ cluster }: Pick<Observation, 'cluster'>, status: EtcdClusterStatus): ClusterSummary {
   const details = status.members?.details ?? [];
   return {
     phase: status.phase ?? '',

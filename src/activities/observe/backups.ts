@@ -1,11 +1,10 @@
 /** The EtcdBackups of a cluster, as the cluster's own pass sees them: what their status says, no store is asked. */
-import { API_VERSION } from '../../api/names.ts';
+import { BACKUP_CLUSTER_FIELD } from '../../api/names.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { type BackupOfCluster, backupOfCluster } from '../../planner/model/backups-of-cluster.ts';
 import type { ClusterFacts } from '../../planner/model/observation.ts';
-
-const BACKUP = { apiVersion: API_VERSION, kind: 'EtcdBackup' } as const;
+import { listSelected } from '../resource/selected.ts';
 
 /** None before the cluster lives: there is nothing that could have been backed up. */
 export async function backupsOfCluster(
@@ -14,10 +13,11 @@ export async function backupsOfCluster(
 ): Promise<readonly BackupOfCluster[]> {
   const { clusterID } = cluster.status;
   if (clusterID === undefined || cluster.deleting) return [];
-  const { items } = await kube.list(BACKUP, { namespace: cluster.namespace });
-  return items
-    .map(asBackup)
-    .flatMap(backup => backupOfCluster(backup, { name: cluster.name, clusterId: clusterID }) ?? []);
+  // Those that name no cluster name the addresses of its members, which no API server selects by.
+  const { namespace, name } = cluster;
+  const selection = { namespace, field: BACKUP_CLUSTER_FIELD, values: [name, ''] };
+  const items = await listSelected(kube, 'EtcdBackup', selection);
+  return items.map(asBackup).flatMap(backup => backupOfCluster(backup, { name, clusterId: clusterID }) ?? []);
 }
 
 /** The API server validated it against our own schema, so its shape is known. */

@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { certificates } from '../../objects/certificate.ts';
-import { firstUnlike } from '../../objects/edited.ts';
+import { firstFieldDifference } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { canonical } from '../../api/values/canonical.ts';
 import type { TlsFacts } from '../../planner/model/tls-facts.ts';
@@ -71,7 +71,7 @@ function request(
     const isOther = secret !== undefined && wasIssuedByAnother(secret, wanted);
     return [{ certificate, why: 'it does not exist yet', ...(isOther && { otherIssuer: true as const }) }];
   }
-  const why = firstUnlike(found, wanted);
+  const why = firstFieldDifference(found, wanted);
   if (why === undefined) return [];
   return [{ certificate, why, ...(isOfAnotherIssuer(found, wanted) && { otherIssuer: true as const }) }];
 }

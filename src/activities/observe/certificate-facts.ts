@@ -1,7 +1,7 @@
 /** TLS Secrets → the facts that the planner knows: names, dates and faults. Pure translation. */
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import { domainOf } from '../../api/derived/domain.ts';
-import { memberName, serialOf } from '../../api/names.ts';
+import { memberName, nextSerial } from '../../api/names.ts';
 import {
   bearerNames,
   type ClusterNames,
@@ -86,8 +86,8 @@ function membersOf(cluster: EtcdCluster): readonly string[] {
   const names = cluster.status?.members?.details?.map(({ name }) => name) ?? [];
   if (cluster.status?.clusterID !== undefined && names.length > 0) {
     if (withDefaults(cluster.spec).size <= names.length) return names;
-    const serials = [cluster.status.lastSerial ?? -1, ...names.map(name => serialOf(name) ?? -1)];
-    return [...names, memberName(cluster.metadata.name, Math.max(...serials) + 1)];
+    const next = nextSerial(cluster.status.lastSerial ?? -1, names);
+    return [...names, memberName(cluster.metadata.name, next)];
   }
   const initial = cluster.status?.incarnation?.members ?? [];
   if (initial.length > 0) return initial.map(({ name }) => name);

@@ -5,7 +5,7 @@
 import { authoritySecret } from '../../api/derived/tls.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
-import { type Authority, type Leaf, leavesOf } from '../../objects/leaves.ts';
+import { type Authority, type Leaf, leafCertificatesOf } from '../../objects/leaf-certificates.ts';
 import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../../planner/model/tls-facts.ts';
 import { firstFingerprint } from '../../tls/fingerprints.ts';
 import { inspect, trusts } from '../../tls/inspect.ts';
@@ -35,7 +35,7 @@ export async function issuingFacts(
 ): Promise<Issuing> {
   const { name, uid } = cluster.metadata;
   const authorities = AUTHORITIES.map(authority => authoritySecret(name, authority));
-  const leaves = leavesOf(cluster);
+  const leaves = leafCertificatesOf(cluster);
   const secrets = [...authorities, ...leaves.map(({ secret }) => secret)];
   const objects = await readAll(kube, cluster, secrets);
   const taken = secrets

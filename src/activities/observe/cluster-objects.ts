@@ -13,13 +13,22 @@ interface Of {
   readonly name: string;
 }
 
-/** What carries the cluster's label, and what bears one of these names. Whose it is, is for the caller to see. */
+/**
+ * What carries the cluster's label, and what bears one of these names. Whose it is, is for the caller to see.
+ * `isUnlabelled`: nothing carries the label, as a list of all of them has just shown.
+ */
 export async function findObjects(
   kube: KubeClient,
   kind: KindRef,
-  { namespace, name: cluster, names }: Of & { readonly names: readonly string[] },
+  {
+    namespace,
+    name: cluster,
+    names,
+    isUnlabelled = false,
+  }: Of & { readonly names: readonly string[]; readonly isUnlabelled?: boolean },
 ): Promise<KubeObject[]> {
-  const { items } = await kube.list(kind, { namespace, labelSelector: `${LABEL_CLUSTER}=${cluster}` });
+  const labelSelector = `${LABEL_CLUSTER}=${cluster}`;
+  const { items } = isUnlabelled ? { items: [] } : await kube.list(kind, { namespace, labelSelector });
   const unseen = [...new Set(names)].filter(name => !items.some(item => item.metadata.name === name));
   return [...items, ...(await getAll(kube, kind, { namespace, names: unseen }))];
 }

@@ -6,11 +6,10 @@ import {
   clientServiceName,
   disruptionBudgetName,
   FINALIZER,
-  memberName,
   peerServiceName,
   serialOf,
 } from '../../api/names.ts';
-import { inForce } from '../../api/derived/settings-in-force.ts';
+import { effectiveCluster } from '../../api/derived/settings-in-force.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../api/schemas/types.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { initialClusterId } from '../../etcd/cluster-id.ts';
@@ -34,16 +33,20 @@ import { observeTls } from './certificates.ts';
 import { findObjects, getAll } from './cluster-objects.ts';
 import { claimFacts } from './claim-facts.ts';
 import { objectFacts, podFacts } from './pod-facts.ts';
+import { findNames, type NamesSeen, NOT_ASKED } from './names-seen.ts';
 import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
-import { readCluster } from '../resource/etcd-cluster.ts';
+import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { findDefaultStorageClass, withExpandable } from './storage-classes.ts';
+import { findDefaultStorageClass, storageIsOpen, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
 const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
 
-type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'>;
+type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'> & {
+  /** Looks at the certificates; the Secrets themselves are read when left out. */
+  readonly observeTls?: typeof observeTls;
+};
 type Seen = { cluster: EtcdCluster; observation: Observation };
 type Looked = Seen & { address: ClusterAddress };
 
@@ -63,19 +66,19 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   const { incarnation } = known.status;
   const undecided = incarnation === undefined && !known.deleting;
   // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
-  const names =
-    undecided || incarnation?.rebuilt === true ? findNames(deps.kube, known) : Promise.resolve([]);
+  const isEveryNameAsked = undecided || incarnation?.rebuilt === true;
+  const names = isEveryNameAsked ? findNames(deps.kube, known) : Promise.resolve(NOT_ASKED);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
-    names.then(found => ownedObjects(deps.kube, known, { names: [...found, ...more], now: deps.now() })),
-    known.deleting
-      ? undefined
-      : observeTls(deps.kube, read, { now: deps.now(), clockAheadMs: deps.clockAheadMs() }),
-    undecided ? findDefaultStorageClass(deps.kube) : undefined,
+    names.then(({ names: found, unlabelled }) =>
+      ownedObjects(deps.kube, known, { names: [...found, ...more], unlabelled, now: deps.now() }),
+    ),
+    known.deleting ? undefined : lookAtTls(deps, read),
+    undecided && storageIsOpen(known) ? findDefaultStorageClass(deps.kube) : undefined,
     names,
     backupsOfCluster(deps.kube, known),
     restoresOfCluster(deps.kube, known),
   ]);
-  const cluster = withoutSettings(read) ? inForce(read, specificationOf(owned)) : read;
+  const cluster = withoutSettings(read) ? effectiveCluster(read, specificationOf(owned)) : read;
   const facts = cluster === read ? known : clusterFacts(cluster);
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
@@ -89,7 +92,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     cluster: facts,
     ...owned,
     defaultStorageClass,
-    namesSeen,
+    namesSeen: namesSeen.names,
     ...etcd,
     tls: tls?.facts,
     ...(backups.length > 0 && { backups }),
@@ -99,8 +102,15 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   return { cluster, observation: { ...observation, expectedClusterId }, address };
 }
 
+function lookAtTls(deps: Ports, cluster: EtcdCluster): ReturnType<typeof observeTls> {
+  const look = deps.observeTls ?? observeTls;
+  return look(deps.kube, cluster, { now: deps.now(), clockAheadMs: deps.clockAheadMs() });
+}
+
 /** The id that the members' cluster must have, while none is recorded; of a lost status what the stamps tell is asked for. */
-function expectedIdOf(observation: Observation): string | undefined {
+export function expectedIdOf(
+  observation: Pick<Observation, 'cluster' | 'pods' | 'claims' | 'membership' | 'expectedClusterId'>,
+): string | undefined {
   const { cluster, membership } = observation;
   const { clusterID, incarnation } = cluster.status;
   if (clusterID !== undefined) return undefined;
@@ -128,7 +138,7 @@ async function withKeys(deps: Ports, { cluster, observation, address }: Looked):
 }
 
 /** Nothing is recorded of what its fields were: a new cluster, one of another release, or one whose status was lost and not recorded again yet. */
-function withoutSettings({ status = {} }: EtcdCluster): boolean {
+export function withoutSettings({ status = {} }: EtcdCluster): boolean {
   return status.settings === undefined || status.incarnation === undefined;
 }
 
@@ -201,18 +211,32 @@ type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientServic
 async function ownedObjects(
   kube: KubeClient,
   cluster: ClusterFacts,
-  { names, now }: { readonly names: readonly string[]; readonly now: number },
+  {
+    names,
+    unlabelled,
+    now,
+  }: {
+    readonly names: readonly string[];
+    readonly unlabelled: NamesSeen['unlabelled'];
+    readonly now: number;
+  },
 ): Promise<Owned> {
   const { namespace, name, uid, status } = cluster;
   // Until then there may be none; of a restore there is as soon as the backup was brought onto it.
   const isMade = status.clusterID !== undefined || status.incarnation?.restore?.filled === true;
   const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && isMade;
   const [pods, claims, peer, client, budget] = await Promise.all([
-    findObjects(kube, POD, { namespace, name, names: [...recordedNames(cluster), ...names] }),
+    findObjects(kube, POD, {
+      namespace,
+      name,
+      names: [...recordedNames(cluster), ...names],
+      isUnlabelled: unlabelled.includes(POD.kind),
+    }),
     findObjects(kube, CLAIM, {
       namespace,
       name,
       names: [...(hasClaims ? recordedNames(cluster) : []), ...names],
+      isUnlabelled: unlabelled.includes(CLAIM.kind),
     }),
     kube.get({ ...SERVICE, namespace, name: peerServiceName(name) }),
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
@@ -238,7 +262,7 @@ async function ownedObjects(
  * The members that are recorded: a pod or claim of theirs that is gone proves something, one whose labels somebody took off
  * proves nothing. Right after a lost status was recorded again nobody has been observed yet.
  */
-function recordedNames({ status }: ClusterFacts): string[] {
+export function recordedNames({ status }: ClusterFacts): string[] {
   const observed = status.members?.details ?? [];
   const known = observed.length > 0 ? observed : (status.incarnation?.members ?? []);
   return known.map(({ name }) => name);
@@ -263,15 +287,4 @@ async function overlooked(kube: KubeClient, observation: Observation): Promise<s
   const seen = (object: KubeObject) =>
     (object.kind === POD.kind ? pods : claims).some(({ name }) => name === object.metadata.name);
   return found.flat().flatMap(object => (seen(object) ? [] : [object.metadata.name]));
-}
-
-/** Names of the namespace's pods and claims that look like members of this cluster, whoever made them. */
-async function findNames(kube: KubeClient, { namespace, name }: ClusterFacts): Promise<string[]> {
-  const slim = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({ apiVersion, kind, metadata });
-  const lists = await Promise.all([POD, CLAIM].map(kind => kube.list(kind, { namespace, slim })));
-  const names = lists.flatMap(({ items }) => items.map(item => item.metadata.name));
-  return [...new Set(names)].filter(seen => {
-    const serial = serialOf(seen);
-    return serial !== undefined && memberName(name, serial) === seen;
-  });
 }

@@ -17,7 +17,7 @@ import {
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { KubeObject } from '../../kube/port.ts';
-import { firstEdit, type StoredObject } from '../../objects/edited.ts';
+import { firstDrift, type StoredObject } from '../../objects/drift.ts';
 import { firstStartOf } from '../../objects/first-start.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { readAuthorities } from '../../objects/trusted.ts';
@@ -120,7 +120,7 @@ export function objectFacts(
 ): ObjectFacts {
   if (object === undefined) return { exists: false, owned: false };
   if (!isControlledBy(object, ownerUid)) return { exists: true, owned: false };
-  const difference = firstEdit(object as unknown as StoredObject, wanted);
+  const difference = firstDrift(object as unknown as StoredObject, wanted);
   return { exists: true, owned: true, ...(difference === undefined ? {} : { difference }) };
 }
 

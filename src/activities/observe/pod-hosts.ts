@@ -1,7 +1,7 @@
 /** The nodes of pods that should be gone and are not: whether a node is proved gone decides what becomes of its pod. */
 import { isForbidden } from '../../kube/errors.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
-import { hangs } from '../../planner/model/member-names.ts';
+import { isTerminationOverdue } from '../../planner/model/member-names.ts';
 import type { PodFacts, PodHost } from '../../planner/model/observation.ts';
 
 const NODE: KindRef = { apiVersion: 'v1', kind: 'Node' };
@@ -12,7 +12,7 @@ const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 export function withHosts(kube: KubeClient, pods: readonly PodFacts[], now: number): Promise<PodFacts[]> {
   return Promise.all(
     pods.map(async pod => {
-      if (!pod.owned || pod.node === undefined || !hangs(pod, now)) return pod;
+      if (!pod.owned || pod.node === undefined || !isTerminationOverdue(pod, now)) return pod;
       return { ...pod, host: await hostOf(kube, pod.node) };
     }),
   );

@@ -3,7 +3,7 @@ import { CLIENT_PORT, memberHost } from '../../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../../etcd/port.ts';
 import type { MemberProbe } from '../../planner/model/member-probe.ts';
 import type { KeysFact, Membership, PodFacts } from '../../planner/model/observation.ts';
-import { messageOf } from '../runtime/failures.ts';
+import { messageOf } from '../runtime/message-of.ts';
 import type { ClientAccess } from './certificate-secrets.ts';
 
 /** How a cluster's members are addressed. */
@@ -19,6 +19,9 @@ export interface ClusterAddress {
   readonly asksAgreed?: boolean;
 }
 
+/** What it takes to ask a pod. */
+type AddressedPod = Pick<PodFacts, 'name' | 'ip'>;
+
 /** What the members say, by pod name, and what a quorum of them lists. */
 export interface EtcdFacts {
   readonly probes: Readonly<Record<string, MemberProbe>>;
@@ -29,7 +32,7 @@ export interface EtcdFacts {
 export async function probeMembers(
   etcd: EtcdPort,
   cluster: ClusterAddress,
-  pods: readonly PodFacts[],
+  pods: readonly AddressedPod[],
 ): Promise<EtcdFacts> {
   const { access } = cluster;
   if (access !== undefined && 'unusable' in access) return unaskable(pods, access.unusable);
@@ -57,7 +60,7 @@ export async function probeMembers(
 }
 
 /** Nobody can be asked, for one reason that lies with the operator and says nothing about the members. */
-function unaskable(pods: readonly PodFacts[], message: string): EtcdFacts {
+function unaskable(pods: readonly AddressedPod[], message: string): EtcdFacts {
   const reachable = pods.filter(({ ip }) => ip !== undefined);
   const probes = reachable.map(({ name }) => [name, { answered: false as const, message }]);
   return { probes: Object.fromEntries(probes), membership: { known: false, message } };

@@ -24,6 +24,12 @@ export async function withExpandable(
   return claims.map(claim => ({ ...claim, expandable: growing.includes(claim.storageClassName ?? '') }));
 }
 
+/** Whether the specification leaves the class to the default one. */
+export function storageIsOpen({ config: { storage, pod } }: Pick<ClusterFacts, 'config'>): boolean {
+  const claim = storage.volumeClaimTemplate?.spec ?? pod.persistentVolumeClaimSpec;
+  return storage.emptyDir === undefined && claim?.storageClassName === undefined;
+}
+
 /** The name of the default class, of several the one that Kubernetes takes: the newest, or the first by name. */
 export async function findDefaultStorageClass(kube: KubeClient): Promise<string | undefined> {
   const { items } = await kube.list(STORAGE_CLASS);

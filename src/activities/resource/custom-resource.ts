@@ -8,8 +8,10 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { type ReadResource, replaceStatus, withoutWatchers } from './status-writing.ts';
 
-/** How often an attempt starts again because the resource changed under it. */
-const ATTEMPTS = 5;
+/** How often an attempt is made, of which each begins again because the resource changed under it: a look at everything is expensive. */
+const ATTEMPTS = 2;
+/** How often the same status is written, each time under the resource version that the resource has by then. */
+const WRITES = 3;
 
 /** The custom resource of this uid; undefined when it is gone, also when another one stands under its name. */
 export async function readResource(
@@ -22,15 +24,22 @@ export async function readResource(
 }
 
 /**
- * Repeats `attempt` when it fails with a Conflict, because the resource changed since it was read. Each attempt reads the resource
+ * Repeats `attempt` once when it fails with a Conflict, because the resource changed since it was read. Each attempt reads the resource
  * anew.
+ * @param otherwise what is answered when both attempts failed so; left out: the Conflict is thrown
  */
-export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(
+  attempt: () => Promise<T>,
+  otherwise?: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isConflict(error) || tries >= ATTEMPTS) throw error;
+      if (!isConflict(error)) throw error;
+      if (tries < ATTEMPTS) continue;
+      if (otherwise === undefined) throw error;
+      return otherwise();
     }
   }
 }
@@ -43,7 +52,7 @@ export interface StatusChange<Status> {
 
 /**
  * Replaces the status that the operator owns when it differs from what was read, and records the events that follow from the change.
- * Fails with a Conflict when the resource changed since it was read.
+ * Fails with a Conflict when the status changed since it was read, or the resource changes all the time.
  * @returns what changed; undefined when nothing did and nothing was written
  */
 export async function reportStatus<Status extends NonNullable<ReadResource['status']>>(
@@ -56,7 +65,7 @@ export async function reportStatus<Status extends NonNullable<ReadResource['stat
 ): Promise<StatusChange<Status> | undefined> {
   const change = { before: withoutWatchers(resource.status ?? ({} as Status)), after: status };
   if (isDeepStrictEqual(change.before, status)) return undefined;
-  await replaceStatus(deps.kube, resource, status);
+  await writeStatus(deps.kube, resource, change);
   const { kind } = resource;
   const { namespace, name, uid } = resource.metadata;
   for (const event of events(change)) {
@@ -70,4 +79,29 @@ export async function reportStatus<Status extends NonNullable<ReadResource['stat
     });
   }
   return change;
+}
+
+/**
+ * Writes a status that was computed from what was read. A resource that changed meanwhile is read again, and nothing else is: as long
+ * as its status is still the one that the new one follows from, nothing that anybody recorded is lost, and a specification that was
+ * edited in this moment might as well have been edited in the next: `observedGeneration` says which one the status is about.
+ */
+async function writeStatus<Status extends NonNullable<ReadResource['status']>>(
+  kube: KubeClient,
+  resource: ReadResource,
+  { before, after }: StatusChange<Status>,
+): Promise<void> {
+  let current = resource;
+  for (let written = 1; ; written += 1) {
+    try {
+      await replaceStatus(kube, current, after);
+      return;
+    } catch (error) {
+      if (!isConflict(error) || written >= WRITES) throw error;
+      const found = await readResource(kube, resource.kind, resource.metadata);
+      const status = (found?.['status'] ?? {}) as Status;
+      if (found === undefined || !isDeepStrictEqual(withoutWatchers(status), before)) throw error;
+      current = { ...resource, metadata: { ...resource.metadata, ...found.metadata }, status };
+    }
+  }
 }

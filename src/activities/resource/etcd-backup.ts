@@ -4,7 +4,7 @@ import { API_VERSION, FINALIZER } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
-import type { BackupFacts } from '../../planner/backup/observation.ts';
+import type { BackupFacts, BackupObservation } from '../../planner/backup/observation.ts';
 import { backupTransitions } from '../../planner/backup/report.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { endedRun } from '../runtime/backup-figures.ts';
@@ -51,6 +51,14 @@ export function backupFacts(backup: EtcdBackup): BackupFacts {
     config: backupWithDefaults(spec),
     status: withoutWatchers(status),
   };
+}
+
+/** What is known of it between two passes. */
+export function observed(
+  { now, backupJitterSeconds = 0 }: Pick<Dependencies, 'now' | 'backupJitterSeconds'>,
+  backup: EtcdBackup,
+): BackupObservation {
+  return { now: now(), backup: backupFacts(backup), jitterSeconds: backupJitterSeconds };
 }
 
 /**

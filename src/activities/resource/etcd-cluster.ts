@@ -8,20 +8,13 @@ import {
   ANNOTATION_SECURITY,
   API_VERSION,
 } from '../../api/names.ts';
-import { inForce } from '../../api/derived/settings-in-force.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { securityStamp } from '../../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import type { KubeClient, KubeObject, ObjectRef } from '../../kube/port.ts';
+import type { KubeClient, ObjectRef } from '../../kube/port.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { readResource } from './custom-resource.ts';
+import { asCluster, readCluster } from './read-cluster.ts';
 import { replaceStatus } from './status-writing.ts';
-
-/** The EtcdCluster of this uid; undefined when it is gone, also when another one stands under its name. */
-export async function readCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster | undefined> {
-  const object = await readResource(kube, 'EtcdCluster', ref);
-  return object && asCluster(object);
-}
 
 /** As {@link readCluster}; fails with PreconditionChanged when it is gone or being deleted. */
 export async function readLivingCluster(kube: KubeClient, ref: ClusterRef): Promise<EtcdCluster> {
@@ -85,9 +78,4 @@ export function stampIdentity(
 
 function clusterRef(of: Pick<ClusterRef, 'namespace' | 'name'>): ObjectRef {
   return { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: of.namespace, name: of.name };
-}
-
-/** With the specification that is in force. The API server validated it against our own schema, so its shape is known. */
-export function asCluster(object: KubeObject): EtcdCluster {
-  return inForce(object as unknown as EtcdCluster);
 }

@@ -1,5 +1,5 @@
 /** Reading and writing an EtcdRestore, always guarded by its uid and resource version. */
-import { API_VERSION } from '../../api/names.ts';
+import { API_VERSION, RESTORE_CLUSTER_FIELD } from '../../api/names.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { failedRestore, restoreTransitions } from '../../planner/restore/report.ts';
@@ -8,12 +8,11 @@ import type { ClusterFacts, Observation } from '../../planner/model/observation.
 import type { Dependencies } from '../runtime/dependencies.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { readResource, reportStatus, retryOnConflict } from './custom-resource.ts';
+import { listSelected } from './selected.ts';
 import { withoutWatchers } from './status-writing.ts';
 
 /** Which EtcdRestore; the uid tells it from a later one of the same name. */
 export type RestoreRef = ClusterRef;
-
-const KIND = { apiVersion: API_VERSION, kind: 'EtcdRestore' } as const;
 
 /** The EtcdRestore of this uid; undefined when it is gone. */
 export async function readRestore(kube: KubeClient, ref: RestoreRef): Promise<EtcdRestore | undefined> {
@@ -36,7 +35,8 @@ export async function restoresOfCluster(
   { namespace, name, deleting }: Pick<ClusterFacts, 'namespace' | 'name' | 'deleting'>,
 ): Promise<Pick<Observation, 'restores' | 'restoresEnded'>> {
   if (deleting) return {};
-  const { items } = await kube.list(KIND, { namespace });
+  const selection = { namespace, field: RESTORE_CLUSTER_FIELD, values: [name] };
+  const items = await listSelected(kube, 'EtcdRestore', selection);
   const all = items.map(asRestore).filter(({ spec }) => spec.etcdCluster.name === name);
   const restores = all.flatMap(restore => restoreOfCluster(restore, name) ?? []);
   const ended = all.filter(({ status = {} }) => hasEnded(status)).map(({ metadata }) => metadata.name);

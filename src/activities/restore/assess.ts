@@ -1,11 +1,8 @@
 /** One pass of an EtcdRestore: read → plan → report. */
 import { API_VERSION, isClusterName } from '../../api/names.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import {
-  planRestoreResource,
-  type RestoreActor,
-  type RestoreDecision,
-} from '../../planner/restore/resource.ts';
+import { planRestoreResource, type RestoreActor, type RestoreDecision } from '../../planner/restore/plan.ts';
 import { restoreStatus } from '../../planner/restore/report.ts';
 import { situationOf } from '../../planner/situation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -50,12 +47,7 @@ export async function assessRestore(
 
 function summaryOf(status: EtcdRestoreStatus): RestoreAssessment['summary'] {
   const { phase, step, reason, succeeded } = status;
-  return {
-    ...(phase !== undefined && { phase }),
-    ...(step !== undefined && { step }),
-    ...(reason !== undefined && { reason }),
-    ...(succeeded !== undefined && { succeeded }),
-  };
+  return withoutUndefined<NonNullable<RestoreAssessment['summary']>>({ phase, step, reason, succeeded });
 }
 
 async function findCluster(

@@ -1,6 +1,4 @@
+import type { ResourceId } from '../../api/names.ts';
+
 /** How workflows name the EtcdCluster that an activity is about. */
-export interface ClusterRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
+export type ClusterRef = ResourceId;

@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { FailureType } from '../../api/failures.ts';
 import { KubeError } from '../../kube/errors.ts';
+import { messageOf } from './message-of.ts';
 
 /** A failure that no retry mends. */
 export function finalFailure(type: FailureType, message: string): ApplicationFailure {
@@ -47,9 +48,4 @@ export function passFailure(error: unknown): unknown {
     nonRetryable: false,
     ...(error instanceof Error && { cause: error }),
   });
-}
-
-/** What an error says, or what was thrown instead of one. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

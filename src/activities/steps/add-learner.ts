@@ -1,6 +1,6 @@
 import { serialOf } from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
-import type { Step } from '../../planner/model/decision.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { awaitsSuccessor } from '../../planner/operations/membership/replacements.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
 import { plan } from '../../planner/plan.ts';
@@ -15,14 +15,15 @@ import { waitUntil } from '../runtime/poll.ts';
 import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
+import type { Perform } from './perform.ts';
 
-type AddLearner = Extract<Step, { kind: 'addLearner' }>;
+type AddLearner = StepOf<'addLearner'>;
 
 /**
  * Adds one learner. Its name is recorded as used, in two places, before etcd hears of it. Adding is not idempotent, the peer URL is:
  * when it is listed already, an earlier try got through.
  */
-export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddLearner): Promise<void> {
+export const addLearner: Perform<'addLearner'> = async (deps, ref, step) => {
   const before = await observe(deps, ref);
   if (before !== undefined && isListed(before.observation, step)) return;
   const { cluster, observation } = await stillPlanned(deps, ref, step);
@@ -54,7 +55,7 @@ export async function addLearner(deps: Dependencies, ref: ClusterRef, step: AddL
   );
   const message = `added ${step.member} as a learner`;
   recordClusterEvent(deps, ref, { reason: 'MemberAdded', message });
-}
+};
 
 function isListed(observation: Parameters<typeof memberViews>[0], { member }: AddLearner): boolean {
   return memberViews(observation).some(view => view.name === member);

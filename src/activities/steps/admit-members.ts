@@ -2,23 +2,19 @@
 import { Context } from '@temporalio/activity';
 import { ANNOTATION_WITHDRAWN, CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
 /** How long every node may take to hear of a change of endpoints. */
 const HEARD_MS = 1_000;
 
 /** Leads clients to these very pods (by uid) again. Doing it twice changes nothing. */
-export async function admitMembers(
-  deps: Dependencies,
-  { namespace }: ClusterRef,
-  step: Extract<Step, { kind: 'admitMembers' }>,
-): Promise<void> {
+export const admitMembers: Perform<'admitMembers'> = async (deps, { namespace }, step) => {
   for (const { name, uid } of step.pods)
     await label(deps, { namespace, name, uid }, { clients: CLIENTS_ADMITTED });
-}
+};
 
 /**
  * Leads new clients away from pods that are about to be stopped, and gives that time to be heard of: whoever is sent off by the end

@@ -1,7 +1,6 @@
-import { type StoredObject, firstEdit, removals } from '../../objects/edited.ts';
+import { type StoredObject, firstDrift, removals } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import type { KubeObject } from '../../kube/port.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -9,16 +8,13 @@ import { isControlledBy } from '../observe/pod-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Puts our fields of shared objects back (server-side apply): what others own besides stays theirs. An object that
  * is gone or belongs to something else fails with PreconditionChanged.
  */
-export async function applyObjects(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'applyObjects' }>,
-): Promise<void> {
+export const applyObjects: Perform<'applyObjects'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
   for (const { object } of step.objects) {
     const wanted = SHARED_OBJECTS[object](cluster);
@@ -27,7 +23,7 @@ export async function applyObjects(
     const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
     recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
   }
-}
+};
 
 /** What it differed in; undefined when there was nothing to do. */
 async function putBack(
@@ -48,7 +44,7 @@ async function putBack(
     );
   }
   const stored = asStored(found);
-  const difference = firstEdit(stored, wanted);
+  const difference = firstDrift(stored, wanted);
   if (difference === undefined) return undefined;
   const { uid, resourceVersion } = found.metadata;
   const taken = removals(stored, wanted);

@@ -13,13 +13,10 @@ import { type ClusterAddress, probeMembers } from '../observe/probe.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
+import type { Perform } from './perform.ts';
 
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */
-export async function awaitQuorum(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: { readonly members: readonly string[] },
-): Promise<WaitOutcome> {
+export const awaitQuorum: Perform<'awaitQuorum', WaitOutcome> = async (deps, ref, step) => {
   const address = await addressOf(deps, ref);
   return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
@@ -28,7 +25,7 @@ export async function awaitQuorum(
     for (const probe of Object.values(probes)) refuseDenied(probe);
     return troubleOr('notYet', pods);
   });
-}
+};
 
 /** A restored member may ask for a user, which its backup brought (etcd's documentation: op-guide, authentication). */
 function refuseDenied(probe: MemberProbe): void {
@@ -39,25 +36,17 @@ function refuseDenied(probe: MemberProbe): void {
 }
 
 /** Waits until every member's pod is ready. */
-export async function awaitMembers(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: { readonly members: readonly string[] },
-): Promise<WaitOutcome> {
+export const awaitMembers: Perform<'awaitMembers', WaitOutcome> = async (deps, ref, step) => {
   await readLivingCluster(deps.kube, ref);
   return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
     const ready = pods.filter(pod => pod.ready && !pod.deleting);
     return ready.length === step.members.length ? 'done' : troubleOr('notYet', pods);
   });
-}
+};
 
 /** Waits until the member's pod is ready and the member says that it runs this version. Its trouble may pass. */
-export async function awaitVersion(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: { readonly member: string; readonly version: string },
-): Promise<WaitOutcome> {
+export const awaitVersion: Perform<'awaitVersion', WaitOutcome> = async (deps, ref, step) => {
   const address = await addressOf(deps, ref);
   return waitUntil(deps, async () => {
     const [pod] = await membersPods(deps, ref, [step.member]);
@@ -66,14 +55,10 @@ export async function awaitVersion(
     const probe = probes[step.member];
     return probe?.answered === true && probe.version === step.version ? 'done' : 'notYet';
   });
-}
+};
 
 /** Waits until every member says that cluster and data have arrived in the minor. */
-export async function awaitAgreement(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: { readonly members: readonly string[]; readonly minor: string },
-): Promise<WaitOutcome> {
+export const awaitAgreement: Perform<'awaitAgreement', WaitOutcome> = async (deps, ref, step) => {
   const address = { ...(await addressOf(deps, ref)), asksAgreed: true };
   return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
@@ -84,7 +69,7 @@ export async function awaitAgreement(
     });
     return arrived.length === step.members.length ? 'done' : 'notYet';
   });
-}
+};
 
 async function addressOf(deps: Dependencies, ref: ClusterRef): Promise<ClusterAddress> {
   const cluster = await readLivingCluster(deps.kube, ref);

@@ -1,18 +1,16 @@
-import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { minorOf } from '../../api/versions/compare.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
 import { peerService } from '../../objects/services.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
+import { noteDataVersion } from '../cluster/data-version.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { createOwned } from './create-owned.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Creates what the first members need and then the members, all at once: they elect a leader together. Each is told
@@ -20,11 +18,7 @@ import { createOwned } from './create-owned.ts';
  * bootstrap only while no cluster id is recorded; two emptied members that bootstrap beside a stopped third would
  * form a quorum without its data (etcd docs, "Clustering guide: Bootstrapping a new cluster").
  */
-export async function bootstrapMembers(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'bootstrapMembers' }>,
-): Promise<void> {
+export const bootstrapMembers: Perform<'bootstrapMembers'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
   const { incarnation, clusterID, storage } = cluster.status ?? {};
   if (incarnation?.token !== step.token || storage === undefined) {
@@ -37,24 +31,21 @@ export async function bootstrapMembers(
   if (stranger !== undefined)
     throw preconditionChanged(`${stranger} is not a member of incarnation ${step.token}`);
   const { kind, storageClassName } = storage;
-  const claims = kind === 'PersistentVolumeClaim' ? step.members : [];
-  await createAll(deps, cluster, [
-    peerService(cluster),
-    disruptionBudget(cluster),
-    ...claims.map(name =>
-      memberClaim(cluster, {
-        name,
-        token: step.token,
-        ...(storageClassName === undefined ? {} : { storageClassName }),
+  const { token, version } = step;
+  await createAll(deps, cluster, [peerService(cluster), disruptionBudget(cluster)]);
+  if (kind === 'PersistentVolumeClaim') {
+    await Promise.all(
+      step.members.map(async name => {
+        const claim = memberClaim(cluster, { name, token, storageClassName, version });
+        const outcome = await createOwned(deps.kube, claim, ref.uid);
+        if (outcome === 'found') await noteDataVersion(deps.kube, { ...ref, name }, version);
       }),
-    ),
-  ]);
+    );
+  }
   const start = { state: 'new', members: initial } as const;
-  // The specification may be another one than that which was planned for.
-  const minor = minorOf(withDefaults(cluster.spec).version) === step.settledIn ? step.settledIn : undefined;
   const noted = await authoritiesNoted(deps.kube, cluster);
   const pods = step.members.map(name =>
-    noted(settledIn(memberPod(cluster, { name, token: step.token, start, storage: kind }), minor)),
+    noted(settledIn(memberPod(cluster, { name, token, start, storage: kind, version }), step.settledIn)),
   );
   const created = await createAll(deps, cluster, pods);
   if (created > 0) {
@@ -63,7 +54,7 @@ export async function bootstrapMembers(
       message: `created ${step.members.join(', ')}`,
     });
   }
-}
+};
 
 async function createAll(
   deps: Dependencies,

@@ -3,7 +3,7 @@ import { LABEL_CLUSTER } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { KeyHashes } from '../../api/schemas/types.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
-import type { Step } from '../../planner/model/decision.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -21,7 +21,7 @@ const ROUNDS = 3;
 /** Milliseconds between two looks at whether they are still the same members. */
 const LOOK_MS = 2_000;
 
-type Doing = { readonly ref: ClusterRef; readonly step: Extract<Step, { kind: 'compareKeys' }> };
+type Doing = { readonly ref: ClusterRef; readonly step: StepOf<'compareKeys'> };
 
 /**
  * Has every member hash its keys up to one revision, for as long as that takes, and records what they answer. Fails with

@@ -1,22 +1,19 @@
 /** The steps of deletion: pods, claims, and at last our hold on the resource. */
 import { FINALIZER } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { findObjects, podsLeft } from '../observe/cluster-objects.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import { readCluster, writeMetadata } from '../resource/etcd-cluster.ts';
+import { writeMetadata } from '../resource/etcd-cluster.ts';
+import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
 /** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
-export async function deletePods(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'deletePods' }>,
-): Promise<WaitOutcome> {
+export const deletePods: Perform<'deletePods', WaitOutcome> = async (deps, ref, step) => {
   await readDyingCluster(deps, ref);
   const { namespace } = ref;
   await Promise.all(step.pods.map(({ name, uid }) => deps.kube.delete({ ...POD, namespace, name }, { uid })));
@@ -24,14 +21,10 @@ export async function deletePods(
     const left = await podsLeft(deps.kube, ref, step.pods);
     return left.length === 0 ? 'done' : 'notYet';
   });
-}
+};
 
 /** Deletes these very claims (by uid): the resource is being deleted and `storage.retain` says Delete. */
-export async function releaseClaims(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'releaseClaims' }>,
-): Promise<void> {
+export const releaseClaims: Perform<'releaseClaims'> = async (deps, ref, step) => {
   const cluster = await readDyingCluster(deps, ref);
   if (cluster.spec.storage?.retain === 'Retain')
     throw preconditionChanged('spec.storage.retain is Retain: claims are kept');
@@ -39,7 +32,7 @@ export async function releaseClaims(
   await Promise.all(
     step.claims.map(({ name, uid }) => deps.kube.delete({ ...CLAIM, namespace, name }, { uid })),
   );
-}
+};
 
 /** Lets the resource go, once no pod of it is left. */
 export async function removeFinalizer(deps: Dependencies, ref: ClusterRef): Promise<void> {

@@ -2,13 +2,12 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { clientService, peerService } from '../../objects/services.ts';
-import type { SharedObject, Step } from '../../planner/model/decision.ts';
+import type { SharedObject } from '../../planner/model/decision.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { createOwned } from './create-owned.ts';
+import type { Perform } from './perform.ts';
 
 /** The builder of each shared object. */
 export const SHARED_OBJECTS: Record<SharedObject, (cluster: EtcdCluster) => ManifestObject> = {
@@ -18,19 +17,17 @@ export const SHARED_OBJECTS: Record<SharedObject, (cluster: EtcdCluster) => Mani
 };
 
 /** Creates shared objects that are missing. The client Service only opens once the cluster id is recorded. */
-export async function ensureObjects(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'ensureObjects' }>,
-): Promise<void> {
+export const ensureObjects: Perform<'ensureObjects'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
   if (step.objects.includes('clientService') && cluster.status?.clusterID === undefined) {
     throw preconditionChanged('no cluster id is recorded: the client Service is not created');
   }
   for (const object of step.objects.map(name => SHARED_OBJECTS[name](cluster))) {
-    if ((await createOwned(deps.kube, object, ref.uid)) === 'created') {
+    const outcome = await createOwned(deps.kube, object, ref.uid);
+    // That a cluster which is being created gets its Service is no news beside that it was formed and is available.
+    if (outcome === 'created' && cluster.status?.phase !== 'Creating') {
       const message = `created ${object.kind} ${object.metadata.name}`;
       recordClusterEvent(deps, ref, { reason: 'ObjectCreated', message });
     }
   }
-}
+};

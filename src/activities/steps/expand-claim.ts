@@ -1,21 +1,15 @@
-import type { Step } from '../../planner/model/decision.ts';
 import { isSmaller } from '../../planner/operations/volumes/growth.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Asks for a larger volume: raises the request of this very claim (by uid). Storage driver and kubelet do the rest while
  * the member runs. A claim that asks for as much already is left alone; nothing is ever lowered.
  */
-export async function expandClaim(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'expandClaim' }>,
-): Promise<void> {
+export const expandClaim: Perform<'expandClaim'> = async (deps, ref, step) => {
   await readLivingCluster(deps.kube, ref);
   const at = { ...CLAIM, namespace: ref.namespace, name: step.claim };
   const claim = await deps.kube.get(at);
@@ -29,4 +23,4 @@ export async function expandClaim(
   await deps.kube.patch(at, { metadata: { uid, resourceVersion }, spec }, { type: 'merge' });
   const message = `claim ${step.claim} is expanded from ${step.from} to ${step.size}`;
   recordClusterEvent(deps, ref, { reason: 'ClaimEnlarged', message });
-}
+};

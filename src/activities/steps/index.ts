@@ -30,6 +30,7 @@ import { issueCertificates } from './issue-certificates.ts';
 import { labelClaim } from './label-claim.ts';
 import { labelPods } from './label-pods.ts';
 import { moveLeader } from './move-leader.ts';
+import type { Perform } from './perform.ts';
 import { promoteLearner } from './promote-learner.ts';
 import { recordClusterId } from './record-cluster-id.ts';
 import { recordIncarnation } from './record-incarnation.ts';
@@ -44,12 +45,6 @@ import { stopMember } from './stop-member.ts';
 
 /** These tell how far they are, or fail in ways of their own. */
 type OtherKind = 'compareKeys' | 'fillVolume';
-
-type Perform<Kind extends StepKind> = (
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<Kind>,
-) => Promise<unknown>;
 
 const PERFORMED = {
   abandonRestore,
@@ -94,7 +89,7 @@ const PERFORMED = {
   stopMember,
   switchIncarnation,
   unpackBackup,
-} satisfies { readonly [Kind in Exclude<StepKind, OtherKind>]: Perform<Kind> };
+} satisfies { readonly [Kind in Exclude<StepKind, OtherKind>]: Perform<Kind, unknown> };
 
 type Performed = typeof PERFORMED;
 type StepActivities = {
@@ -103,7 +98,7 @@ type StepActivities = {
 
 /** One activity a step kind. Each looks, acts once and looks again, and can run twice. */
 export function stepActivities(deps: Dependencies) {
-  const performed = Object.entries(PERFORMED as Record<string, Perform<StepKind>>).map(
+  const performed = Object.entries(PERFORMED as Record<string, Perform<StepKind, unknown>>).map(
     ([kind, perform]) =>
       [kind, withHeartbeat((ref: ClusterRef, step: Step) => perform(deps, ref, step), stepFailure)] as const,
   );

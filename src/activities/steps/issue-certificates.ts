@@ -1,9 +1,8 @@
 import { authoritySecret } from '../../api/derived/tls.ts';
 import { clusterLabels } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { type Authority, type Leaf, leavesOf } from '../../objects/leaves.ts';
+import { type Authority, type Leaf, leafCertificatesOf } from '../../objects/leaf-certificates.ts';
 import { ownerReference } from '../../objects/manifest.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { Pair } from '../../tls/issue.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
@@ -11,10 +10,10 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { AUTHORITIES } from '../observe/certificates-to-issue.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { SECRET } from '../runtime/kinds.ts';
+import type { Perform } from './perform.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const AUTHORITY_LASTS = 10 * 365 * DAY_MS;
@@ -24,22 +23,18 @@ const LEAF_LASTS = 90 * DAY_MS;
  * Makes the certificates that the step names, authorities first. Keys go from here into Secrets and nowhere else. A Secret is
  * written as a whole, so that certificate and key never disagree in what the kubelet brings to the members.
  */
-export async function issueCertificates(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'issueCertificates' }>,
-): Promise<void> {
+export const issueCertificates: Perform<'issueCertificates'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
   for (const authority of AUTHORITIES) {
     const secret = authoritySecret(ref.name, authority);
     if (step.secrets.includes(secret)) await makeAuthority(deps, cluster, { authority, secret });
   }
-  for (const leaf of leavesOf(cluster)) {
+  for (const leaf of leafCertificatesOf(cluster)) {
     if (step.secrets.includes(leaf.secret)) await makeLeaf(deps, cluster, leaf);
   }
   const message = `issued ${step.secrets.join(', ')}`;
   recordClusterEvent(deps, ref, { reason: 'CertificatesIssued', message });
-}
+};
 
 async function makeAuthority(
   deps: Dependencies,

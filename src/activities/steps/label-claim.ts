@@ -1,19 +1,13 @@
-import type { Step } from '../../planner/model/decision.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Puts labels and annotations on this very claim (by uid). What it says of its member is looked at once more right before: a note of
  * its uid, or of its cluster, is believed later.
  */
-export async function labelClaim(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'labelClaim' }>,
-): Promise<void> {
+export const labelClaim: Perform<'labelClaim'> = async (deps, ref, step) => {
   await stillPlanned(deps, ref, step);
   const at = { ...CLAIM, namespace: ref.namespace, name: step.claim };
   const { labels, annotations } = step;
@@ -26,7 +20,7 @@ export async function labelClaim(
   if (kept.length === 0) return;
   const message = `PersistentVolumeClaim ${step.claim}: ${kept.join(', ')} after the write: something reverts the change, such as an admission webhook`;
   throw finalFailure('ChangedBack', message);
-}
+};
 
 /** What stands there otherwise than it was written; done again it would be changed back again. */
 function notKept(

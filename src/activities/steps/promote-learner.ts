@@ -1,4 +1,4 @@
-import type { Step } from '../../planner/model/decision.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/checks/caught-up.ts';
 import { everyVoterHealthy } from '../../planner/checks/preflight.ts';
 import type { MemberView } from '../../planner/model/member-view.ts';
@@ -12,8 +12,9 @@ import { onLeader } from '../cluster/leader.ts';
 import { observe } from '../observe/observe.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
-type PromoteLearner = Extract<Step, { kind: 'promoteLearner' }>;
+type PromoteLearner = StepOf<'promoteLearner'>;
 
 /** How long a learner must be seen caught up without a break. */
 const STEADY_MS = 2_000;
@@ -31,11 +32,7 @@ const STEADY_MS = 2_000;
  * announcement as "too many requests" where the log has more than 5,000 entries. In a cluster that nobody writes to it would wait
  * for ever, so it is given an entry.
  */
-export async function promoteLearner(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: PromoteLearner,
-): Promise<WaitOutcome> {
+export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (deps, ref, step) => {
   let since: number | undefined;
   return waitUntil(deps, async () => {
     const seen = await observe(deps, ref);
@@ -57,7 +54,7 @@ export async function promoteLearner(
     recordClusterEvent(deps, ref, { reason: 'New Member Added', message });
     return 'done';
   });
-}
+};
 
 /** Whether the learner applies an entry that is written now. */
 async function stillFollows(

@@ -1,91 +1,115 @@
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
-import type { Step } from '../../planner/model/decision.ts';
+import type { KindRef } from '../../kube/port.ts';
+import { sealedAnnotations } from '../../objects/first-start.ts';
+import { lastSerialOf, peerUrlOf } from '../../planner/model/identity.ts';
+import { memberViews, type MemberView } from '../../planner/model/member-view.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { MemberIdentity } from '../../planner/model/steps/creation.ts';
-import { lastSerialOf } from '../../planner/model/identity.ts';
+import { faultOfFormation, versionOf } from '../../planner/operations/create/formation.ts';
+import { unsealed } from '../../planner/operations/stamps/seal.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { observe } from '../observe/observe.ts';
+import { type MembersObserved, observeMembers } from '../observe/members.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
+import type { WaitOutcome } from '../runtime/poll.ts';
 import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
 /**
- * Records which cluster the members formed: first on their claims and pods and on the
- * resource itself, then in status. From then on no member
- * may bootstrap. Asks the quorum once more before it writes.
+ * Records which cluster the members formed: first on their claims and pods and on the resource itself, then in status. From then on no
+ * member may bootstrap. Asks the quorum once more before it writes. The pods of members that have started are sealed with the same
+ * write (steps/seal-members.ts). Done only when every member has: nobody opens the client Service to one that is not sealed.
  */
-export async function recordClusterId(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'recordClusterId' }>,
-): Promise<void> {
-  const seen = await observe(deps, ref);
-  if (seen === undefined) throw preconditionChanged(`EtcdCluster ${ref.namespace}/${ref.name} is gone`);
-  const { cluster, observation } = seen;
-  const recorded = cluster.status?.clusterID;
-  if (recorded === step.clusterId) return;
-  if (recorded !== undefined || cluster.status?.incarnation?.token !== step.token) {
-    throw preconditionChanged(`the recorded identity has changed since ${step.clusterId} was planned`);
-  }
-  const { membership, pods, claims } = observation;
-  if (!membership.known || membership.clusterId !== step.clusterId) {
-    throw preconditionChanged(`no quorum of cluster ${step.clusterId} answers`);
-  }
-  const { expectedClusterId } = observation;
-  if (membership.clusterId !== expectedClusterId)
-    throw preconditionChanged(
-      `incarnation ${step.token} forms cluster ${expectedClusterId}, not ${step.clusterId}`,
-    );
-  await Promise.all(
-    step.members.flatMap(member => [
-      ...pods
-        .filter(pod => pod.owned && pod.name === member.name)
-        .map(pod => stamp(deps, { ...POD, ...ref, ...pod }, { ...step, member })),
-      ...claims
-        .filter(claim => claim.owned && claim.name === member.name)
-        .map(claim => {
-          const version = pods.find(pod => pod.owned && pod.name === member.name)?.version;
-          return stamp(deps, { ...CLAIM, ...ref, ...claim }, { ...step, member, version });
-        }),
-    ]),
-  );
-  const stamped = await stampIdentity(deps.kube, cluster, {
-    token: step.token,
-    clusterId: step.clusterId,
-    lastSerial: lastSerialOf(observation.cluster),
-  });
-  await recordStatus(deps.kube, stamped, { clusterID: step.clusterId });
-  const message = `${step.members.map(member => member.name).join(', ')} formed cluster ${step.clusterId}`;
+export const recordClusterId: Perform<'recordClusterId', WaitOutcome> = async (deps, ref, step) => {
+  const { token, elected } = step;
+  const { cluster, observation } = await observeNamed(deps, ref, elected?.members ?? []);
+  if (isRecorded(cluster, step)) return 'notYet';
+  const clusterId = formed(observation, step);
+  const views = memberViews(observation);
+  const members = elected?.members ?? views;
+  await Promise.all(members.flatMap(member => stamps(deps, observation, { clusterId, member })));
+  const lastSerial = lastSerialOf(observation.cluster);
+  const stamped = await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });
+  await recordStatus(deps.kube, stamped, { clusterID: clusterId, ...versionSeen(cluster, views) });
+  const message = `${members.map(member => member.name).join(', ')} formed cluster ${clusterId}`;
   recordClusterEvent(deps, ref, { reason: 'ClusterFormed', message });
+  return views.every(({ started }) => started) ? 'done' : 'notYet';
+};
+
+/** Whether another attempt has recorded it. Fails with PreconditionChanged when something else is recorded. */
+function isRecorded({ status }: EtcdCluster, { token, elected }: StepOf<'recordClusterId'>): boolean {
+  const recorded = status?.clusterID;
+  const isSame = recorded === (elected?.clusterId ?? recorded);
+  if (status?.incarnation?.token !== token || (recorded !== undefined && !isSame))
+    throw preconditionChanged(
+      `the recorded identity has changed since ${elected?.clusterId ?? token} was planned`,
+    );
+  return recorded !== undefined;
 }
 
-interface Stamped {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
+/** The version that is recorded with the cluster, unless there is one: without it nobody knows what its data is of. */
+function versionSeen(
+  { status }: EtcdCluster,
+  views: readonly MemberView[],
+): Pick<EtcdClusterStatus, 'currentVersion'> {
+  const currentVersion = status?.currentVersion === undefined ? versionOf(views) : undefined;
+  return currentVersion === undefined ? {} : { currentVersion };
 }
 
-async function stamp(
+async function observeNamed(deps: Dependencies, ref: ClusterRef, members: readonly MemberIdentity[]) {
+  const names = members.map(({ name }) => name);
+  const seen = await observeMembers(deps, ref, names);
+  const what = `EtcdCluster ${ref.namespace}/${ref.name}`;
+  if (seen === undefined) throw preconditionChanged(`${what} is gone`);
+  if (seen.observation.cluster.deleting) throw preconditionChanged(`${what} is being deleted`);
+  return seen;
+}
+
+/** The id of the cluster that is to be recorded. Fails with PreconditionChanged when the members do not show it. */
+function formed(observation: MembersObserved, { token, elected }: StepOf<'recordClusterId'>): string {
+  const { membership, expectedClusterId } = observation;
+  if (!membership.known || membership.clusterId !== (elected?.clusterId ?? membership.clusterId))
+    throw preconditionChanged(`no quorum of cluster ${elected?.clusterId ?? expectedClusterId} answers`);
+  const { clusterId } = membership;
+  if (clusterId !== expectedClusterId)
+    throw preconditionChanged(`incarnation ${token} forms cluster ${expectedClusterId}, not ${clusterId}`);
+  const fault = elected === undefined ? faultOfFormation(observation) : undefined;
+  if (fault !== undefined) throw preconditionChanged(`cluster id ${clusterId} is not recorded: ${fault}`);
+  return clusterId;
+}
+
+/** Writes on the pod and the claim of a member which member it is; the pod of one that has started is sealed. */
+function stamps(
   deps: Dependencies,
-  object: Stamped,
-  {
-    clusterId,
-    member,
-    version,
-  }: { readonly clusterId: string; readonly member: MemberIdentity; readonly version?: string | undefined },
-): Promise<void> {
-  const { apiVersion, kind, namespace, name, uid } = object;
-  const annotations = {
-    [ANNOTATION_CLUSTER_ID]: clusterId,
-    [ANNOTATION_MEMBER_ID]: member.id,
-    ...(version !== undefined && { [ANNOTATION_DATA_VERSION]: version }),
-  };
-  await deps.kube.patch(
-    { apiVersion, kind, namespace, name },
-    { metadata: { uid, annotations } },
-    { type: 'merge' },
-  );
+  observation: MembersObserved,
+  { clusterId, member: { name, id } }: { readonly clusterId: string; readonly member: MemberIdentity },
+): Promise<unknown>[] {
+  const { cluster, pods, claims } = observation;
+  const identity = { [ANNOTATION_CLUSTER_ID]: clusterId, [ANNOTATION_MEMBER_ID]: id };
+  const ofThis = (object: { readonly owned: boolean; readonly name: string }) =>
+    object.owned && object.name === name;
+  const started = memberViews(observation).filter(view => view.id === id && view.started);
+  const open = unsealed(started).map(({ uid }) => uid);
+  const sealed = sealedAnnotations({ name, peerUrl: peerUrlOf(cluster, name) });
+  const stamp = (of: KindRef, uid: string, annotations: Readonly<Record<string, string>>) =>
+    deps.kube.patch(
+      { ...of, namespace: cluster.namespace, name },
+      { metadata: { uid, annotations } },
+      { type: 'merge' },
+    );
+  const version = pods.find(ofThis)?.version;
+  return [
+    ...pods
+      .filter(ofThis)
+      .map(({ uid }) => stamp(POD, uid, { ...identity, ...(open.includes(uid) && sealed) })),
+    ...claims.filter(ofThis).map(({ uid }) =>
+      stamp(CLAIM, uid, {
+        ...identity,
+        ...(version !== undefined && { [ANNOTATION_DATA_VERSION]: version }),
+      }),
+    ),
+  ];
 }

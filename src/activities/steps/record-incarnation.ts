@@ -1,13 +1,11 @@
 import { FINALIZER, serialOf } from '../../api/names.ts';
 import type { Incarnation } from '../../api/schemas/types.ts';
-import type { Step } from '../../planner/model/decision.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { lastSerialOf, stampsOf } from '../../planner/model/identity.ts';
 import { clusterFacts } from '../observe/observe.ts';
 import { readLivingCluster, recordStatus, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { timestamp } from '../../api/values/time.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before
@@ -18,11 +16,7 @@ import { timestamp } from '../../api/values/time.ts';
  * recorded: a quorum may be gone when the status is lost once more. Of what is recorded already finalizer and stamps are put back,
  * which a client may have dropped that replaced the resource.
  */
-export async function recordIncarnation(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'recordIncarnation' }>,
-): Promise<void> {
+export const recordIncarnation: Perform<'recordIncarnation'> = async (deps, ref, step) => {
   let cluster = await readLivingCluster(deps.kube, ref);
   const recorded = cluster.status?.incarnation;
   if (recorded !== undefined && recorded.token !== step.incarnation.token) {
@@ -51,7 +45,7 @@ export async function recordIncarnation(
     lastSerial,
     ...(clusterId === undefined ? {} : { clusterID: clusterId }),
   });
-}
+};
 
 /** Members that turned up after a lost status was recorded again; a bootstrap's members never change. */
 function isMore(planned: Incarnation, recorded: Incarnation): boolean {

@@ -1,4 +1,4 @@
-import type { Step } from '../../planner/model/decision.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
 import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
@@ -13,9 +13,9 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 import { timestamp } from '../../api/values/time.ts';
+import type { Perform } from './perform.ts';
 
 /** What is remembered of replacements; the budget looks one hour back. */
 const REMEMBERED = 20;
@@ -25,11 +25,7 @@ const REMEMBERED = 20;
  * at once more. A replacement is recorded before it happens, so that a crash never makes the budget larger; of any other it is
  * noted on the claim that it was the operator who removed its member: without that it is kept for a while.
  */
-export async function removeMember(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'removeMember' }>,
-): Promise<void> {
+export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => {
   const before = await observe(deps, ref);
   const listed = before === undefined ? [] : memberViews(before.observation);
   if (before !== undefined && listed.length > 0 && !listed.some(view => view.id === step.id)) {
@@ -38,7 +34,8 @@ export async function removeMember(
   }
   const { cluster, observation } = await stillPlanned(deps, ref, step);
   const known = cluster.status?.replacements ?? [];
-  if (step.dead && !known.some(({ member }) => member === step.member)) {
+  const isReplaced = step.replacement !== undefined;
+  if (isReplaced && !known.some(({ member }) => member === step.member)) {
     const time = timestamp(deps.now());
     const replacedBy = successorOf(observation, step);
     const replaced = { time, member: step.member, reason: step.reason, ...(replacedBy && { replacedBy }) };
@@ -50,13 +47,13 @@ export async function removeMember(
   }
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
-  if (!step.dead && !bringsOtherData(observation, step)) await noteRemoval(deps, observation, step.member);
+  if (!isReplaced && !bringsOtherData(observation, step)) await noteRemoval(deps, observation, step.member);
   await onLeader(deps, observation, leader => leader.removeMember(step.id));
   await stopRemoved(deps, observation, step.member);
-  const reason = step.dead ? 'Replacing Dead Member' : 'Member Removed';
+  const reason = step.replacement === 'Lost' ? 'Replacing Dead Member' : 'Member Removed';
   const message = `removed ${step.member} (${step.id}): ${step.reason}`;
   recordClusterEvent(deps, ref, { reason, message });
-}
+};
 
 /**
  * The learner that was added for a member before that was lost, as when its claim goes first and its pod later: nobody is
@@ -111,17 +108,13 @@ async function stopRemoved(
 function givenUp(
   deps: Dependencies,
   { metadata: { generation = 0 } }: EtcdCluster,
-  { member, reason }: Extract<Step, { kind: 'removeMember' }>,
+  { member, reason }: StepOf<'removeMember'>,
 ): NonNullable<EtcdClusterStatus['givenUp']> {
   return { time: timestamp(deps.now()), generation, member, reason };
 }
 
 /** Deletes the pod of a removed member, and deletes or keeps its claim. */
-export async function retireMember(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'retireMember' }>,
-): Promise<void> {
+export const retireMember: Perform<'retireMember'> = async (deps, ref, step) => {
   await stillPlanned(deps, ref, step);
   const { namespace } = ref;
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
@@ -137,10 +130,10 @@ export async function retireMember(
       recordClusterEvent(deps, ref, { reason: 'ClaimKept', message: keptMessage(step, name) });
     }
   }
-}
+};
 
 /** Said of every claim that stays: its data may be what somebody misses. */
-function keptMessage({ member, retention }: Extract<Step, { kind: 'retireMember' }>, claim: string) {
+function keptMessage({ member, retention }: StepOf<'retireMember'>, claim: string) {
   const { until, why } =
     typeof retention === 'object'
       ? { until: `until ${keptUntil(retention)}`, why: 'spec.storage.retainDeadMemberFor' }

@@ -7,26 +7,20 @@ import {
 } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { memberPod } from '../../objects/pod.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
+import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
 import { containerIdOf, imageOf } from '../observe/pod-facts.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Gives this very pod (by uid) the image of another version; its kubelet ends the container with SIGTERM and starts the new
  * one on the same volume. A pod that has the image already is left alone. Every gate is looked at once more right before.
  */
-export async function replaceImage(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'replaceImage' }>,
-): Promise<void> {
+export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => {
   const at = { ...POD, namespace: ref.namespace, name: step.member };
   const read = async () => {
     const found = await deps.kube.get(at);
@@ -57,7 +51,7 @@ export async function replaceImage(
     path: `/metadata/annotations/${key.replaceAll('/', '~1')}`,
     value,
   });
-  await deps.kube.patch(
+  const replacing = deps.kube.patch(
     at,
     [
       { op: 'test', path: '/metadata/uid', value: step.uid },
@@ -70,7 +64,13 @@ export async function replaceImage(
     ],
     { type: 'json' },
   );
+  await replacing.catch(async error => {
+    // A patch whose test fails is refused as invalid (422): the pod has changed, and the next plan sees how.
+    const found = isRefusal(error) ? await read() : pod;
+    if (found.metadata.resourceVersion === pod.metadata.resourceVersion) throw error;
+    throw preconditionChanged(`pod ${step.member} has changed`);
+  });
   await note();
   const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
   recordClusterEvent(deps, ref, { reason: 'MemberUpgraded', message });
-}
+};

@@ -1,29 +1,23 @@
 import { certificates } from '../../objects/certificate.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, WritableObject } from '../../kube/port.ts';
 import { CERTIFICATE } from '../observe/cert-manager.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Creates the Certificates that the step names, or brings those that are there to what they are to say. cert-manager then makes the
  * Secrets; nothing waits for that here.
  */
-export async function requestCertificates(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'requestCertificates' }>,
-): Promise<void> {
+export const requestCertificates: Perform<'requestCertificates'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
   for (const object of certificates(cluster)) {
     if (step.certificates.includes(object.metadata.name)) await put(deps.kube, object, ref.uid);
   }
-}
+};
 
 async function put(kube: KubeClient, object: ManifestObject, owner: string): Promise<void> {
   const { namespace, name, labels } = object.metadata;

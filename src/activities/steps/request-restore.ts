@@ -1,18 +1,12 @@
 import { ANNOTATION_TOTAL_LOSS, API_VERSION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
+import type { Perform } from './perform.ts';
 
 /** Makes the EtcdRestore, with all proofs looked at once more, and says what is lost: everything after the backup. */
-export async function requestRestore(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'requestRestore' }>,
-): Promise<void> {
+export const requestRestore: Perform<'requestRestore'> = async (deps, ref, step) => {
   const { cluster } = await stillPlanned(deps, ref, step);
   const token = cluster.status?.incarnation?.token ?? '';
   const { namespace, name } = ref;
@@ -39,4 +33,4 @@ export async function requestRestore(
   const after = step.revision === undefined ? '' : ` and above revision ${step.revision}`;
   const message = `all volumes are lost: EtcdRestore ${step.name} restores the backup of ${step.time}; data written after that${after} is lost`;
   recordClusterEvent(deps, ref, { reason: 'RestoringAfterTotalLoss', message });
-}
+};

@@ -1,26 +1,20 @@
 import { ANNOTATION_VERSION } from '../../api/names.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { createOwned } from './create-owned.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Gives a member its pod back, on the very claim that was planned for. The pod is told to join a cluster of itself
  * alone: etcd ignores that when it finds its log on the volume, and refuses to start when it does not, so a volume
  * that was emptied behind our back never becomes an empty member under the old name.
  */
-export async function restartMember(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'restartMember' }>,
-): Promise<void> {
+export const restartMember: Perform<'restartMember'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
   if (cluster.status?.incarnation?.token !== step.token || cluster.status.clusterID === undefined) {
     throw preconditionChanged(`incarnation ${step.token} is not the recorded incarnation`);
@@ -50,4 +44,4 @@ export async function restartMember(
     const message = `started ${step.member} again on its volume${isMoved ? ` with etcd ${version}` : ''}`;
     recordClusterEvent(deps, ref, { reason, message });
   }
-}
+};

@@ -1,14 +1,14 @@
 import { sealedAnnotations } from '../../objects/first-start.ts';
-import type { Step } from '../../planner/model/decision.ts';
 import type { SealedMember } from '../../planner/model/steps/creation.ts';
-import { peerUrlOf, memberViews } from '../../planner/model/member-view.ts';
-import type { Observation } from '../../planner/model/observation.ts';
+import { memberViews } from '../../planner/model/member-view.ts';
+import { peerUrlOf } from '../../planner/model/identity.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { observe } from '../observe/observe.ts';
+import { type MembersObserved, observeMembers } from '../observe/members.ts';
 import { POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Tells the pods of members that a quorum lists as started that they may not start on an empty volume any more. Waits for
@@ -16,13 +16,10 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
  *
  * A kubelet that is cut off from the apiserver learns of it when it is connected again.
  */
-export async function sealMembers(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'sealMembers' }>,
-): Promise<WaitOutcome> {
+export const sealMembers: Perform<'sealMembers', WaitOutcome> = async (deps, ref, step) => {
+  const names = step.members.map(({ name }) => name);
   return waitUntil(deps, async () => {
-    const seen = await observe(deps, ref);
+    const seen = await observeMembers(deps, ref, names);
     if (seen === undefined || seen.observation.cluster.deleting)
       throw preconditionChanged('the resource is gone');
     const { observation } = seen;
@@ -32,10 +29,10 @@ export async function sealMembers(
     if (states.includes('trouble')) return 'trouble';
     return states.includes('unstarted') ? 'notYet' : 'done';
   });
-}
+};
 
 function stateOf(
-  { membership, ...others }: Observation,
+  { membership, ...others }: MembersObserved,
   { name, id, uid }: SealedMember,
 ): 'sealed' | 'open' | 'unstarted' | 'trouble' {
   const view = memberViews({ membership, ...others }).find(candidate => candidate.id === id);
@@ -50,9 +47,9 @@ function stateOf(
 async function seal(
   deps: Dependencies,
   { namespace }: ClusterRef,
-  { member, observation }: { readonly member: SealedMember; readonly observation: Observation },
+  { member, observation }: { readonly member: SealedMember; readonly observation: MembersObserved },
 ): Promise<void> {
   const { name, uid } = member;
-  const annotations = sealedAnnotations({ name, peerUrl: peerUrlOf(observation, name) });
+  const annotations = sealedAnnotations({ name, peerUrl: peerUrlOf(observation.cluster, name) });
   await deps.kube.patch({ ...POD, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
 }

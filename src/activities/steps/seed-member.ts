@@ -10,7 +10,7 @@ import { DONE_BEFORE, seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/s
 import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
-import type { Step } from '../../planner/model/decision.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
@@ -29,16 +29,12 @@ import { createOwned } from './create-owned.ts';
 import { openObject, snapshotIn } from '../backup/examined-object.ts';
 import { endRestorePods } from './restore-pods.ts';
 import { readRestore } from '../resource/etcd-restore.ts';
+import type { Perform } from './perform.ts';
 
-type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 type Seeding = StepOf<'fillVolume' | 'unpackBackup'>;
 
 /** Makes the claim of the first member and brings the snapshot onto it, decompressed and checked. */
-export async function fillVolume(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'fillVolume'>,
-): Promise<void> {
+export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
   const { cluster, restore } = await readBoth(deps, ref, step);
   const { source } = restore.status ?? {};
   const { location = source?.location } = cluster.status?.incarnation?.restore ?? {};
@@ -67,7 +63,7 @@ export async function fillVolume(
     await volume.close();
   }
   await record(deps, ref, { token: step.token, filled: true });
-}
+};
 
 /** Of the file that says that the data is finished. */
 const FINISHED_KEY = 'restore/finished';
@@ -86,11 +82,7 @@ async function createVolume(
 }
 
 /** Has etcdutl make the member's data of the snapshot, and records that it is done. */
-export async function unpackBackup(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'unpackBackup'>,
-): Promise<WaitOutcome> {
+export const unpackBackup: Perform<'unpackBackup', WaitOutcome> = async (deps, ref, step) => {
   const { cluster, restore } = await readBoth(deps, ref, step);
   const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
   await createPod(deps, await podOf(deps, { cluster, restore, step }));
@@ -111,7 +103,7 @@ export async function unpackBackup(
   if (end.failure !== undefined)
     throw finalFailure('SeedFailed', `etcdutl could not restore the snapshot: ${end.failure}`);
   return 'done';
-}
+};
 
 /** How far the first member's volume is. */
 async function record(
@@ -204,11 +196,7 @@ function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
 }
 
 /** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */
-export async function startSeed(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'startSeed'>,
-): Promise<void> {
+export const startSeed: Perform<'startSeed'> = async (deps, ref, step) => {
   const { cluster } = await readBoth(deps, ref, step);
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
   if (claim === undefined || claim.metadata.uid !== step.claimUid) {
@@ -226,19 +214,15 @@ export async function startSeed(
   const noted = await authoritiesNoted(deps.kube, cluster);
   await createOwned(deps.kube, noted(pod), ref.uid);
   await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, versionOf(cluster));
-}
+};
 
 /** Takes back alarms that came with the snapshot. */
-export async function disarmAlarms(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'disarmAlarms'>,
-): Promise<void> {
+export const disarmAlarms: Perform<'disarmAlarms'> = async (deps, ref, step) => {
   const { observation } = await stillPlanned(deps, ref, step);
   await onLeader(deps, observation, async leader => {
     for (const { memberId, alarm } of step.alarms) await leader.disarm(memberId, alarm);
   });
-}
+};
 
 /** The cluster and the restore that the step was planned for, when it would be planned again. */
 async function readBoth(

@@ -1,15 +1,13 @@
-import type { Step } from '../../planner/model/decision.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
-import { successorIsTaken } from './successor-pod.ts';
+import { dryRunCreatePod } from './pod-dry-run.ts';
+import type { Perform } from './perform.ts';
 
 /**
  * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
@@ -17,17 +15,13 @@ import { successorIsTaken } from './successor-pod.ts';
  * next pod. Clients are led away before; then every gate is looked at once more right
  * before; a pod that is being deleted already is only waited for.
  */
-export async function stopMember(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: Extract<Step, { kind: 'stopMember' }>,
-): Promise<WaitOutcome> {
+export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, step) => {
   const { namespace } = ref;
   const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
   if (pod?.metadata.uid !== step.uid) return 'done';
   if (pod.metadata.deletionTimestamp === undefined) {
     if (step.purpose === 'rollout' || step.purpose === 'upgrade')
-      await successorIsTaken(deps, ref, step.member);
+      await dryRunCreatePod(deps, ref, step.member);
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
@@ -39,4 +33,4 @@ export async function stopMember(
     if (left === undefined) return 'done';
     return step.purpose === 'removal' && hasEnded(podFacts(left, ref.uid)) ? 'done' : 'notYet';
   });
-}
+};

@@ -2,7 +2,7 @@
 import { ANNOTATION_KEPT_BY_RESTORE, FINALIZER, clientServiceName, serialOf } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { Step } from '../../planner/model/decision.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
@@ -17,15 +17,10 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { stillPlanned } from './still-planned.ts';
 import { endRestorePods } from './restore-pods.ts';
 import { recordFailure } from '../resource/etcd-restore.ts';
-
-type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+import type { Perform } from './perform.ts';
 
 /** Keeps clients out, deletes these very pods (by uid), and waits until their nodes say that they are gone. */
-export async function fenceMembers(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'fenceMembers'>,
-): Promise<WaitOutcome> {
+export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, ref, step) => {
   await stillPlanned(deps, ref, step);
   const { kube } = deps;
   const { namespace } = ref;
@@ -39,17 +34,13 @@ export async function fenceMembers(
     const left = await podsLeft(kube, ref, step.pods);
     return left.length === 0 ? 'done' : 'notYet';
   });
-}
+};
 
 /**
  * Records the new incarnation in the place of the old one, which is kept beside it, in one write. Claims are marked first: whoever
  * looks at one sees that it is no leftover.
  */
-export async function switchIncarnation(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'switchIncarnation'>,
-): Promise<void> {
+export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref, step) => {
   const seen = await stillPlanned(deps, ref, step);
   await Promise.all(
     step.keep.map(({ name, uid }) => mark(deps, ref, { name, uid, restore: step.restore.name })),
@@ -78,7 +69,7 @@ export async function switchIncarnation(
   });
   const message = `${step.restore.name} restores ${step.incarnation.restore?.location ?? 'a backup'} as ${step.incarnation.token}`;
   recordClusterEvent(deps, ref, { reason: 'RestoreBegun', message });
-}
+};
 
 /** As many names as the status takes, the newest: all are marked. */
 const MOST_CLAIMS = 64;
@@ -102,11 +93,7 @@ async function mark(
 }
 
 /** From now on the cluster is one like any other. */
-export async function concludeRestore(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'concludeRestore'>,
-): Promise<void> {
+export const concludeRestore: Perform<'concludeRestore'> = async (deps, ref, step) => {
   const { cluster } = await stillPlanned(deps, ref, step);
   const { incarnation } = cluster.status ?? {};
   if (incarnation?.restore?.uid !== step.restore.uid)
@@ -115,28 +102,20 @@ export async function concludeRestore(
   await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
   const message = `${restore.name} restored ${restore.location ?? 'a backup'}`;
   recordClusterEvent(deps, ref, { reason: 'RestoreSucceeded', message });
-}
+};
 
 /** Ends a restore that was aborted: it is not to begin again. What it has begun is undone by the steps that follow. */
-export async function abandonRestore(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'abandonRestore'>,
-): Promise<void> {
+export const abandonRestore: Perform<'abandonRestore'> = async (deps, ref, step) => {
   const { cluster } = await stillPlanned(deps, ref, step);
   const isUnder = cluster.status?.incarnation?.restore?.uid === step.restore.uid;
   const what = isUnder ? 'the previous state is restored' : 'nothing was changed';
   const message = `${step.because}; ${what}`;
   await recordFailure(deps, { ...step.restore, namespace: ref.namespace }, { message });
   if (!isUnder) recordAbandoned(deps, ref, step);
-}
+};
 
 /** Records again what was before a restore that was aborted or deleted, and clears away what it has made. */
-export async function revertRestore(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'revertRestore'>,
-): Promise<void> {
+export const revertRestore: Perform<'revertRestore'> = async (deps, ref, step) => {
   const { cluster } = await stillPlanned(deps, ref, step);
   const { namespace } = ref;
   await endRestorePods(deps, { ...step.restore, namespace }, cluster);
@@ -145,7 +124,7 @@ export async function revertRestore(
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
   await revert(deps, cluster);
   recordAbandoned(deps, ref, step);
-}
+};
 
 function recordAbandoned(
   deps: Dependencies,

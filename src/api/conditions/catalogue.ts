@@ -2,6 +2,10 @@
  * Every condition that a resource of this operator can carry, with every reason it can have. Pure data: status is written
  * from it and reference documentation is generated from it. Types and reasons are stable: people write alerts on them.
  */
+import { BACKUP_CONDITIONS } from './of-backups.ts';
+import { CERTIFICATE_CONDITIONS } from './of-certificates.ts';
+import { OPERATOR_CONDITIONS } from './of-operator.ts';
+import { REQUEST_ACCEPTED, REQUEST_CONDITIONS } from './of-requests.ts';
 import { RESTORE_CONDITIONS } from './of-restores.ts';
 import { SPEC_CONDITIONS } from './of-specifications.ts';
 import { STATE_CONDITIONS } from './of-state.ts';
@@ -20,7 +24,21 @@ export type Condition = {
   readonly observedGeneration?: number;
 };
 
-const TABLE = { ...STATE_CONDITIONS, ...SPEC_CONDITIONS, ...RESTORE_CONDITIONS };
+/** In the order of the documentation. */
+const TABLE = {
+  ...STATE_CONDITIONS,
+  ...SPEC_CONDITIONS,
+  ...CERTIFICATE_CONDITIONS,
+  ...OPERATOR_CONDITIONS,
+  ...BACKUP_CONDITIONS,
+  ...RESTORE_CONDITIONS,
+  Accepted: {
+    True: { ...RESTORE_CONDITIONS.Accepted.True, ...REQUEST_ACCEPTED.True },
+    Unknown: { ...RESTORE_CONDITIONS.Accepted.Unknown, ...REQUEST_ACCEPTED.Unknown },
+    False: { ...RESTORE_CONDITIONS.Accepted.False, ...REQUEST_ACCEPTED.False },
+  },
+  ...REQUEST_CONDITIONS,
+};
 type Table = typeof TABLE;
 
 export type ConditionType = keyof Table;
@@ -58,11 +76,7 @@ export type ConditionFinding = {
 };
 
 /** What the watcher writes by itself, under a field manager of its own; all others are the workflows'. */
-export const WATCHER_CONDITIONS: readonly string[] = [
-  'TemporalUnavailable',
-  'WorkflowStuck',
-  'PassFailing',
-] satisfies ConditionType[];
+export const WATCHER_CONDITIONS: readonly string[] = Object.keys(OPERATOR_CONDITIONS);
 
 /** The longest message that metav1.Condition allows. */
 const MAX_MESSAGE_LENGTH = 32768;

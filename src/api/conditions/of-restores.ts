@@ -51,6 +51,10 @@ export const RESTORE_CONDITIONS = {
         'The members require, or would require, a user that the operator does not have.',
         'Restore into a new cluster with TLS.auto.',
       ],
+      OtherOperator: [
+        'Another operator, such as the CoreOS operator, created the cluster.',
+        'Restore into a new cluster: set spec.clusterTemplate, and another name in spec.etcdCluster.name.',
+      ],
       SpecInvalid: ['The specification is invalid.', 'See condition SpecValid.'],
     },
   },

@@ -47,6 +47,7 @@ export const STATE_CONDITIONS = {
         'No member could be reached. That does not mean that etcd is down.',
         'Check the network between the operator and the pods; nothing is changed until then.',
       ],
+      OtherOperator: OBSTACLES.OtherOperator,
     },
   },
   /** Is the quorum lost, or would one more failure lose it? Said only while that is so, or not known. */
@@ -122,7 +123,7 @@ export const STATE_CONDITIONS = {
   Recovering: {
     True: {
       RecreatingPod: ['A pod is started again on its own volume.', WAIT],
-      ReplacingMember: ['A member whose data is lost is being replaced.', WAIT],
+      ReplacingMember: ['A member is being replaced: its data is lost, or a person requested it.', WAIT],
       RestoringCluster: ['All members were lost; the newest backup is being restored.', WAIT],
       WaitingForMember: OBSTACLES.WaitingForMember,
       ClaimExchanged: OBSTACLES.ClaimExchanged,

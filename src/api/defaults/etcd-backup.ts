@@ -9,7 +9,13 @@ const LONGEST_TIMEOUT_SECONDS = 86_400;
 export type BackupSchedule =
   | { readonly kind: 'once' }
   | { readonly kind: 'interval'; readonly seconds: number }
-  | { readonly kind: 'cron'; readonly expression: string; readonly timeZone: string };
+  | {
+      readonly kind: 'cron';
+      readonly expression: string;
+      readonly timeZone: string;
+      /** The latest that a backup may begin after its time; undefined: as the operator is configured. */
+      readonly jitterSeconds?: number;
+    };
 
 /** Which backups are kept. */
 export type RetentionPolicy =
@@ -64,8 +70,11 @@ export function backupWithDefaults(spec: EtcdBackupSpec): BackupConfig {
 }
 
 function scheduleOf({ backupPolicy = {} }: EtcdBackupSpec): BackupSchedule {
-  const { schedule = '', timeZone, backupIntervalInSecond = 0 } = backupPolicy;
-  if (schedule !== '') return { kind: 'cron', expression: schedule, timeZone: timeZone || 'UTC' };
+  const { schedule = '', timeZone, backupIntervalInSecond = 0, jitterInSecond } = backupPolicy;
+  if (schedule !== '') {
+    const jitter = jitterInSecond === undefined ? {} : { jitterSeconds: Math.max(0, jitterInSecond) };
+    return { kind: 'cron', expression: schedule, timeZone: timeZone || 'UTC', ...jitter };
+  }
   if (backupIntervalInSecond > 0) return { kind: 'interval', seconds: backupIntervalInSecond };
   return { kind: 'once' };
 }

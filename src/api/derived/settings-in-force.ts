@@ -91,7 +91,7 @@ type Tree = RawObject;
  * The resource with the specification that is in force, beside what is written. `noted`: what is known of it when the
  * status is lost. Of a cluster that was not begun, and that nothing is known of, an absent field means its default.
  */
-export function inForce(cluster: EtcdCluster, noted?: EtcdClusterSpec): EtcdCluster {
+export function effectiveCluster(cluster: EtcdCluster, noted?: EtcdClusterSpec): EtcdCluster {
   const { status = {}, written = cluster.spec } = cluster;
   const settings = status.incarnation === undefined ? noted : (recorded(status) ?? noted);
   return { ...cluster, written, spec: settings === undefined ? written : merged(written, settings, status) };

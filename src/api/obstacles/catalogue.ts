@@ -8,6 +8,7 @@ import { MEMBER_OBSTACLES } from './of-members.ts';
 import { REQUEST_OBSTACLES } from './of-people.ts';
 import { RESTORE_OBSTACLES } from './of-restores.ts';
 import { UPGRADE_OBSTACLES } from './of-upgrades.ts';
+import type { ReasonRows } from './rows.ts';
 
 /** In the order of the documentation. */
 export const OBSTACLE_GROUPS = {
@@ -19,14 +20,11 @@ export const OBSTACLE_GROUPS = {
   Restores: RESTORE_OBSTACLES,
 };
 
-export const OBSTACLES = {
-  ...REQUEST_OBSTACLES,
-  ...MEMBER_OBSTACLES,
-  ...DATA_OBSTACLES,
-  ...TLS_OBSTACLES,
-  ...RENEWAL_OBSTACLES,
-  ...UPGRADE_OBSTACLES,
-  ...RESTORE_OBSTACLES,
-};
+type Groups = typeof OBSTACLE_GROUPS;
 
-export type ObstacleReason = keyof typeof OBSTACLES;
+export type ObstacleReason = { [Group in keyof Groups]: keyof Groups[Group] }[keyof Groups];
+
+/** The same without groups. */
+export const OBSTACLES = Object.assign({}, ...Object.values(OBSTACLE_GROUPS)) as Readonly<
+  Record<ObstacleReason, ReasonRows[string]>
+>;

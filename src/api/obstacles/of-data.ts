@@ -7,10 +7,10 @@ export const DATA_OBSTACLES = {
     'If a node or a volume can be recovered, bring it back. Otherwise restore a backup with an EtcdRestore, or delete the EtcdCluster and create a new one.',
   ],
   EverythingLost: [
-    'A cluster that lived has neither claims nor pods nor status.',
+    'The cluster existed before, but none of its claims, pods or status remain.',
     'Restore a backup into a new EtcdCluster, or delete this one.',
   ],
-  ClaimMissing: ['A pod must stop, and has no claim that keeps its data.'],
+  ClaimMissing: ['A pod must be stopped, but no PersistentVolumeClaim keeps its data.'],
   ClaimsUnstamped: [
     'A claim lacks the annotations that tell which member of which cluster it holds, or has others.',
     'Write the annotations that the message names if the data is that of the member.',

@@ -6,7 +6,10 @@ const ONE_CLUSTER =
 
 export const MEMBER_OBSTACLES = {
   NoQuorum: ['No quorum answers, so the members are not known.', 'See condition Available.'],
-  QuorumAtRisk: ['Without the member too few healthy ones would stay.', 'Bring back the others first.'],
+  QuorumAtRisk: [
+    'Removing the member would leave too few healthy members for a quorum.',
+    'Bring back the others first.',
+  ],
   MembersUnhealthy: ['A member does not answer, raises an alarm, or cannot be read from.'],
   MembersNotReady: ['A member has no ready pod.', 'Read the events of the pod.'],
   MembersNotStarting: ['Kubernetes cannot start a pod.', 'Remove the cause that the message names.'],
@@ -18,14 +21,18 @@ export const MEMBER_OBSTACLES = {
   Soaking: ['Not every member has been ready for long enough.', WAIT],
   RolloutHalted: ['A member that was restarted is not ready.', 'Correct the specification.'],
   VersionUnknown: [
-    'Nothing tells which version of etcd wrote the data of a member.',
+    'The etcd version that wrote the data of a member is not known.',
     'Write the version into the annotation that the message names.',
   ],
   PodTerminating: ['A pod is being deleted and has not ended.', 'Read the message if it does not end.'],
   ForeignMember: ['A member was added by hand.', 'Remove it with etcdctl, or scale by hand.'],
   DomainChanged: ['The members use another cluster domain.', 'Write it into spec.pod.ClusterDomain.'],
   ClusterIdMismatch: ['A member belongs to another cluster than the recorded one.', ONE_CLUSTER],
-  IdentityUnknown: ['Objects of a cluster exist, and nothing tells of which cluster.'],
+  IdentityUnknown: ['Pods or claims exist, but the cluster that they belong to cannot be identified.'],
+  OtherOperator: [
+    'The EtcdCluster was created by another operator, such as the CoreOS operator; nothing is done to it.',
+    'Back it up and restore the backup into another EtcdCluster (docs/operations/migrate-from-coreos.md).',
+  ],
   MemberRemoved: ['The member that holds the restored data was removed from the membership by hand.'],
   MemberLost: [
     'A member has neither pod nor volume, and no quorum can replace it.',

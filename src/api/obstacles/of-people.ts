@@ -14,6 +14,10 @@ export const REQUEST_OBSTACLES = {
     'Read the conditions SpecValid, VersionSupported, TLSSupported and ScheduleValid.',
   ],
   StepFailed: ['A step failed; it is retried automatically.', 'Remove the cause that the message names.'],
+  ChangedConcurrently: [
+    'Others changed the resource each time the operator wrote its status; nothing is decided until the status is written.',
+    'Nothing if it passes; otherwise find out who writes the resource all the time.',
+  ],
   NameTaken: [
     'An object with a name that the operator needs belongs to something else.',
     'Remove or rename the object that the message names.',

@@ -10,7 +10,7 @@ export const RESTORE_OBSTACLES = {
   AnotherRestore: ['Another EtcdRestore of the cluster comes first.', 'Wait, or delete one of them.'],
   BackupNotFound: ['No verified backup fits the specification.', 'Correct the EtcdRestore.'],
   AwaitingRestore: [
-    'An EtcdRestore created the cluster and is to fill it.',
+    'An EtcdRestore created the cluster and has not restored its data yet.',
     'If the EtcdRestore is gone, delete the EtcdCluster.',
   ],
   NotReadable: ['A restored member cannot be read from at the revision of the backup yet.', WAIT],

@@ -1,8 +1,18 @@
-/** The CustomResourceDefinitions: names, columns and subresources around the schemas of the three kinds. */
+/** The CustomResourceDefinitions: names, columns and subresources around the schemas of the kinds. */
 import { etcdBackupSchema } from './etcd-backup.schema.ts';
 import { etcdClusterSchema } from './etcd-cluster.schema.ts';
+import { etcdRequestSchema } from './etcd-request.schema.ts';
 import { etcdRestoreSchema } from './etcd-restore.schema.ts';
-import { GROUP, type Kind, PLURALS, VERSION } from '../names.ts';
+import {
+  BACKUP_CLUSTER_FIELD,
+  GROUP,
+  type Kind,
+  PLURALS,
+  REQUEST_KIND,
+  REQUEST_PLURAL,
+  RESTORE_CLUSTER_FIELD,
+  VERSION,
+} from '../names.ts';
 import { type StructuralSchema, structuralSchema } from './structural.schema.ts';
 
 /** A column of `kubectl get`. `priority` above 0: only with `-o wide`. */
@@ -14,6 +24,15 @@ type PrinterColumn = {
   readonly priority?: number;
 };
 
+/** The values of a {@link PrinterColumn} in the order of its fields. */
+type Column = readonly [
+  name: string,
+  type: PrinterColumn['type'],
+  jsonPath: string,
+  description: string,
+  priority?: number,
+];
+
 /** An apiextensions.k8s.io/v1 CustomResourceDefinition as plain JSON. */
 export type CustomResourceDefinition = {
   readonly apiVersion: 'apiextensions.k8s.io/v1';
@@ -22,7 +41,12 @@ export type CustomResourceDefinition = {
   readonly spec: {
     readonly group: string;
     readonly scope: 'Namespaced';
-    readonly names: { readonly kind: Kind; readonly plural: string; readonly [key: string]: unknown };
+    readonly preserveUnknownFields: false;
+    readonly names: {
+      readonly kind: Kind | typeof REQUEST_KIND;
+      readonly plural: string;
+      readonly [key: string]: unknown;
+    };
     readonly versions: readonly [
       {
         readonly name: string;
@@ -30,96 +54,50 @@ export type CustomResourceDefinition = {
         readonly storage: true;
         readonly subresources: { readonly status: object; readonly scale?: object };
         readonly additionalPrinterColumns: readonly PrinterColumn[];
+        readonly selectableFields?: readonly { readonly jsonPath: string }[];
         readonly schema: { readonly openAPIV3Schema: StructuralSchema };
       },
     ];
   };
 };
 
-const AGE: PrinterColumn = {
-  name: 'Age',
-  type: 'date',
-  jsonPath: '.metadata.creationTimestamp',
-  description: 'How long the object exists.',
-};
+const AGE: Column = ['Age', 'date', '.metadata.creationTimestamp', 'How long the object exists.'];
 
-const CLUSTER_COLUMNS: readonly PrinterColumn[] = [
-  {
-    name: 'Ready',
-    type: 'string',
-    jsonPath: '.status.ready',
-    description: 'Ready members of asked members.',
-  },
-  {
-    name: 'Size',
-    type: 'integer',
-    jsonPath: '.status.settings.size',
-    description: 'Members asked for.',
-  },
-  {
-    name: 'Version',
-    type: 'string',
-    jsonPath: '.status.currentVersion',
-    description: 'The version that runs.',
-  },
-  {
-    name: 'Phase',
-    type: 'string',
-    jsonPath: '.status.phase',
-    description: 'Where the cluster is in its life.',
-  },
-  {
-    name: 'Operation',
-    type: 'string',
-    jsonPath: '.status.operation.type',
-    description: 'What is being done.',
-  },
-  {
-    name: 'Leader',
-    type: 'string',
-    jsonPath: '.status.leader',
-    description: 'The member that leads.',
-    priority: 1,
-  },
+const CLUSTER_COLUMNS: readonly Column[] = [
+  ['Ready', 'string', '.status.ready', 'Ready members of asked members.'],
+  ['Size', 'integer', '.status.settings.size', 'Members asked for.'],
+  ['Version', 'string', '.status.currentVersion', 'The version that runs.'],
+  ['Phase', 'string', '.status.phase', 'Where the cluster is in its life.'],
+  ['Operation', 'string', '.status.operation.type', 'What is being done.'],
+  ['Leader', 'string', '.status.leader', 'The member that leads.', 1],
   AGE,
 ];
 
-const BACKUP_COLUMNS: readonly PrinterColumn[] = [
-  { name: 'Storage', type: 'string', jsonPath: '.spec.storageType', description: 'Where backups are kept.' },
-  { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'What the backup does.' },
-  {
-    name: 'Succeeded',
-    type: 'boolean',
-    jsonPath: '.status.succeeded',
-    description: 'Whether the last one did.',
-  },
-  {
-    name: 'Revision',
-    type: 'integer',
-    jsonPath: '.status.etcdRevision',
-    description: 'Revision of the last one.',
-  },
-  {
-    name: 'Last',
-    type: 'date',
-    jsonPath: '.status.lastSuccessDate',
-    description: 'When the last one succeeded.',
-  },
-  {
-    name: 'Next',
-    type: 'string',
-    jsonPath: '.status.nextRun',
-    description: 'When the next one is due.',
-    priority: 1,
-  },
+const BACKUP_COLUMNS: readonly Column[] = [
+  ['Storage', 'string', '.spec.storageType', 'Where backups are kept.'],
+  ['Phase', 'string', '.status.phase', 'What the backup does.'],
+  ['Succeeded', 'boolean', '.status.succeeded', 'Whether the last one did.'],
+  ['Revision', 'integer', '.status.etcdRevision', 'Revision of the last one.'],
+  ['Last', 'date', '.status.lastSuccessDate', 'When the last one succeeded.'],
+  ['Next', 'string', '.status.nextRun', 'When the next one is due.', 1],
   AGE,
 ];
 
-const RESTORE_COLUMNS: readonly PrinterColumn[] = [
-  { name: 'Cluster', type: 'string', jsonPath: '.spec.etcdCluster.name', description: 'The cluster.' },
-  { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How far the restore is.' },
-  { name: 'Succeeded', type: 'boolean', jsonPath: '.status.succeeded', description: 'Whether it succeeded.' },
-  { name: 'Revision', type: 'integer', jsonPath: '.status.revision', description: 'The revision restored.' },
+const RESTORE_COLUMNS: readonly Column[] = [
+  ['Cluster', 'string', '.spec.etcdCluster.name', 'The cluster.'],
+  ['Phase', 'string', '.status.phase', 'How far the restore is.'],
+  ['Succeeded', 'boolean', '.status.succeeded', 'Whether it succeeded.'],
+  ['Revision', 'integer', '.status.revision', 'The revision restored.'],
+  AGE,
+];
+
+const REQUEST_COLUMNS: readonly Column[] = [
+  ['Cluster', 'string', '.spec.clusterRef.name', 'The cluster.'],
+  ['Backup', 'string', '.spec.backupRef.name', 'The EtcdBackup, instead of a cluster.', 1],
+  ['Action', 'string', '.spec.action', 'What is asked for.'],
+  ['By', 'string', '.spec.by', 'Who asks.'],
+  ['Phase', 'string', '.status.phase', 'How far the request is.'],
+  ['Message', 'string', '.status.message', 'What became of it.', 1],
   AGE,
 ];
 
@@ -129,7 +107,7 @@ const SCALE = {
   labelSelectorPath: '.status.selector',
 };
 
-/** The three definitions, in the order of their files. */
+/** The definitions, in the order of their files. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   return [
     definition({
@@ -139,26 +117,39 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
       columns: CLUSTER_COLUMNS,
       schema: structuralSchema(etcdClusterSchema),
     }),
-    definition({ kind: 'EtcdBackup', columns: BACKUP_COLUMNS, schema: structuralSchema(etcdBackupSchema) }),
+    definition({
+      kind: 'EtcdBackup',
+      columns: BACKUP_COLUMNS,
+      selectable: BACKUP_CLUSTER_FIELD,
+      schema: structuralSchema(etcdBackupSchema),
+    }),
     definition({
       kind: 'EtcdRestore',
       columns: RESTORE_COLUMNS,
+      selectable: RESTORE_CLUSTER_FIELD,
       schema: structuralSchema(etcdRestoreSchema),
+    }),
+    definition({
+      kind: REQUEST_KIND,
+      columns: REQUEST_COLUMNS,
+      schema: structuralSchema(etcdRequestSchema),
     }),
   ];
 }
 
 type Definition = {
-  readonly kind: Kind;
+  readonly kind: Kind | typeof REQUEST_KIND;
   readonly shortNames?: readonly string[];
   readonly scale?: object;
-  readonly columns: readonly PrinterColumn[];
+  readonly columns: readonly Column[];
+  /** A field that lists may be selected by. */
+  readonly selectable?: string;
   readonly schema: StructuralSchema;
 };
 
 function definition(input: Definition): CustomResourceDefinition {
-  const { kind, shortNames, scale, columns, schema } = input;
-  const plural = PLURALS[kind];
+  const { kind, shortNames, scale, columns, selectable, schema } = input;
+  const plural = kind === REQUEST_KIND ? REQUEST_PLURAL : PLURALS[kind];
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -166,6 +157,8 @@ function definition(input: Definition): CustomResourceDefinition {
     spec: {
       group: GROUP,
       scope: 'Namespaced',
+      // What API servers assume; one that has the definition from the CoreOS operator's time keeps true, with which it refuses defaults.
+      preserveUnknownFields: false,
       names: {
         kind,
         listKind: `${kind}List`,
@@ -180,12 +173,17 @@ function definition(input: Definition): CustomResourceDefinition {
           served: true,
           storage: true,
           subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
-          additionalPrinterColumns: columns,
+          additionalPrinterColumns: columns.map(printerColumn),
+          ...(selectable !== undefined && { selectableFields: [{ jsonPath: `.${selectable}` }] }),
           schema: { openAPIV3Schema: wholeObject(schema) },
         },
       ],
     },
   };
+}
+
+function printerColumn([name, type, jsonPath, description, priority]: Column): PrinterColumn {
+  return { name, type, jsonPath, description, ...(priority !== undefined && { priority }) };
 }
 
 /** The schema of a kind with the fields that every Kubernetes object has. */

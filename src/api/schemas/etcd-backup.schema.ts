@@ -41,6 +41,12 @@ const backupPolicy = cel(
         'When backups are taken, as a cron expression. After an outage exactly one missed backup is made.',
       ).optional(),
       timeZone: timeZone('The time zone of schedule. Absent: UTC.').optional(),
+      jitterInSecond: cel(
+        int64(
+          'Seconds by which a backup may begin later than schedule says, so that those of many clusters do not begin at once. Each EtcdBackup has a delay of its own, always the same, and shorter than the time between two backups. 0: none. Absent: as the operator is configured.',
+        ).min(0),
+        { rule: 'self <= 86400', message: 'must be at most 86400, a day' },
+      ).optional(),
       suspend: z.boolean().describe('true: no backup is begun; what is kept stays.').optional(),
       retention: z
         .object({
@@ -62,6 +68,10 @@ const backupPolicy = cel(
   {
     rule: '!has(self.timeZone) || has(self.schedule)',
     message: 'timeZone belongs to schedule: set schedule too, or remove timeZone',
+  },
+  {
+    rule: '!has(self.jitterInSecond) || has(self.schedule)',
+    message: 'jitterInSecond belongs to schedule: set schedule too, or remove jitterInSecond',
   },
   {
     rule: '!has(self.retention) || !has(self.maxBackups) || self.maxBackups == 0',
@@ -171,7 +181,17 @@ const backupStatus = z
         ...run,
         bytes: int64('Bytes written.').optional(),
         total: int64('Bytes expected.').optional(),
-        message: text(4096, 'Why it does not get on, when it is being tried again.').optional(),
+        message: text(
+          4096,
+          'What it waits for, or why it does not get on when it is being tried again.',
+        ).optional(),
+        waiting: z
+          .boolean()
+          .describe('true: it waits for its turn at the store. Its time does not run meanwhile.')
+          .optional(),
+        turnAt: time(
+          'When its turn at the store came, if it had to wait; its time counts from then.',
+        ).optional(),
         written: z.boolean().describe('true: the object is in the store, and is being verified.').optional(),
       })
       .describe('How far the backup under way is.')
@@ -193,6 +213,7 @@ const backupStatus = z
         lastTime: time('The last time of the schedule for which a backup was started.').optional(),
         failures: int64('How many backups of the schedule failed in a row.').optional(),
         retryAt: time('When the one that failed is tried again.').optional(),
+        dueBy: time('By when the backup that is awaited should be finished. Later it is late.').optional(),
       })
       .describe('The state of the schedule, so that exactly one missed backup is made later.')
       .optional(),

@@ -17,9 +17,6 @@ const memberDetail = z.object({
     ['Healthy', 'Unhealthy', 'Unknown'],
     'Unknown: the operator could not reach it, which does not mean that it is down.',
   ),
-  dbSize: int64('Bytes of its database file.').optional(),
-  dbSizeInUse: int64('Bytes of it that hold data.').optional(),
-  raftIndex: int64('The last entry of its log.').optional(),
   claim: name('The claim that holds its data.').optional(),
   claimUID: text(
     64,
@@ -29,16 +26,36 @@ const memberDetail = z.object({
   lostSince: time('Since when the loss of the data of the member is proved.').optional(),
 });
 
-const operation = z.object({
+const performed = z.object({
   type: text(63, 'What is being done, such as CreateCluster.'),
   goal: text(
     253,
     'Its goal, if the goal can change while it runs: the version of an upgrade, the EtcdRestore, or the request of a person.',
   ).optional(),
   startedAt: time('When it began.').optional(),
+  workflowID: text(512, 'The Temporal workflow that performs it.').optional(),
+});
+
+const cause = z.object({
+  why: text(1024, 'Why it was begun, and its first step.').optional(),
+  requestedBy: text(
+    512,
+    'The person who requested it, if one did: by an EtcdRequest or by a message to the workflow.',
+  ).optional(),
+  approvedBy: text(
+    512,
+    'The person who approved of a step that is not taken without an approval.',
+  ).optional(),
+  from: text(
+    64,
+    'What it changes from: a version for an upgrade, a number of members for a change of the size.',
+  ).optional(),
+  to: text(64, 'What it changes to.').optional(),
+});
+
+const underWay = performed.extend({
   step: text(1024, 'The step that is being performed.').optional(),
   message: text(4096, 'What it waits for, or why it does not go on.').optional(),
-  workflowID: text(512, 'The Temporal workflow that performs it.').optional(),
   remaining: z
     .array(text(1024, 'A step.'))
     .max(256)
@@ -46,12 +63,26 @@ const operation = z.object({
     .optional(),
 });
 
-const lastOperation = operation.extend({
+const operation = underWay.extend(cause.shape);
+
+const ended = {
   outcome: statusValue(
     ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'],
     'How it ended. Succeeded: its goal was observed. Failed: a step failed and was not tried again. Aborted: a person stopped it. Superseded: another operation took precedence. Interrupted: it is no longer planned, and its goal was not reached. RolledBack: its changes were undone.',
   ),
   completedAt: time('When it ended.').optional(),
+};
+
+const lastOperation = underWay.extend(ended);
+
+const pastOperation = performed.extend({
+  ...cause.shape,
+  ...ended,
+  message: text(1024, 'Why it did not succeed.').optional(),
+  runID: text(
+    64,
+    'The run of that workflow which performed it last. Absent: the operator did not learn of it, for example because Temporal lost its database.',
+  ).optional(),
 });
 
 const incarnation = z.object({
@@ -116,8 +147,8 @@ const keyHashes = z.object({
           32,
           "etcd's hash of its keys, in hexadecimal. Absent: the member did not report it.",
         ).optional(),
-        compactRevision: text(32, 'The revision below which it has forgotten history.').optional(),
-        message: text(1024, 'Why it did not tell.').optional(),
+        compactRevision: text(32, 'The revision of its last compaction.').optional(),
+        message: text(1024, 'Why the member did not report a hash.').optional(),
       }),
     )
     .max(64)
@@ -128,7 +159,10 @@ const storage = z.object({
   kind: statusValue(['PersistentVolumeClaim', 'EmptyDir'], 'Where members keep their data.'),
   storageClassName: name('StorageClass of the claims.').optional(),
   size: text(32, 'The size that the volume of every member has.').optional(),
-  decidedBy: statusValue(['Spec', 'DefaultStorageClass', 'NoDefaultStorageClass'], 'Why.').optional(),
+  decidedBy: statusValue(
+    ['Spec', 'DefaultStorageClass', 'NoDefaultStorageClass'],
+    'What decided the kind: the specification, or whether there was a default StorageClass.',
+  ).optional(),
 });
 
 const tls = z.object({
@@ -180,6 +214,14 @@ const upgradeFailure = z.object({
   generation: int64('The specification that it was; another one is tried.'),
 });
 
+const awaitedApproval = z.object({
+  operation: text(64, 'The operation that waits.'),
+  ids: z
+    .array(text(256, 'An id.'))
+    .max(64)
+    .describe('What it would do that to: ids of members, uids of pods, or versions.'),
+});
+
 const members = z.object({
   ready: z.array(name('A pod.')).max(64).describe('Members whose pod is ready.').optional(),
   unready: z.array(name('A pod.')).max(64).describe('Members whose pod is not ready.').optional(),
@@ -225,10 +267,20 @@ export const clusterStatus = z
     raftTerm: text(32, 'The term that it leads in.').optional(),
     leaderSince: time('Since when it was seen to lead in that term.').optional(),
     operation: operation.describe('What is being done now.').optional(),
+    awaitedApproval: awaitedApproval
+      .describe(
+        'What is not done before somebody approves of it, with an EtcdRequest or a signal that names the same operation and ids.',
+      )
+      .optional(),
     keyHashes: keyHashes
       .describe('The result of the last comparison of the data of the members; kept for some minutes.')
       .optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
+    history: z
+      .array(pastOperation)
+      .max(10)
+      .describe('The last ten operations that have ended, newest first.')
+      .optional(),
     settings: rawObject(
       'The last value of each field of the specification; it stays in force when the field is omitted.',
     ).optional(),

@@ -80,7 +80,7 @@ const ONE_STORAGE: CelRule = {
 };
 
 /** The specification of a cluster. */
-const clusterSpec = cel(specFields.describe('What the cluster shall be.'), ONE_STORAGE);
+const clusterSpec = cel(specFields.describe('The desired state of the cluster.'), ONE_STORAGE);
 
 /** The specification of a cluster that does not exist yet. */
 export const clusterTemplate = cel(

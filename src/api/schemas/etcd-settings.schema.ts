@@ -119,7 +119,7 @@ export const upgrade = z
       UPGRADE_DEFAULTS.rollbackOnFailure,
     ),
   })
-  .describe('How another version is brought to the cluster.');
+  .describe('How etcd is upgraded.');
 
 export const repair = z
   .object({

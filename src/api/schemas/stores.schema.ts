@@ -31,8 +31,8 @@ const AMBIENT =
 /** The block of a store that is reached over the network. `more`: the fields that others lack. */
 function objectStore<Type extends ObjectStoreType, More extends z.ZodRawShape>(type: Type, more: More) {
   const { description, container, secret, endpoint: server } = STORES[type];
-  const said = `Secret with ${secret.keys}.${secret.orIdentity ? ` ${AMBIENT}` : ''}`;
-  const named = { [secret.field]: secretName(said).optional() };
+  const ofSecret = `Secret with ${secret.keys}.${secret.orIdentity ? ` ${AMBIENT}` : ''}`;
+  const named = { [secret.field]: secretName(ofSecret).optional() };
   return z
     .object({
       path: objectPath(container),

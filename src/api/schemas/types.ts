@@ -1,10 +1,11 @@
 /**
- * The three kinds as they are written by people and old clients: everything that has a default may be missing.
+ * The kinds as they are written by people and old clients: everything that has a default may be missing.
  * All of it follows from the schemas, which describe each field; here the parts get names. Types only: zod is not loaded.
  */
 import type { BackupSpecInput, BackupStatusInput } from './etcd-backup.schema.ts';
 import type { ClusterSpecInput } from './etcd-cluster.schema.ts';
 import type { ClusterStatusInput } from './etcd-cluster-status.schema.ts';
+import type { RequestSpecInput, RequestStatusInput } from './etcd-request.schema.ts';
 import type { RestoreSpecInput, RestoreStatusInput } from './etcd-restore.schema.ts';
 
 export type { Condition } from '../conditions/catalogue.ts';
@@ -60,6 +61,11 @@ export type EtcdRestoreSpec = Written<RestoreSpecInput>;
 export type EtcdRestoreStatus = Written<RestoreStatusInput>;
 export type EtcdRestore = Resource<'EtcdRestore', EtcdRestoreSpec, EtcdRestoreStatus>;
 
+export type EtcdRequestSpec = Written<RequestSpecInput>;
+export type EtcdRequestStatus = Written<RequestStatusInput>;
+/** Its `by`, and whatever it asks for, never change after its creation. */
+export type EtcdRequest = Resource<'EtcdRequest', EtcdRequestSpec, EtcdRequestStatus>;
+
 export type PodPolicy = NonNullable<EtcdClusterSpec['pod']>;
 export type EnvVar = NonNullable<PodPolicy['etcdEnv']>[number];
 /** A core/v1 PersistentVolumeClaimSpec; only what the operator reads is named. */
@@ -88,7 +94,5 @@ export type UpgradeFailure = NonNullable<EtcdClusterStatus['upgradeFailure']>;
 export type StorageStatus = NonNullable<EtcdClusterStatus['storage']>;
 /** A backup that was written and still exists. */
 export type BackupEntry = NonNullable<EtcdBackupStatus['history']>[number];
-/** The backup under way. */
-export type BackupProgress = NonNullable<EtcdBackupStatus['progress']>;
 /** The last backup that was tried. */
 export type BackupRun = NonNullable<EtcdBackupStatus['lastRun']>;

@@ -126,7 +126,7 @@ function judgeStorage(config: ClusterConfig): Judged {
   const needed = 3 * quota + 2 * GIB;
   if (size === undefined || size >= needed) return allows(finding('StorageTight', 'VolumeLargeEnough'));
   if (emptyDir !== undefined) {
-    const evicted = `spec.storage.emptyDir.sizeLimit ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: Kubernetes evicts a pod that writes more, all members grow alike, and what is in their pods is lost: raise it to ${Math.ceil(needed / GIB)}Gi, leave it out, or lower spec.etcd.quotaBackendBytes`;
+    const evicted = `spec.storage.emptyDir.sizeLimit ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: Kubernetes evicts a pod that writes more, the databases of all members grow together, so all pods can be evicted and their data lost: raise it to ${Math.ceil(needed / GIB)}Gi, leave it out, or lower spec.etcd.quotaBackendBytes`;
     return allows(finding('StorageTight', 'VolumeTooSmall', evicted));
   }
   const message = `the volume of ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: ask for ${Math.ceil(needed / GIB)}Gi or lower spec.etcd.quotaBackendBytes`;

@@ -18,3 +18,11 @@ export function parseTimestamp(text: string | undefined): number | undefined {
   const milliseconds = Date.parse(text ?? '');
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }
+
+/** Replicas differ by seconds. */
+const SKEW_MS = 5 * 60_000;
+
+/** Whether a time is so much later than now that it stands for nothing that was done by now. Milliseconds since the epoch. */
+export function isAhead(at: number, now: number): boolean {
+  return at > now + SKEW_MS;
+}

@@ -82,7 +82,7 @@ export type Departure = {
    * Every member must have been started once more in the old minor after the cluster arrived in it: only such a start puts a
    * snapshot on its disk that leaves behind what the next minor cannot read (tried, test/integration).
    */
-  readonly settles: boolean;
+  readonly extraRestart: boolean;
 };
 
 export const DEPARTURES: readonly Departure[] = [
@@ -94,7 +94,7 @@ export const DEPARTURES: readonly Departure[] = [
     reference: 'https://etcd.io/docs/v3.5/upgrades/upgrade_3_5/',
     flagsReference: 'https://etcd.io/docs/v3.5/upgrades/upgrade_3_5/',
     notWithAuth: true,
-    settles: false,
+    extraRestart: false,
   },
   {
     from: '3.5',
@@ -105,7 +105,7 @@ export const DEPARTURES: readonly Departure[] = [
     reference: 'https://etcd.io/blog/2025/zombie_members_upgrade/',
     flagsReference: 'https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/',
     notWithAuth: false,
-    settles: false,
+    extraRestart: false,
   },
   {
     from: '3.6',
@@ -115,7 +115,7 @@ export const DEPARTURES: readonly Departure[] = [
     reference: 'https://etcd.io/docs/v3.7/upgrades/upgrade_3_7/',
     flagsReference: 'https://etcd.io/docs/v3.7/upgrades/upgrade_3_7/',
     notWithAuth: false,
-    settles: true,
+    extraRestart: true,
   },
 ];
 

@@ -1,15 +1,9 @@
 /** The operator's settings: everything that the environment says, parsed once. Nothing else reads it. */
 import { hostname } from 'node:os';
 import { isAllowedEntry } from '../../store/addresses.ts';
-import { LOG_LEVELS, type LogLevel } from '../../telemetry/logger.ts';
+import type { LogLevel } from '../../telemetry/logger.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
-import {
-  type IntegerVariable,
-  type OptionalVariable,
-  type TextVariable,
-  VARIABLES,
-  type VariableOf,
-} from './variables.ts';
+import type { VariableOf } from './variables.ts';
 
 /** The files are read again whenever they have changed. */
 export interface TemporalTls {
@@ -18,6 +12,15 @@ export interface TemporalTls {
   readonly keyFile: string | undefined;
   /** Name in the server's certificate, when it is not the host of the address. */
   readonly serverName: string | undefined;
+}
+
+/** Who may have payloads decrypted, and where. */
+export interface CodecServer {
+  readonly port: number;
+  /** Of web pages, such as `https://temporal.example.org`. */
+  readonly origins: readonly string[];
+  /** Whether it also encrypts. */
+  readonly encodes: boolean;
 }
 
 export interface Config {
@@ -30,6 +33,8 @@ export interface Config {
     /** Undefined: plain text. */
     readonly tls: TemporalTls | undefined;
   };
+  /** How payloads are encrypted; undefined: not at all. */
+  readonly codec: { readonly keysFolder: string; readonly server: CodecServer | undefined } | undefined;
   readonly taskQueue: string;
   readonly roles: { readonly worker: boolean; readonly watcher: boolean };
   /** Undefined: all namespaces. */
@@ -49,63 +54,21 @@ export interface Config {
   /** Where a pod finds the apiserver; undefined: not in a pod. */
   readonly inCluster: { readonly host: string; readonly port: string } | undefined;
   readonly ports: { readonly health: number; readonly metrics: number; readonly temporalMetrics: number };
+  /** So many clusters, and as many backups, have gauges of their own. */
+  readonly metricsResources: number;
+  /** By how much scheduled backups may begin later that do not say themselves. */
+  readonly backupJitterSeconds: number;
   readonly logLevel: LogLevel;
   /** Exact texts that never leave the process. */
   readonly redact: readonly string[];
   readonly worker: {
-    readonly maxCachedWorkflows: number;
+    /** Undefined: as many as the memory allows. */
+    readonly maxCachedWorkflows: number | undefined;
     readonly maxConcurrentActivities: number;
     readonly maxConcurrentTransfers: number;
+    readonly maxBackupsPerStore: number;
     readonly maxConcurrentWorkflowTasks: number;
   };
-}
-
-/** Reads by the table of variables. */
-class VariableReader {
-  readonly #env: EnvironmentReader;
-
-  constructor(environment: Environment) {
-    this.#env = new EnvironmentReader(environment);
-  }
-
-  text(name: VariableOf<'text'>): string {
-    const { default: fallback, rule }: TextVariable = VARIABLES[name];
-    return this.#env.text(name, fallback, rule);
-  }
-
-  optional(name: VariableOf<'optional'>): string | undefined {
-    const { rule }: OptionalVariable = VARIABLES[name];
-    return this.#env.optional(name, rule);
-  }
-
-  integer(name: VariableOf<'integer'>): number {
-    const variable: IntegerVariable = VARIABLES[name];
-    return this.#env.integer(name, variable.default, variable);
-  }
-
-  flag(name: VariableOf<'flag'>): boolean {
-    return this.#env.flag(name, VARIABLES[name].default);
-  }
-
-  derivedFlag(name: VariableOf<'derivedFlag'>, fallback: boolean): boolean {
-    return this.#env.flag(name, fallback);
-  }
-
-  logLevel(): LogLevel {
-    return this.#env.oneOf('LOG_LEVEL', LOG_LEVELS, VARIABLES.LOG_LEVEL.default);
-  }
-
-  list(name: VariableOf<'list'>): string[] {
-    return this.#env.list(name);
-  }
-
-  refuse(name: keyof typeof VARIABLES, hint: string): void {
-    this.#env.refuse(name, hint);
-  }
-
-  done(): void {
-    this.#env.done();
-  }
 }
 
 /**
@@ -113,7 +76,8 @@ class VariableReader {
  * @throws ConfigError that names every variable that cannot be used, its value, and what to write instead
  */
 export function parseConfig(environment: Environment): Config {
-  const env = new VariableReader(environment);
+  const env = new EnvironmentReader(environment);
+  const payloads = codec(env);
   const config: Config = {
     temporal: {
       address: env.text('TEMPORAL_ADDRESS'),
@@ -121,6 +85,7 @@ export function parseConfig(environment: Environment): Config {
       retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
       tls: temporalTls(env),
     },
+    codec: payloads,
     taskQueue: env.text('TASK_QUEUE'),
     roles: roles(env),
     watchNamespace: env.optional('WATCH_NAMESPACE'),
@@ -139,13 +104,16 @@ export function parseConfig(environment: Environment): Config {
     leaseName: env.text('LEASE_NAME'),
     kubeconfig: env.optional('KUBECONFIG'),
     inCluster: inCluster(env),
-    ports: ports(env),
-    logLevel: env.logLevel(),
+    ports: ports(env, payloads?.server?.port),
+    metricsResources: env.integer('METRICS_RESOURCES'),
+    backupJitterSeconds: env.integer('BACKUP_JITTER_SECONDS'),
+    logLevel: env.choice('LOG_LEVEL'),
     redact: env.list('REDACT'),
     worker: {
-      maxCachedWorkflows: env.integer('MAX_CACHED_WORKFLOWS'),
+      maxCachedWorkflows: env.derivedInteger('MAX_CACHED_WORKFLOWS'),
       maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
       maxConcurrentTransfers: env.integer('MAX_CONCURRENT_TRANSFERS'),
+      maxBackupsPerStore: env.integer('MAX_BACKUPS_PER_STORE'),
       maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS'),
     },
   };
@@ -154,7 +122,7 @@ export function parseConfig(environment: Environment): Config {
 }
 
 /** The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false. */
-function temporalTls(env: VariableReader): TemporalTls | undefined {
+function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
   const tls: TemporalTls = {
     caFile: env.optional('TEMPORAL_TLS_SERVER_CA_CERT_PATH'),
     certFile: env.optional('TEMPORAL_TLS_CLIENT_CERT_PATH'),
@@ -177,7 +145,24 @@ function temporalTls(env: VariableReader): TemporalTls | undefined {
   return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
 }
 
-function addresses(env: VariableReader, name: VariableOf<'list'>): readonly string[] {
+function codec(env: EnvironmentReader): Config['codec'] {
+  const keysFolder = env.optional('TEMPORAL_CODEC_KEYS');
+  const server = codecServer(env);
+  if (keysFolder === undefined && server !== undefined)
+    env.refuse('TEMPORAL_CODEC_SERVER_PORT', 'set TEMPORAL_CODEC_KEYS as well, or leave it out');
+  return keysFolder === undefined ? undefined : { keysFolder, server };
+}
+
+function codecServer(env: EnvironmentReader): CodecServer | undefined {
+  const port = env.derivedInteger('TEMPORAL_CODEC_SERVER_PORT');
+  const origins = env.list('TEMPORAL_CODEC_SERVER_ORIGINS');
+  const encodes = env.flag('TEMPORAL_CODEC_SERVER_ENCODES');
+  if (!origins.every(origin => URL.parse(origin)?.origin === origin))
+    env.refuse('TEMPORAL_CODEC_SERVER_ORIGINS', 'write origins, such as https://temporal.example.org');
+  return port === undefined ? undefined : { port, origins, encodes };
+}
+
+function addresses(env: EnvironmentReader, name: VariableOf<'list'>): readonly string[] {
   const entries = env.list(name);
   const isWrong = !entries.every(isAllowedEntry);
   if (isWrong)
@@ -185,13 +170,13 @@ function addresses(env: VariableReader, name: VariableOf<'list'>): readonly stri
   return isWrong ? [] : entries;
 }
 
-function inCluster(env: VariableReader): Config['inCluster'] {
+function inCluster(env: EnvironmentReader): Config['inCluster'] {
   const host = env.optional('KUBERNETES_SERVICE_HOST');
   const port = env.text('KUBERNETES_SERVICE_PORT');
   return host === undefined ? undefined : { host, port };
 }
 
-function roles(env: VariableReader): Config['roles'] {
+function roles(env: EnvironmentReader): Config['roles'] {
   const wanted = env.list('ROLES');
   const unknown = wanted.filter(role => role !== 'worker' && role !== 'watcher');
   if (unknown.length > 0) env.refuse('ROLES', 'set it to worker, watcher, or worker,watcher');
@@ -199,7 +184,8 @@ function roles(env: VariableReader): Config['roles'] {
   return { worker: wanted.includes('worker'), watcher: wanted.includes('watcher') };
 }
 
-function ports(env: VariableReader): Config['ports'] {
+/** @param ofCodec the port of the codec server, if there is one */
+function ports(env: EnvironmentReader, ofCodec: number | undefined): Config['ports'] {
   const chosen = {
     health: env.integer('HEALTH_PORT'),
     metrics: env.integer('METRICS_PORT'),
@@ -209,5 +195,7 @@ function ports(env: VariableReader): Config['ports'] {
   if (chosen.temporalMetrics === chosen.health || chosen.temporalMetrics === chosen.metrics) {
     env.refuse('TEMPORAL_METRICS_PORT', 'set it to a port other than HEALTH_PORT and METRICS_PORT');
   }
+  if (Object.values(chosen).some(port => port === ofCodec))
+    env.refuse('TEMPORAL_CODEC_SERVER_PORT', 'set it to a port that no other variable names');
   return chosen;
 }

@@ -1,15 +1,16 @@
 /** How the replica that watches is elected: the times. */
-import type { ElectionTiming } from '../../kube/lease-election.ts';
+import type { ElectionTiming } from '../../kube/lease-election-options.ts';
 
 /**
- * A lease shorter than that of Kubernetes' own components: two watchers at once only cost double signals, none costs
- * reaction time. After a kill -9 another replica watches 10 to 12.4 s later: it counts from its own last look. A leader
- * renews every two seconds, and when that is not answered once more each second: seven renewals have to hang before it
- * lets go, and one that comes back after 5 s still counts.
+ * One renewal each five and a half seconds is all that an idle operator asks of the API server for its election, however many replicas it has:
+ * the others watch the lease (docs/decisions/0080-candidates-watch-the-lease.md). After a kill -9 another replica leads 5.5 to
+ * 11.2 s later. A renewal that is not answered has another beside it each second: five have to hang before the leader lets go, and one
+ * that comes back after 4.5 s still counts.
  */
 export const electionTiming: ElectionTiming = {
-  leaseDurationMs: 10_000,
-  renewDeadlineMs: 9_000,
+  leaseDurationMs: 11_000,
+  renewDeadlineMs: 10_000,
+  renewEveryMs: 5_500,
   retryPeriodMs: 2_000,
   patienceMs: 1_000,
 };

@@ -1,54 +1,6 @@
 /** Every environment variable of the operator: read by config.ts, documented from here, and in no other place. */
 import { LOG_LEVELS } from '../../telemetry/logger.ts';
-import type { TextRule } from './environment.ts';
-
-interface Common {
-  readonly meaning: string;
-}
-export interface TextVariable extends Common {
-  readonly type: 'text';
-  readonly default: string;
-  readonly rule: TextRule;
-}
-export interface OptionalVariable extends Common {
-  readonly type: 'optional';
-  /** What holds when it is not given. */
-  readonly otherwise: string;
-  readonly rule?: TextRule;
-}
-export interface IntegerVariable extends Common {
-  readonly type: 'integer';
-  readonly default: number;
-  readonly min: number;
-  readonly max: number;
-}
-interface FlagVariable extends Common {
-  readonly type: 'flag';
-  readonly default: boolean;
-}
-interface DerivedFlagVariable extends Common {
-  readonly type: 'derivedFlag';
-  /** What it is when it is not given. */
-  readonly otherwise: string;
-}
-interface ChoiceVariable extends Common {
-  readonly type: 'choice';
-  readonly choices: readonly string[];
-  readonly default: string;
-}
-interface ListVariable extends Common {
-  readonly type: 'list';
-  /** What an empty list means. */
-  readonly otherwise: string;
-}
-export type Variable =
-  | TextVariable
-  | OptionalVariable
-  | IntegerVariable
-  | FlagVariable
-  | DerivedFlagVariable
-  | ChoiceVariable
-  | ListVariable;
+import type { Variable } from './variable-types.ts';
 
 const hostAndPort = {
   pattern: /^(?:[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):[1-9]\d{0,4}$/i,
@@ -68,6 +20,7 @@ const temporalName = {
   hint: 'write letters, digits, dots, dashes and underscores, for example etcd-operator',
 };
 const absolutePath = { pattern: /^\//, hint: 'write the absolute path of a file' };
+const absoluteFolder = { pattern: /^\//, hint: 'write the absolute path of a folder' };
 const port = { min: 1, max: 65_535 };
 
 /** In the order in which they are documented. Those of Temporal are called as its own CLI calls them. */
@@ -118,6 +71,31 @@ export const VARIABLES = {
     type: 'optional',
     otherwise: 'the host of TEMPORAL_ADDRESS',
     meaning: "Name in the server's certificate.",
+  },
+  TEMPORAL_CODEC_KEYS: {
+    type: 'optional',
+    otherwise: 'payloads are not encrypted',
+    rule: absoluteFolder,
+    meaning:
+      'Folder with the keys that encrypt what workflows carry, as a mounted Secret: each file is a key (its name is the id, its content 32 bytes in base64), and the file `active` contains the id of the one that encrypts, or `none`.',
+  },
+  TEMPORAL_CODEC_SERVER_PORT: {
+    type: 'derivedInteger',
+    otherwise: 'no codec server',
+    ...port,
+    meaning:
+      "Port of the codec server, which decrypts payloads for Temporal's UI and CLI. It listens on the loopback of the pod only: use `kubectl port-forward`.",
+  },
+  TEMPORAL_CODEC_SERVER_ORIGINS: {
+    type: 'list',
+    otherwise: 'no web page may ask',
+    meaning:
+      "Origins of Temporal's UI whose pages may ask the codec server, such as https://temporal.example.org.",
+  },
+  TEMPORAL_CODEC_SERVER_ENCODES: {
+    type: 'flag',
+    default: false,
+    meaning: 'Whether the codec server also encrypts, for messages that people send with the CLI.',
   },
   TASK_QUEUE: {
     type: 'text',
@@ -215,6 +193,22 @@ export const VARIABLES = {
     ...port,
     meaning: "Port of the /metrics of Temporal's SDK: its requests, workflows and activities.",
   },
+  METRICS_RESOURCES: {
+    type: 'integer',
+    default: 1000,
+    min: 0,
+    max: 100_000,
+    meaning:
+      'So many EtcdClusters, and as many EtcdBackups, have gauges of their own (about ten each); if there are more, those that need attention most. 0: only the gauges of the fleet.',
+  },
+  BACKUP_JITTER_SECONDS: {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 86_400,
+    meaning:
+      'Seconds by which scheduled backups may begin later than their `schedule` says, unless they set `backupPolicy.jitterInSecond`. Each EtcdBackup has a delay of its own, always the same. Set it for a fleet whose backups have the same schedule.',
+  },
   LOG_LEVEL: {
     type: 'choice',
     default: 'info',
@@ -227,11 +221,12 @@ export const VARIABLES = {
     meaning: 'Exact strings that are removed from all output of the process.',
   },
   MAX_CACHED_WORKFLOWS: {
-    type: 'integer',
-    default: 1000,
+    type: 'derivedInteger',
+    otherwise: "a sixteenth of the container's memory limit: 447 with 1 GiB; 500 without a limit",
     min: 0,
     max: 100_000,
-    meaning: 'Workflows in the cache; each needs about 150 kB. More resources still work, but more slowly.',
+    meaning:
+      'Workflows in the cache; each needs about 150 kB. More resources still work, but more slowly. By default the cache also takes no more than half of what the heaps of the workflow threads may hold (`--max-old-space-size` in `NODE_OPTIONS`, for each thread).',
   },
   MAX_CONCURRENT_ACTIVITIES: {
     type: 'integer',
@@ -247,6 +242,14 @@ export const VARIABLES = {
     max: 1000,
     meaning:
       'Backups, verifications and restores that one replica runs at once; others wait. They have their own slots, separate from passes and steps.',
+  },
+  MAX_BACKUPS_PER_STORE: {
+    type: 'integer',
+    default: 8,
+    min: 1,
+    max: 1000,
+    meaning:
+      'Backups that one replica writes to one store (bucket, container or claim) at once, and never more than leave one of `MAX_CONCURRENT_TRANSFERS` to other stores. Others wait for their turn; `status.progress.message` says for what.',
   },
   MAX_CONCURRENT_WORKFLOW_TASKS: {
     type: 'integer',

@@ -1,7 +1,8 @@
 /** Liveness, readiness and metrics over HTTP. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { Connection } from '@temporalio/client';
 import { boundConnections, type ConnectionLimits, PAGE_LIMITS, serverOptions } from './connections.ts';
+import { listen, type PageServer } from './serving.ts';
 
 /** What is wrong now, one short line each; empty: all is well. */
 export type Check = () => Promise<readonly string[]> | readonly string[];
@@ -97,12 +98,6 @@ export function metricsPages(metrics: { readonly contentType: string; text(): Pr
   };
 }
 
-/** A listening server; `port` is the real one when 0 was asked for. */
-export interface PageServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 export interface ServingOptions {
   /** What goes wrong with the listener itself while it serves. */
   readonly onTrouble?: (error: Error) => void;
@@ -132,16 +127,7 @@ export async function servePages(
     );
   });
   boundConnections(server, limits, onTrouble);
-  await listen(server, port);
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, port);
 }
 
 /** The path of a request, which may also name a host (RFC 9112, 3.2.2); undefined for what is no address, such as `//`. */
@@ -156,16 +142,6 @@ function once(page: () => Promise<Page>): () => Promise<Page> {
     making ??= (async () => page())().finally(() => (making = undefined));
     return making;
   };
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function respond(response: ServerResponse, page: Page): void {

@@ -1,6 +1,6 @@
 /** Clients of the apiserver, from the settings. */
 import { API_VERSION } from '../../api/names.ts';
-import type { Dependencies } from '../../activities/index.ts';
+import type { RecordEvent } from '../../watcher/conditions/passes.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts';
 import { FileCredentials, type CredentialsSource } from '../../kube/credentials.ts';
 import { fairClient } from '../../kube/fair-client.ts';
@@ -30,7 +30,7 @@ export interface Kubernetes {
 const LEASE_CONNECTIONS = Math.ceil(electionTiming.renewDeadlineMs / electionTiming.patienceMs) + 1;
 /** For all that passes and steps do; a namespace has half of them at most. */
 const CONNECTIONS = 24;
-const STATUS_CONNECTIONS = 4;
+const STATUS_CONNECTIONS = 6;
 /** Lists of a start, and conditions beside them. */
 const WATCHER_CONNECTIONS = 4;
 
@@ -46,6 +46,7 @@ export function connectKubernetes(
     calls: createKubeClient({ ...shared, connections: CONNECTIONS }),
     connections: CONNECTIONS,
     status: createKubeClient({ ...shared, connections: STATUS_CONNECTIONS }),
+    statusConnections: STATUS_CONNECTIONS,
   });
   const watcherClient = createKubeClient({
     ...shared,
@@ -72,8 +73,8 @@ function source({ kubeconfig, inCluster }: Pick<Config, 'kubeconfig' | 'inCluste
   return inCluster === undefined ? 'default' : { serviceAccount: inCluster };
 }
 
-/** The way that activities report events, on the recorder. */
-export function eventSink(events: EventRecorder): Dependencies['recordEvent'] {
+/** The way that activities and the watcher report events, on the recorder. */
+export function eventSink(events: EventRecorder): RecordEvent {
   return ({ kind, namespace, name, uid }, event) =>
     events.record({ apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }, event);
 }

@@ -1,4 +1,5 @@
 /** Composition: from the settings to a running operator, and back. */
+import type { PayloadCodec } from '@temporalio/common';
 import { Runtime } from '@temporalio/worker';
 import { createEtcdPort } from '../../etcd/adapter.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -6,24 +7,30 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Scrub } from '../../telemetry/scrub.ts';
 import { temporalLogger } from '../../telemetry/temporal-logger.ts';
 import type { Config } from '../config/config.ts';
+import { serveCodec } from '../listeners/codec-server.ts';
 import {
   healthPages,
   metricsPages,
   operatorChecks,
+  type Pages,
   servePages,
   temporalServing,
 } from '../listeners/health.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
+import { StoreTurns } from '../../activities/backup/store-turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
 import { openServedStore } from '../../store/served/client.ts';
 import { ownImage } from '../pods/own-image.ts';
+import { encryptingCodec } from '../temporal/codec/codec.ts';
+import { KeyRing } from '../temporal/codec/key-ring.ts';
 import { type NamespaceKeeper, keepNamespace } from '../temporal/namespace-keeper.ts';
 import { failure, retryUntilDone } from '../retry.ts';
 import { linkTemporal, type TemporalLink } from '../temporal/link.ts';
-import { sdkMetrics } from '../listeners/sdk-metrics.ts';
+import { type SdkMetrics, sdkMetrics } from '../listeners/sdk-metrics.ts';
+import type { PageServer } from '../listeners/serving.ts';
 import { startWatching, type Watching } from './watching.ts';
 import { createWorkers, type Workers } from '../temporal/worker.ts';
 import { workflowBundle } from '../temporal/workflow-bundle.ts';
@@ -50,7 +57,7 @@ const watchAfterMs = 5_000;
 /**
  * Starts every part that the roles ask for. Resolves as soon as health is served; what has to wait for Temporal or
  * the apiserver waits in the background.
- * @throws when a port is taken, or the certificates for Temporal cannot be used
+ * @throws when a port is taken, or the certificates for Temporal or the keys for payloads cannot be used
  */
 export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
   const { logger, metrics } = telemetry;
@@ -59,7 +66,9 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const stopping = new AbortController();
   const { failed, fail } = failure();
   const kubernetes = connectKubernetes(config, telemetry);
-  const temporal = temporalOf(config, telemetry);
+  const keys = keysOf(config, telemetry);
+  const codec = keys && encryptingCodec(keys);
+  const temporal = temporalOf(config, telemetry, codec);
   let watching: Watching | undefined;
   const namespace = keepNamespace(() => temporal.connection(), {
     spec: config.temporal,
@@ -69,7 +78,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   });
   void namespace.failed.catch(fail);
   const worker = config.roles.worker
-    ? startWorker(config, { telemetry, kubernetes, temporal, namespace, signal: stopping.signal })
+    ? startWorker(config, { telemetry, kubernetes, temporal, codec, namespace, signal: stopping.signal })
     : undefined;
   void worker?.failed.catch(fail);
   const parts = () => ({
@@ -79,18 +88,13 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
     watcherSynced: watching?.synced() ?? false,
     stopping: stopping.signal.aborted,
   });
-  const onTrouble = (error: Error) => logger.warn('a listener reported a connection error', { error });
   const health = healthPages(
     operatorChecks(
       parts,
       temporalServing(() => temporal.connection()),
     ),
   );
-  const servers = [
-    await servePages(config.ports.health, health, { onTrouble }),
-    await servePages(config.ports.metrics, metricsPages(metrics), { onTrouble }),
-    await servePages(config.ports.temporalMetrics, metricsPages(ofSdk), { onTrouble }),
-  ];
+  const servers = await serve(config, { telemetry, health, ofSdk, codec });
   if (config.roles.watcher) {
     void namespace.readyWithin(watchAfterMs).then(() => {
       if (stopping.signal.aborted) return;
@@ -105,14 +109,48 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
       await Promise.all([watching?.stop(), worker?.stop()]);
       await kubernetes.close();
       await temporal.close();
+      await keys?.close();
       await Promise.all(servers.map(server => server.close()));
     },
   };
 }
 
-function temporalOf({ temporal, pod }: Config, { logger, metrics }: Telemetry): TemporalLink {
+interface Served {
+  readonly telemetry: Telemetry;
+  readonly health: Pages;
+  readonly ofSdk: SdkMetrics;
+  readonly codec: PayloadCodec | undefined;
+}
+
+/** @throws when a port is taken */
+async function serve(
+  { ports, codec: payloads, temporal }: Config,
+  { telemetry, health, ofSdk, codec }: Served,
+): Promise<readonly PageServer[]> {
+  const { logger, metrics } = telemetry;
+  const onTrouble = (error: Error) => logger.warn('a listener reported a connection error', { error });
+  const servers = [
+    await servePages(ports.health, health, { onTrouble }),
+    await servePages(ports.metrics, metricsPages(metrics), { onTrouble }),
+    await servePages(ports.temporalMetrics, metricsPages(ofSdk), { onTrouble }),
+  ];
+  if (codec === undefined || payloads?.server === undefined) return servers;
+  const { namespace } = temporal;
+  return [...servers, await serveCodec({ ...payloads.server, codec, namespace, onTrouble })];
+}
+
+function keysOf({ codec }: Config, { logger, metrics }: Telemetry): KeyRing | undefined {
+  const onOutdated = metrics.codecKeys;
+  return codec && new KeyRing({ folder: codec.keysFolder, logger, onOutdated });
+}
+
+function temporalOf(
+  { temporal, pod }: Config,
+  { logger, metrics }: Telemetry,
+  codec: PayloadCodec | undefined,
+): TemporalLink {
   const onOutdated = metrics.temporalCertificates;
-  return linkTemporal({ temporal, identity: pod.name, logger, onOutdated });
+  return linkTemporal({ temporal, identity: pod.name, codec, logger, onOutdated });
 }
 
 /** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
@@ -139,6 +177,7 @@ interface WorkerContext {
   readonly telemetry: Telemetry;
   readonly kubernetes: Kubernetes;
   readonly temporal: TemporalLink;
+  readonly codec: PayloadCodec | undefined;
   readonly namespace: NamespaceKeeper;
   readonly signal: AbortSignal;
 }
@@ -167,7 +206,7 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
 
 async function makeWorkers(
   config: Config,
-  { telemetry, kubernetes, temporal, namespace, signal }: WorkerContext,
+  { telemetry, kubernetes, temporal, codec, namespace, signal }: WorkerContext,
 ): Promise<Workers> {
   const { logger, metrics } = telemetry;
   const bundle = await workflowBundle(Runtime.instance().logger);
@@ -194,6 +233,12 @@ async function makeWorkers(
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     endpointsAllowed: config.allowed.endpoints,
+    storeTurns: new StoreTurns({
+      slots: config.worker.maxConcurrentTransfers,
+      perStore: config.worker.maxBackupsPerStore,
+      now: () => performance.now(),
+    }),
+    backupJitterSeconds: config.backupJitterSeconds,
     watchNamespace: config.watchNamespace,
     credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
@@ -207,7 +252,7 @@ async function makeWorkers(
   return retryUntilDone(
     () =>
       temporal.makeWorkers(connection =>
-        createWorkers(config, { ...telemetry, connection, workflowBundle: bundle, activities }),
+        createWorkers(config, { ...telemetry, connection, workflowBundle: bundle, activities, codec }),
       ),
     {
       signal,

@@ -1,25 +1,37 @@
 /** The watcher on the elected replica. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { readHealthPage } from '../../etcd/health-page.ts';
+import { HealthPages } from '../../etcd/health-pages.ts';
 import { LeaseElection } from '../../kube/lease-election.ts';
+import { Surveyor } from '../../activities/observe/survey.ts';
+import { createEtcdPort } from '../../etcd/adapter.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
-import { createWatcher, type Watcher } from '../../watcher/watcher.ts';
+import { createWatcher } from '../../watcher/create-watcher.ts';
+import type { Positions } from '../../watcher/queue/told-through.ts';
+import type { Watcher } from '../../watcher/watcher.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
+import { openFilesLimit } from './open-files.ts';
 import { eventSink, type Kubernetes } from './kubernetes.ts';
-import { Terms } from './leadership-terms.ts';
+import { LeaderWatcher } from './leader-watcher.ts';
+import { noteOf, programOf, readNote } from './told-note.ts';
 
 /** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
 const KEEP_MS = 60_000;
 
-/** A member that takes longer than this to say how it is counts as silent; a pass then looks with more patience. */
-const askTimeoutMs = 1_000;
+/**
+ * A member that takes longer than a second to say how it is counts as silent; a pass then looks with more patience. Connections take no
+ * more than half of the files that this process may open.
+ */
+function healthConnections(): { timeoutMs: number; mostKept: number; keptForMs: number } {
+  const mostKept = Math.min(32_768, Math.floor(openFilesLimit() / 2));
+  return { timeoutMs: 1_000, mostKept, keptForMs: 60_000 };
+}
 
 export interface WatchingParts {
-  readonly kubernetes: Pick<Kubernetes, 'leaseClient' | 'watcherClient' | 'events'>;
+  readonly kubernetes: Pick<Kubernetes, 'client' | 'leaseClient' | 'watcherClient' | 'events'>;
   /** Asked anew for each call. */
   readonly client: () => Client;
   readonly logger: Logger;
@@ -39,23 +51,27 @@ export interface Watching {
 /** Becomes a candidate; without election, watches at once. */
 export function startWatching(config: Config, parts: WatchingParts): Watching {
   const { metrics, logger } = parts;
-  const watchers = new Terms({
-    make: () => watcherOf(config, parts),
+  const watcher = new LeaderWatcher({
+    make: told => watcherOf(config, parts, told),
     logger,
     onLeading: isLeading => metrics.leader(isLeading),
     keepMs: KEEP_MS,
   });
-  metrics.queueDepth(() => watchers.waiting());
-  metrics.knownBackups(() => watchers.backups());
+  metrics.queueDepth(() => watcher.waiting());
+  metrics.knownClusters(() => watcher.clusters());
+  metrics.knownRequests(() => watcher.requests());
+  metrics.knownBackups(() => watcher.backups());
+  metrics.knownConditions(() => watcher.conditions());
   if (!config.leaderElection) {
-    watchers.begin();
+    watcher.begin();
     return {
       leading: () => true,
-      synced: () => watchers.synced(),
-      tellAll: () => watchers.renew(),
-      stop: () => watchers.close(),
+      synced: () => watcher.synced(),
+      tellAll: () => watcher.renew(),
+      stop: () => watcher.close(),
     };
   }
+  const program = programWhenNeeded(config, logger);
   const election = new LeaseElection({
     client: parts.kubernetes.leaseClient,
     namespace: config.pod.namespace,
@@ -63,16 +79,24 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     identity: identity(config),
     timing: electionTiming,
     logger,
-    onStartedLeading: () => watchers.begin(),
-    onStoppedLeading: () => watchers.end(),
+    annotations: () => {
+      const told = watcher.told();
+      return program.known === undefined ? undefined : told && noteOf(program.known, told);
+    },
+    onStartedLeading: (leading, annotations) => {
+      void program.find().then(id => {
+        if (!leading.aborted) watcher.begin(readNote(id, annotations));
+      });
+    },
+    onStoppedLeading: () => watcher.end(),
   });
   election.start();
   return {
     leading: () => election.isLeader,
-    synced: () => watchers.synced(),
-    tellAll: () => watchers.renew(),
+    synced: () => watcher.synced(),
+    tellAll: () => watcher.renew(),
     async stop() {
-      await watchers.close();
+      await watcher.close();
       await election.stop();
     },
   };
@@ -86,14 +110,35 @@ function identity({ inCluster, pod }: Config): string {
   return inCluster !== undefined ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
 }
 
-function watcherOf(config: Config, { kubernetes, client, logger, metrics }: WatchingParts): Watcher {
+/** What tells this program from others: found out by the first term, since a start must be quick. */
+function programWhenNeeded(config: Config, logger: Logger) {
+  const folder = import.meta.filename.endsWith('.js') ? import.meta.dirname : undefined;
+  const program = {
+    known: undefined as string | undefined,
+    async find(): Promise<string> {
+      program.known ??= await programOf(config, folder).catch((error: unknown) => {
+        logger.warn('the program cannot be told from others: every workflow looks once', { error });
+        return randomUUID();
+      });
+      return program.known;
+    },
+  };
+  return program;
+}
+
+function watcherOf(
+  config: Config,
+  { kubernetes, client, logger, metrics }: WatchingParts,
+  told: Positions | undefined,
+): Watcher {
   const { watchNamespace: namespace, taskQueue } = config;
   return createWatcher({
     kube: kubernetes.watcherClient,
     reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
     client,
-    ask: (host, signal) => readHealthPage(host, { timeoutMs: askTimeoutMs, signal }),
-    options: { namespace, taskQueue },
+    health: onEnded => new HealthPages({ ...healthConnections(), onEnded }),
+    surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
+    options: { namespace, taskQueue, told },
     recordEvent: eventSink(kubernetes.events),
     logger,
     metrics: metrics.watcher,

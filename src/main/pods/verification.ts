@@ -34,9 +34,9 @@ export async function findTools(folder = '/usr/local/bin'): Promise<Tools> {
     for (const pid of (await readdir('/proc')).filter(name => /^\d+$/.test(name))) {
       const bin = join('/proc', pid, 'root', folder);
       const etcd = join(bin, 'etcd');
-      if (!(await isThere(etcd))) continue;
+      if (!(await fileExists(etcd))) continue;
       const etcdutl = join(bin, 'etcdutl');
-      return { etcd, snapshot: (await isThere(etcdutl)) ? etcdutl : join(bin, 'etcdctl') };
+      return { etcd, snapshot: (await fileExists(etcdutl)) ? etcdutl : join(bin, 'etcdctl') };
     }
     await pause(LOOK_MS);
   } while (performance.now() < end);
@@ -46,7 +46,7 @@ export async function findTools(folder = '/usr/local/bin'): Promise<Tools> {
 }
 
 /** Whether there is such a file; also of one that must not be seen it says no. */
-export function isThere(path: string): Promise<boolean> {
+export function fileExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

@@ -4,9 +4,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type Connection } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Config } from '../config/config.ts';
+import { codecOptions } from './codec/codec.ts';
 import { readCertificates, type TemporalCertificates } from './certificates.ts';
 import { lazyConnection, workerConnection } from './connection.ts';
 import type { Workers } from './worker.ts';
@@ -27,6 +29,8 @@ export interface TemporalLink {
 export interface LinkOptions {
   readonly temporal: Config['temporal'];
   readonly identity: string;
+  /** For what the client sends and reads; undefined: as it is. */
+  readonly codec?: PayloadCodec | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Whether the files hold something else than what is in use. */
   readonly onOutdated: (isOutdated: boolean) => void;
@@ -113,8 +117,9 @@ class Link implements TemporalLink {
   }
 
   #clientOn(connection: Connection): Client {
-    const { temporal, identity } = this.#options;
-    return new Client({ connection, namespace: temporal.namespace, identity });
+    const { temporal, identity, codec } = this.#options;
+    const dataConverter = codecOptions(codec);
+    return new Client({ connection, namespace: temporal.namespace, identity, dataConverter });
   }
 
   async #look(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Temporal's workers: one runs the workflows with their passes and steps, and one the activities that move data. */
+import type { PayloadCodec } from '@temporalio/common';
 import {
   type NativeConnection,
   Worker,
@@ -11,6 +12,9 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Scrub } from '../../telemetry/scrub.ts';
 import { transfersQueue } from '../../workflows/messages/resource.ts';
 import type { Config } from '../config/config.ts';
+import { codecOptions } from './codec/codec.ts';
+import { sealedFailures } from './codec/sealed-failures.ts';
+import { cachedWorkflows } from './cached-workflows.ts';
 import { processors } from './processors.ts';
 import { WorkflowTaskSlots } from './workflow-task-slots.ts';
 
@@ -20,6 +24,8 @@ export interface WorkerParts {
   readonly activities: Dependencies;
   readonly metrics: Metrics;
   readonly scrub: Scrub;
+  /** For what workflows and activities carry; undefined: as it is. */
+  readonly codec: PayloadCodec | undefined;
 }
 
 /** Each takes some 30 MiB and a quarter of a second of a processor at a start, and no operator has work for more. */
@@ -42,8 +48,7 @@ export function workerLimits({
   // Neither local activities nor Nexus are used.
   const one = { type: 'fixed-size', numSlots: 1 } as const;
   return {
-    // The cache lives in the workflow threads' heaps and is bounded by count alone: about 150 kB an entity.
-    maxCachedWorkflows,
+    maxCachedWorkflows: maxCachedWorkflows ?? cachedWorkflows(threads),
     workflowThreadPoolSize: threads,
     tuner: {
       workflowTaskSlotSupplier: new WorkflowTaskSlots({ sticky: maxConcurrentWorkflowTasks, replaying }),
@@ -79,7 +84,10 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
     namespace: config.temporal.namespace,
     identity: config.pod.name,
     activities: createActivities(parts.activities),
-    interceptors: { activity: [activityInterceptor(parts)] },
+    dataConverter: codecOptions(parts.codec),
+    interceptors: {
+      activity: [...(parts.codec === undefined ? [] : [sealedFailures]), activityInterceptor(parts)],
+    },
     // By itself the SDK sends one in four fifths of the timeout: a busy machine does not get it there in the last fifth, and
     // the activity is begun anew beside the one that goes on.
     maxHeartbeatThrottleInterval: '1s',
@@ -103,13 +111,19 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
   ]);
 }
 
-function together(workers: readonly Worker[]): Workers {
+/** As much of a worker of the SDK as is needed to run it. */
+export type RunnableWorker = Pick<Worker, 'run' | 'getState' | 'shutdown' | 'connection'>;
+
+/** Has the workers begin and end together. */
+export function together(workers: readonly RunnableWorker[], lookEveryMs = 1_000): Workers {
   const shutdown = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   return {
     async run() {
-      const ended = await Promise.allSettled(workers.map(worker => worker.run().finally(shutdown)));
+      const ended = await Promise.allSettled(
+        workers.map(worker => runOf(worker, lookEveryMs).finally(shutdown)),
+      );
       for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
     },
     reconnect(connection) {
@@ -118,4 +132,23 @@ function together(workers: readonly Worker[]): Workers {
     state: () => workers.map(worker => worker.getState()).find(state => state !== 'RUNNING') ?? 'RUNNING',
     shutdown,
   };
+}
+
+/**
+ * Runs the worker. Its own promise stays open when a poll is refused for good, as after an outage of more than a minute by a
+ * server without the namespace: it then waits for a shutdown that nobody began (worker.ts of the SDK, `finalizeShutdown`, seen
+ * with 1.24). So its state is looked at as well.
+ */
+async function runOf(worker: RunnableWorker, lookEveryMs: number): Promise<void> {
+  let looking: NodeJS.Timeout | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    looking = setInterval(() => {
+      if (worker.getState() === 'FAILED') reject(new Error('a Temporal worker failed, as it has logged'));
+    }, lookEveryMs);
+  });
+  try {
+    await Promise.race([worker.run(), failed]);
+  } finally {
+    clearInterval(looking);
+  }
 }

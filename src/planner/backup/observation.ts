@@ -25,6 +25,8 @@ export interface BackupObservation {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly backup: BackupFacts;
+  /** By how many seconds backups may begin later than a schedule says that does not say itself. */
+  readonly jitterSeconds?: number;
   /** Locations that restores have begun with and may still have to read: retention leaves them until those have ended. */
   readonly needed?: readonly string[];
 }
@@ -52,8 +54,7 @@ interface Asked {
   readonly reason?: string;
 }
 
-const BACKUP_OPERATIONS = ['takeBackup', 'pruneBackups', 'releaseBackup'] as const;
-export type BackupOperation = (typeof BACKUP_OPERATIONS)[number];
+export type BackupOperation = 'takeBackup' | 'pruneBackups' | 'releaseBackup';
 
 export type BackupDecision =
   | { readonly kind: 'gone' }

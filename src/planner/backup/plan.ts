@@ -1,12 +1,11 @@
 /** What to do next about one EtcdBackup. Pure: same observation, same answer. */
-import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import { isAhead, parseTimestamp, timestamp } from '../../api/values/time.ts';
 import type { BackupVerification } from '../../api/defaults/etcd-backup.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import { isElsewhere, objectLocation, serverOf } from '../../api/derived/backup-names.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
-import { attribution } from '../model/attribution.ts';
-import { isAhead } from './ahead.ts';
+import { attribution } from '../model/actor.ts';
 import type {
   BackupActor,
   BackupDecision,
@@ -16,7 +15,9 @@ import type {
 } from './observation.ts';
 import { type KeptBackup, toDelete } from './retention.ts';
 import { type Retry, retryOf } from './retry.ts';
-import { type BackupStep, recordedOf } from './steps.ts';
+import { recordedOf } from '../model/steps/row.ts';
+import { BACKUP_STEPS, type BackupStep, LONGEST_WAIT_SECONDS } from './steps.ts';
+import { type Jitter, placeOf } from './jitter.ts';
 import { nextBackup, type NextBackup } from './schedule.ts';
 
 /** A resource with nothing to do is looked at this often, in case a timer of ours and its clock disagree. */
@@ -104,17 +105,30 @@ export function failureOfRun({ failed }: BackupActor, startedAt: string): string
 
 /** Whether a run has had more than its time: whoever made it is gone. */
 export function isOverdue({ backup, now }: BackupObservation, startedAt: string): boolean {
-  const begun = parseTimestamp(startedAt) ?? 0;
-  return now > begun + backup.config.timeoutSeconds * 1000 + GRACE_MS;
+  const { waiting = false } = backup.status.progress ?? {};
+  return now > endOfRun(backup, startedAt) + GRACE_MS + (waiting ? LONGEST_WAIT_SECONDS * 1000 : 0);
+}
+
+/** Milliseconds since the epoch. The time of a run that had to wait counts from its turn at the store. */
+function endOfRun({ status, config }: BackupFacts, startedAt: string): number {
+  const begun = parseTimestamp(status.progress?.turnAt) ?? parseTimestamp(startedAt) ?? 0;
+  return begun + config.timeoutSeconds * 1000;
 }
 
 function stepOf(
   { backup, now }: BackupObservation,
-  { startedAt, written = false }: { readonly startedAt: string; readonly written?: boolean },
+  {
+    startedAt,
+    written = false,
+    waiting = false,
+  }: NonNullable<BackupFacts['status']['progress']> & {
+    readonly startedAt: string;
+  },
 ): BackupStep {
-  const end = (parseTimestamp(startedAt) ?? now) + backup.config.timeoutSeconds * 1000;
-  const secondsLeft = Math.max(1, Math.ceil((end - now) / 1000));
-  const kind = written && backup.config.verify !== 'Checksum' ? 'verifyBackup' : 'takeSnapshot';
+  const { timeoutSeconds, verify } = backup.config;
+  if (waiting) return { kind: 'takeSnapshot', startedAt, secondsLeft: timeoutSeconds, waits: true };
+  const secondsLeft = Math.max(1, Math.ceil((endOfRun(backup, startedAt) - now) / 1000));
+  const kind = written && verify !== 'Checksum' ? 'verifyBackup' : 'takeSnapshot';
   return { kind, startedAt, secondsLeft };
 }
 
@@ -187,13 +201,22 @@ export function isSingleMade({ status, object }: BackupFacts, besides?: string):
 }
 
 /** The schedule's answer at this moment. */
-function scheduled({ backup, now }: BackupObservation): NextBackup {
+export function scheduled(observation: BackupObservation): NextBackup {
+  const { backup, now } = observation;
   const { schedule } = backup.status;
   return nextBackup(backup.config.schedule, {
     now,
+    jitter: jitterOf(observation),
     last: parseTimestamp(schedule?.lastTime),
     since: ruleOf(backup) === schedule?.rule ? (parseTimestamp(schedule.since) ?? now) : sinceOf(backup, now),
   });
+}
+
+/** How much later than its schedule says this backup begins: as its specification says, else as the operator does. */
+export function jitterOf({ backup, jitterSeconds = 0 }: BackupObservation): Jitter {
+  const { schedule } = backup.config;
+  const seconds = schedule.kind === 'cron' ? (schedule.jitterSeconds ?? jitterSeconds) : 0;
+  return { mostMs: seconds * 1_000, place: placeOf(backup.uid) };
 }
 
 /** A schedule that nobody has looked at yet counts from the creation of its resource; a changed one from now. */
@@ -252,5 +275,5 @@ function secondsUntil(at: number | undefined, now: number): number {
 }
 
 function operate(operation: BackupOperation, step: BackupStep): BackupDecision {
-  return { kind: 'operate', operation, step, ...recordedOf(step) };
+  return { kind: 'operate', operation, step, ...recordedOf(BACKUP_STEPS, step) };
 }

@@ -1,20 +1,21 @@
 /** The status of an EtcdBackup, and what people are told of. Pure. */
-import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
-import { parseTimestamp, timestamp } from '../../api/values/time.ts';
-import type {
-  BackupEntry,
-  BackupProgress,
-  BackupRun,
-  Condition,
-  EtcdBackupStatus,
-} from '../../api/schemas/types.ts';
+import {
+  type ConditionFinding,
+  type ConditionReason,
+  type ConditionType,
+  finding,
+} from '../../api/conditions/catalogue.ts';
+import { stamped, withCondition } from '../../api/conditions/stamped.ts';
+import { isAhead, parseTimestamp, timestamp } from '../../api/values/time.ts';
+import type { BackupEntry, BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
-import { attribution } from '../model/attribution.ts';
+import { attribution } from '../model/actor.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
-import { isAhead } from './ahead.ts';
+import { latestFirst } from '../model/newest-entry.ts';
 import type { BackupActor, BackupObservation } from './observation.ts';
-import { conditionEvent } from '../../api/conditions/event.ts';
+import { conditionEvent } from '../../api/condition-event.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
+import { dueOf, lateness } from './lateness.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
 /** As many entries as the schema lets status hold. */
@@ -35,7 +36,8 @@ export function backupStatus(
       : undefined;
   const lastRun = ended ?? before.lastRun;
   const schedule = scheduleOf(observation, ended ? { ...ended, written: recorded?.written } : progress);
-  const known = { ...before, ...(lastRun && { lastRun }), schedule };
+  const known = { ...before, ...(lastRun && { lastRun }), ...(progress && { progress }), schedule };
+  const due = dueOf({ ...observation, backup: { ...backup, status: known } });
   const next = nextRunOf({ ...observation, backup: { ...backup, status: known } });
   const written: EtcdBackupStatus = {
     ...before,
@@ -43,14 +45,14 @@ export function backupStatus(
     phase: phaseOf(observation, { progress, lastRun }),
     observedGeneration: backup.generation,
     workflowID: workflowId,
-    schedule,
+    schedule: { ...schedule, ...(due && { dueBy: timestamp(due.endsBy) }) },
     ...(progress && { progress }),
     ...(lastRun && { lastRun }),
     ...(history && { history }),
     ...(next !== undefined && { nextRun: timestamp(next) }),
   };
   const conditions = conditionsOf(observation, actor, written).map(condition =>
-    stamped(condition, observation, timestamp(now)),
+    stamped(condition, backup.status.conditions, { now: timestamp(now), generation: backup.generation }),
   );
   return { ...written, conditions };
 }
@@ -89,9 +91,9 @@ export function finished(observation: BackupObservation, status: EtcdBackupStatu
   const { backup, now } = observation;
   const after = { now, backup: { ...backup, status } };
   const runs = { progress: status.progress, lastRun: status.lastRun };
-  const news = stamped(success(status), after, timestamp(now));
-  const others = (status.conditions ?? []).filter(({ type }) => type !== news.type);
-  return { ...status, phase: phaseOf(after, runs), conditions: [...others, news] };
+  const stamp = { now: timestamp(now), generation: backup.generation };
+  const conditions = withCondition(status.conditions, stamped(success(status), status.conditions, stamp));
+  return { ...status, phase: phaseOf(after, runs), conditions };
 }
 
 /** The history with one more entry, or with one replaced; newest first. */
@@ -102,7 +104,7 @@ function withEntry(status: EtcdBackupStatus, entry: BackupEntry): EtcdBackupStat
 
 /** A history that status can hold. */
 export function newestFirst(entries: readonly BackupEntry[]): readonly BackupEntry[] {
-  return entries.toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0)).slice(0, MOST_ENTRIES);
+  return latestFirst(entries).slice(0, MOST_ENTRIES);
 }
 
 /** How a run ended that has left no backup. */
@@ -188,7 +190,9 @@ function conditionsOf(
   );
   const paused =
     actor.paused && finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`);
-  return [...conditions, ...(paused === undefined ? [] : [paused]), success(status)];
+  const late = lateness({ ...observation, backup: { ...backup, status } });
+  const others = [paused, late].filter(condition => condition !== undefined);
+  return [...conditions, ...others, success(status)];
 }
 
 function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupStatus): ConditionFinding {
@@ -212,14 +216,16 @@ function isDistrusted({ startedAt, outcome }: BackupRun, newest: BackupEntry | u
   return outcome === 'Failed' && newest?.time === startedAt && newest?.verified === '';
 }
 
-function stamped(condition: ConditionFinding, { backup }: BackupObservation, now: string): Condition {
-  const before = backup.status.conditions?.find(({ type }) => type === condition.type);
-  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-  return { ...condition, observedGeneration: backup.generation, lastTransitionTime };
-}
-
-/** Conditions whose change is told. `Succeeded` is told run by run. */
-const TOLD = ['SpecValid', 'ScheduleValid', 'FieldsIgnored', 'Paused'];
+/** Conditions whose every change is an event. `Succeeded` is reported run by run. */
+const REPORTED: readonly string[] = [
+  'SpecValid',
+  'ScheduleValid',
+  'FieldsIgnored',
+  'Paused',
+  'OnSchedule',
+] satisfies ConditionType[];
+/** Reasons that are no news of a new backup. */
+const INITIAL: readonly string[] = ['Valid', 'NoneIgnored', 'OnTime'] satisfies ConditionReason[];
 
 /** What changed between two statuses that people should hear of, once each. */
 export function backupTransitions(
@@ -227,10 +233,10 @@ export function backupTransitions(
   after: EtcdBackupStatus,
 ): readonly ResourceEvent[] {
   const conditions = (after.conditions ?? [])
-    .filter(condition => TOLD.includes(condition.type))
+    .filter(condition => REPORTED.includes(condition.type))
     .filter(condition => {
       const previous = before.conditions?.find(({ type }) => type === condition.type);
-      const quiet = previous === undefined && ['Valid', 'NoneIgnored'].includes(condition.reason);
+      const quiet = previous === undefined && INITIAL.includes(condition.reason);
       return !quiet && previous?.reason !== condition.reason;
     })
     .map(conditionEvent);
@@ -241,7 +247,11 @@ function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly 
   const { lastRun, progress, history: [newest] = [] } = after;
   const ended = lastRun !== undefined && lastRun.startedAt !== before.lastRun?.startedAt;
   const begun = progress?.startedAt !== undefined && progress.startedAt !== before.progress?.startedAt;
-  return [...(ended ? [endOf(lastRun, newest)] : []), ...(begun ? [beginningOf(progress)] : [])];
+  const started = `backup of ${progress?.scheduledFor ?? progress?.startedAt} started`;
+  return [
+    ...(ended ? [endOf(lastRun, newest)] : []),
+    ...(begun ? [eventOf('EtcdBackup', 'BackupStarted', started)] : []),
+  ];
 }
 
 function endOf(run: BackupRun, newest?: BackupEntry): ResourceEvent {
@@ -258,8 +268,4 @@ function endOf(run: BackupRun, newest?: BackupEntry): ResourceEvent {
         'BackupPartlyVerified',
         `${location} written, ${verified} verified only: ${message}`,
       );
-}
-
-function beginningOf({ scheduledFor, startedAt }: BackupProgress): ResourceEvent {
-  return eventOf('EtcdBackup', 'BackupStarted', `backup of ${scheduledFor ?? startedAt} started`);
 }

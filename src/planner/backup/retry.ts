@@ -1,12 +1,11 @@
 /** When a backup of a schedule that failed is tried again, before the schedule asks for the next one. Pure. */
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
-import { backoffMs } from '../../api/values/backoff.ts';
+import { type Backoff, backoffMs } from '../../api/values/backoff.ts';
 import type { BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { HOUR, MINUTE } from './calendar.ts';
 
-const FIRST_PAUSE_MS = MINUTE;
 /** What is not mended within an hour is not mended sooner by asking more often. */
-const LONGEST_PAUSE_MS = HOUR;
+const RETRY: Backoff = { firstMs: MINUTE, maxMs: HOUR };
 
 type Schedule = NonNullable<EtcdBackupStatus['schedule']>;
 /** What a schedule knows of its failures: how many in a row, and when the next try is due. */
@@ -34,12 +33,7 @@ export function failuresOf(
   if (run.outcome === undefined) return count;
   if (run.outcome !== 'Failed' || run.written === true) return {};
   const inARow = (failures ?? 0) + 1;
-  return { failures: inARow, retryAt: timestamp(now + pauseAfter(inARow)) };
-}
-
-/** How long is waited after so many failures in a row, in milliseconds. */
-function pauseAfter(failures: number): number {
-  return backoffMs({ firstMs: FIRST_PAUSE_MS, maxMs: LONGEST_PAUSE_MS }, failures);
+  return { failures: inARow, retryAt: timestamp(now + backoffMs(RETRY, inARow)) };
 }
 
 /** The schedule after a backup that succeeded, whoever asked for it. */

@@ -22,7 +22,10 @@ export function sourcesByPreference<Candidate extends SourceCandidate>(
   candidates: readonly Candidate[],
 ): readonly Candidate[] {
   return candidates
-    .filter(candidate => !candidate.isLearner && candidate.revision !== undefined && !isCorrupt(candidate))
+    .filter(
+      ({ isLearner, revision, errors }) =>
+        !isLearner && revision !== undefined && !errors.some(error => error.includes('CORRUPT')),
+    )
     .toSorted(
       (a, b) =>
         Number(isLeader(a)) - Number(isLeader(b)) ||
@@ -41,10 +44,6 @@ export function endpointsByPreference<Candidate extends SourceCandidate>(
 
 function isLeader({ memberId, leaderId }: SourceCandidate): boolean {
   return memberId === leaderId;
-}
-
-function isCorrupt({ errors }: SourceCandidate): boolean {
-  return errors.some(error => error.includes('CORRUPT'));
 }
 
 function lagOf({ raftIndex, raftAppliedIndex }: SourceCandidate): bigint {

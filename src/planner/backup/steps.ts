@@ -1,12 +1,6 @@
 /** Every kind of step of an EtcdBackup, one row each. Each is an activity of the same name. */
 import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
-import type { FieldsOf, StepTiming } from '../model/steps/row.ts';
-
-interface BackupStepRow<Fields> {
-  readonly timing: (fields: Fields) => StepTiming;
-  /** One line for people. */
-  readonly summary: (fields: Fields) => string;
-}
+import { resourceRow, type ResourceStep, type StepTiming } from '../model/steps/row.ts';
 
 interface Run {
   /** RFC 3339; names the run. */
@@ -17,50 +11,36 @@ interface Transfer extends Run {
   readonly secondsLeft: number;
 }
 
-const BACKUP_STEPS = {
-  beginBackup: row<Run & { readonly scheduledFor?: string; readonly requestedBy?: string }>({
+export const BACKUP_STEPS = {
+  beginBackup: resourceRow<Run & { readonly scheduledFor?: string; readonly requestedBy?: string }>({
     timing: short,
     summary: ({ startedAt, scheduledFor, requestedBy }) =>
       requestedBy === undefined
         ? `start the backup of ${scheduledFor ?? startedAt}`
         : `start the backup requested by ${requestedBy}`,
   }),
-  takeSnapshot: row<Transfer>({
-    timing: transfer,
+  takeSnapshot: resourceRow<Transfer & { readonly waits?: boolean }>({
+    timing: snapshot,
     summary: ({ startedAt }) => `stream a snapshot to the store (run of ${startedAt})`,
   }),
   /** Shows that the object that the run has written can be read, or restored. */
-  verifyBackup: row<Transfer>({
+  verifyBackup: resourceRow<Transfer>({
     timing: transfer,
     summary: ({ startedAt }) => `verify the backup in the store (run of ${startedAt})`,
   }),
   /** Deletes what retention does not keep, and reads anew what there is. */
-  pruneBackups: row<object>({
+  pruneBackups: resourceRow<object>({
     timing: pruning,
     summary: () => 'delete backups that retention does not keep',
   }),
   /** Lets the resource go, and takes the finalizer off one that stays. */
-  releaseBackup: row<object>({ timing: short, summary: () => 'remove the finalizer' }),
+  releaseBackup: resourceRow<object>({ timing: short, summary: () => 'remove the finalizer' }),
 };
 
-type Rows = typeof BACKUP_STEPS;
-export type BackupStepOf<Kind extends keyof Rows> = {
-  readonly [Each in Kind]: { readonly kind: Each } & FieldsOf<Rows[Each]>;
-}[Kind];
-
 /** One thing to do. */
-export type BackupStep = BackupStepOf<keyof Rows>;
+export type BackupStep = ResourceStep<typeof BACKUP_STEPS>;
 
-/** What a decision records of its step besides the step itself. */
-export function recordedOf(step: BackupStep): { readonly timing: StepTiming; readonly summary: string } {
-  // The type system does not see that the row of a step's kind takes that step's fields.
-  const { timing, summary } = BACKUP_STEPS[step.kind] as BackupStepRow<never> as BackupStepRow<BackupStep>;
-  return { timing: timing(step), summary: summary(step) };
-}
-
-function row<Fields>(entry: BackupStepRow<Fields>): BackupStepRow<Fields> {
-  return entry;
-}
+export type BackupStepOf<Kind extends BackupStep['kind']> = Extract<BackupStep, { readonly kind: Kind }>;
 
 function short(): StepTiming {
   return {
@@ -76,10 +56,20 @@ function transfer({ secondsLeft }: Transfer): StepTiming {
   return {
     startToCloseSeconds: secondsLeft + 20,
     scheduleToCloseSeconds: secondsLeft + 20,
-    heartbeatSeconds: 10,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
     retry: { initialSeconds: 2, maximumSeconds: 60 },
     isTransfer: true,
   };
+}
+
+/** The longest that a backup waits for its turn at the store: by then the schedule of most has come round again. */
+export const LONGEST_WAIT_SECONDS = 86_400;
+
+/** One that waits for its turn at the store comes again until it has it, and then has its whole time. */
+function snapshot({ waits = false, ...of }: Transfer & { readonly waits?: boolean }): StepTiming {
+  const timing = transfer(of);
+  if (!waits) return timing;
+  return { ...timing, scheduleToCloseSeconds: timing.scheduleToCloseSeconds + LONGEST_WAIT_SECONDS };
 }
 
 /** Listing and deleting may have much to do. */

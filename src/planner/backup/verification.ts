@@ -24,7 +24,7 @@ export type VerificationReport =
     };
 
 /** What a verified backup is called; with `fault` it is not verified, with `doubt` less than was asked could be shown. */
-export interface Verdict {
+export interface VerificationResult {
   readonly verified: BackupVerification | '';
   readonly fault?: string;
   readonly doubt?: string;
@@ -59,14 +59,14 @@ export type ReadReport = Extract<VerificationReport, { kind: 'read' }>;
  * different hashes.
  * @param live hashes of the cluster that the snapshot is of
  */
-export function judge(
+export function verificationResult(
   { entry, structure: before }: Pick<BackupManifest, 'entry' | 'structure'>,
   report: ReadReport,
   live: LiveHashes | undefined,
-): Verdict {
+): VerificationResult {
   const { structure, restored } = report;
   if (before !== undefined && !isSame(before, structure)) {
-    return bad(`etcdutl reports ${said(structure)}, but reported ${said(before)} before`);
+    return bad(`etcdutl reports ${described(structure)}, but reported ${described(before)} before`);
   }
   const shallow = behind(entry.revision, report, live);
   if (shallow?.fault !== undefined) return shallow;
@@ -75,7 +75,7 @@ export function judge(
   return compared(restored, live);
 }
 
-function compared(restored: RestoredFacts, live: LiveHashes | undefined): Verdict {
+function compared(restored: RestoredFacts, live: LiveHashes | undefined): VerificationResult {
   const { revision, hash, compactRevision } = restored;
   const hashes = live?.revision === revision ? live.hashes : [];
   const comparable = hashes.filter(each => each.compactRevision === compactRevision);
@@ -100,18 +100,18 @@ function behind(
   revision: number | undefined,
   { structure, restored }: ReadReport,
   live: LiveHashes | undefined,
-): Verdict | undefined {
+): VerificationResult | undefined {
   const compacted = live?.hashes.map(({ compactRevision }) => Number(compactRevision)) ?? [];
   const started = restored !== undefined && 'hash' in restored;
   if (revision === undefined || revision <= FIRST_REVISION || structure.revision >= revision || started) {
     return undefined;
   }
   if (compacted.some(at => at >= revision)) return undefined;
-  const said = `it ends at revision ${structure.revision}, but the cluster was at ${revision} before it was taken`;
-  return compacted.length === 0 ? { verified: 'Checksum', doubt: said } : bad(said);
+  const fault = `it ends at revision ${structure.revision}, but the cluster was at ${revision} before it was taken`;
+  return compacted.length === 0 ? { verified: 'Checksum', doubt: fault } : bad(fault);
 }
 
-function bad(fault: string): Verdict {
+function bad(fault: string): VerificationResult {
   return { verified: '', fault };
 }
 
@@ -119,6 +119,6 @@ function isSame(a: SnapshotStructure, b: SnapshotStructure): boolean {
   return a.hash === b.hash && a.revision === b.revision && a.keys === b.keys;
 }
 
-function said({ hash, revision, keys }: SnapshotStructure): string {
+function described({ hash, revision, keys }: SnapshotStructure): string {
   return `hash ${hash.toString(16)}, revision ${revision}, ${keys} keys`;
 }

@@ -20,7 +20,7 @@ export const certificatesAreGood: Check = observation => {
   const complaints = (tls?.certificates ?? []).flatMap(entry =>
     complaintsAbout(entry, { namespace, requests: tls?.requests }),
   );
-  const [first] = [...complaints, ...exchanged(observation)];
+  const [first] = [...complaints, ...authorityComplaints(observation)];
   return first;
 };
 
@@ -31,7 +31,7 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
 };
 
 /** What members do not trust, or would not. */
-export function exchanged(observation: Situation): Complaint[] {
+export function authorityComplaints(observation: Situation): Complaint[] {
   const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
   return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
 }
@@ -44,13 +44,13 @@ export function complaintsAbout(
   const { role, secret, exists, missing, faults } = entry;
   const where = `Secret ${secret}`;
   if (requests !== undefined && (!exists || missing.length > 0)) {
-    const said = requests.served ? requests.pending[secret] : 'it is not installed';
+    const answer = requests.served ? requests.pending[secret] : 'it is not installed';
     // Issuers that do not know their authority (ACME, Venafi) leave ca.crt out.
-    if (exists && requests.served && said === undefined) {
+    if (exists && requests.served && answer === undefined) {
       const message = `cert-manager has issued ${where}, the ${ROLES[role]}, without ${missing.join(', ')}: set spec.TLS.certManager to an issuer that returns its CA certificate, such as a CA or Vault issuer`;
       return [{ reason: 'KeyMissing', message }];
     }
-    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${said ?? 'it gives no reason'}`;
+    const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${answer ?? 'it gives no reason'}`;
     return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
   }
   if (!exists) {

@@ -3,8 +3,8 @@
  * never used for another; until it is given the plan is blocked, and the message says what to send
  * (docs/operations/intervene.md, "Approving").
  */
-import type { Obstacle } from '../model/obstacle.ts';
-import type { Consent } from '../model/decision.ts';
+import { approves } from '../../api/values/consent.ts';
+import type { Consent, Obstacle } from '../model/decision.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Approval } from '../model/actor.ts';
 
@@ -20,19 +20,9 @@ export function consentTo(
   consent: Consent,
   why: Pick<Obstacle, 'reason' | 'message'>,
 ): Answer {
-  const approval = actor?.approvals?.find(given => now < given.expiresAt && isFor(given, consent));
+  const approval = actor?.approvals?.find(given => now < given.expiresAt && approves(given, consent));
   if (approval !== undefined) return { approval };
   return { obstacle: { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent } };
-}
-
-/** Whether the approval names this and nothing else. */
-function isFor(approval: Pick<Approval, 'operation' | 'ids'>, consent: Consent): boolean {
-  const named = new Set(approval.ids);
-  return (
-    approval.operation === consent.operation &&
-    named.size === consent.ids.length &&
-    consent.ids.every(id => named.has(id))
-  );
 }
 
 /** The message to send, as people type it. */

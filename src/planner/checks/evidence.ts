@@ -6,7 +6,7 @@
 import { parseTimestamp } from '../../api/values/time.ts';
 import { hasEnded } from '../model/member-names.ts';
 import type { ClaimFacts, Observation } from '../model/observation.ts';
-import { exchangeOf } from './exchanged-claims.ts';
+import { claimUidMismatch } from './exchanged-claims.ts';
 import type { MemberView } from '../model/member-view.ts';
 
 /**
@@ -44,7 +44,7 @@ function lossOfClaim(observation: Observation, view: MemberView): string | undef
     const isThere = observation.claims.some(claim => claim.name === view.name);
     return isThere || runs ? undefined : 'its claim is gone';
   }
-  const exchange = exchangeOf(observation, view.claim);
+  const exchange = claimUidMismatch(observation, view.claim);
   if (exchange !== undefined) {
     // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
     return observation.membership.known && !runs ? exchange : undefined;
@@ -103,7 +103,7 @@ export function lostSince(
  */
 export function graceLeftMs(observation: Observation, view: MemberView): number {
   const { cluster, now } = observation;
-  const isExchanged = view.claim !== undefined && exchangeOf(observation, view.claim) !== undefined;
+  const isExchanged = view.claim !== undefined && claimUidMismatch(observation, view.claim) !== undefined;
   if (!isExchanged && view.claim?.home?.exists !== false) return 0;
   const since = lostSince(observation, view.name) ?? now;
   return Math.max(0, since + cluster.config.repair.replaceAfterSeconds * 1_000 - now);

@@ -3,14 +3,20 @@
  * admission webhook or a quota refuses it), members can be started and lost ones replaced all the same. What comes after such a step
  * is not held up until it is tried again.
  */
-import type { Decision } from '../model/decision.ts';
+import type { Decision, StepKind } from '../model/decision.ts';
 import type { Actor } from '../model/actor.ts';
 
 type Work = Pick<Extract<Decision, { kind: 'operate' }>, 'operation' | 'step'>;
 
-const NOTHING_DEPENDS_ON = ['labelPods', 'labelClaim', 'retireMember', 'expandClaim', 'stampResource'];
+const NOTHING_DEPENDS_ON: readonly StepKind[] = [
+  'labelPods',
+  'labelClaim',
+  'retireMember',
+  'expandClaim',
+  'stampResource',
+];
 /** Of a cluster that lives. What is created or restored waits for its Services. */
-const NOTHING_IN_REPAIR_DEPENDS_ON = [
+const NOTHING_IN_REPAIR_DEPENDS_ON: readonly StepKind[] = [
   ...NOTHING_DEPENDS_ON,
   'applyObjects',
   'ensureObjects',
@@ -20,20 +26,20 @@ const NOTHING_IN_REPAIR_DEPENDS_ON = [
 ];
 
 /** Whether this very step failed lately, and others go on without it. */
-export function isPassedOver(actor: Actor | undefined, { operation, step }: Work): boolean {
+export function isSkipped(actor: Actor | undefined, { operation, step }: Work): boolean {
   const { failed } = actor ?? {};
-  return failed?.operation === operation && failed.step === step.kind && othersGoOn({ failed });
+  return failed?.operation === operation && failed.step === step.kind && isNonBlockingFailure({ failed });
 }
 
 /** Whether what failed lately is something that nothing depends on. */
-export function othersGoOn({ failed }: Pick<Actor, 'failed'>): boolean {
-  const { operation, step = '' } = failed ?? {};
-  return (operation === 'repairCluster' ? NOTHING_IN_REPAIR_DEPENDS_ON : NOTHING_DEPENDS_ON).includes(step);
+export function isNonBlockingFailure({ failed }: Pick<Actor, 'failed'>): boolean {
+  const kinds = failed?.operation === 'repairCluster' ? NOTHING_IN_REPAIR_DEPENDS_ON : NOTHING_DEPENDS_ON;
+  return kinds.some(kind => kind === failed?.step);
 }
 
-/** Whether this is not gone on with for now: a step of the operation failed that others depend on, or this very one. */
+/** Whether this step waits for its back-off: it failed itself, or a step of its operation that others depend on did. */
 export function hasFailed(actor: Actor | undefined, { operation, step }: Work): boolean {
   const { failed } = actor ?? {};
   if (failed?.operation !== operation) return false;
-  return failed.step === step.kind || !othersGoOn({ failed });
+  return failed.step === step.kind || !isNonBlockingFailure({ failed });
 }

@@ -7,15 +7,15 @@
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { isAtLeast } from '../../api/versions/compare.ts';
-import type { Obstacle } from '../model/obstacle.ts';
-import { onlyOurs } from './preflight.ts';
+import type { Obstacle } from '../model/decision.ts';
+import { noForeignMembers } from './preflight.ts';
 import type { MemberView } from '../model/member-view.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation, SituationWithoutGoal } from '../model/situation.ts';
 import { certificatesAreGood } from './certificates.ts';
 
 /** Entries of the log that a member may lack, or have and not have applied, and still count as level with the others. */
-const MOST_LAG = 1_000;
+export const MOST_LAG = 1_000;
 /** The same leader in the same term for so long; also how long etcd takes to count a member as connected. */
 const SAME_TERM_MS = 5_000;
 /** Every member has been ready for so long. Kubernetes tells when in whole seconds, hence one more. */
@@ -42,7 +42,7 @@ export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstac
   if (!membership.known) return { reason: 'NoQuorum', message: `no quorum answers: ${membership.message}` };
   const { members: views } = observation;
   const gates: readonly (() => Obstacle | undefined)[] = [
-    () => onlyOurs(views),
+    () => noForeignMembers(views),
     () => unfinished(views),
     () => unhealthy(views, gate.tolerated),
     () => leaderUnstable(observation, views),
@@ -188,11 +188,11 @@ function different({ hashes }: SituationWithoutGoal, views: readonly MemberView[
 
 /** What the members of a group say, when those that have compacted alike do not say the same. */
 function unequal(views: readonly MemberView[], hashes: NonNullable<Situation['hashes']>): string[] {
-  const said = views.flatMap(({ name }) => {
+  const known = views.flatMap(({ name }) => {
     const fact = hashes[name];
     return fact?.ok === true ? [{ name, ...fact }] : [];
   });
-  const comparable = Map.groupBy(said, ({ compactRevision }) => compactRevision);
+  const comparable = Map.groupBy(known, ({ compactRevision }) => compactRevision);
   return [...comparable.values()]
     .filter(group => new Set(group.map(({ hash }) => hash)).size > 1)
     .flatMap(group => group.map(({ name, hash }) => `${name} ${hash}`));
@@ -220,8 +220,8 @@ function unquiet(
  * ours: then it counts since when we have seen every member healthy.
  */
 function readySince({ now, cluster }: SituationWithoutGoal, pod: PodFacts | undefined): number {
-  const said = pod?.readyChangedAt ?? pod?.createdAt ?? now;
-  if (said <= now) return said;
+  const changedAt = pod?.readyChangedAt ?? pod?.createdAt ?? now;
+  if (changedAt <= now) return changedAt;
   const healthy = cluster.status.conditions?.find(
     ({ type, status }) => type === 'Healthy' && status === 'True',
   );

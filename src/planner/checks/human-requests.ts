@@ -19,7 +19,7 @@ export type Verdict =
     };
 
 /** The request whose turn it is; undefined when nobody asked for anything. */
-export function requestUnderWay({ actor }: Situation): PersonRequest | undefined {
+export function requestUnderWay({ actor }: Pick<Situation, 'actor'>): PersonRequest | undefined {
   return actor?.requests?.find(({ ids }) => ids !== undefined);
 }
 
@@ -30,7 +30,7 @@ export function askedIds(observation: Situation, kind: PersonRequest['kind']): r
 }
 
 /** One verdict for each request, as things are now. */
-export function judge(observation: Situation, requests: readonly PersonRequest[] = []): Verdict[] {
+export function judgeRequests(observation: Situation, requests: readonly PersonRequest[] = []): Verdict[] {
   return requests.map(request => {
     const { id, ids } = request;
     const judgement =

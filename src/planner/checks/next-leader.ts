@@ -1,8 +1,6 @@
 /** Who leads next when the leader is about to go. */
+import { MOST_LAG } from './gates.ts';
 import { isHealthy, type MemberView } from '../model/member-view.ts';
-
-/** Entries of the log that a member may lack and still be level with the others. */
-const LEVEL = 1_000;
 
 /**
  * The voter to hand over to: level with the most advanced one, not one of `waiting` (which are about to go themselves) where
@@ -16,6 +14,6 @@ export function successorOf(
   const others = views.filter(view => !view.isLearner && isHealthy(view) && view.name !== leaving);
   const applied = ({ probe }: MemberView): number => Number(probe?.raftAppliedIndex ?? 0);
   const newest = Math.max(...others.map(applied));
-  const level = others.filter(view => newest - applied(view) < LEVEL);
+  const level = others.filter(view => newest - applied(view) < MOST_LAG);
   return level.find(({ name }) => !waiting.includes(name)) ?? level[0];
 }

@@ -4,7 +4,7 @@
  */
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../../api/names.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
-import type { Obstacle } from '../model/obstacle.ts';
+import type { Obstacle } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
@@ -68,7 +68,7 @@ export const serialsAreLeft: Check = ({ cluster, namesSeen, pods, claims }) => {
 };
 
 /** The members find each other: nobody else's Service stands under the name by which they do. */
-export const peersAreFound: Check = ({ cluster, peerService }) =>
+export const peerServiceNameIsFree: Check = ({ cluster, peerService }) =>
   peerService.exists && !peerService.owned
     ? takenName(cluster, `Service ${peerServiceName(cluster.name)}`)
     : undefined;
@@ -102,7 +102,12 @@ export const membersAreOurs: Check = observation => {
  * etcd goes by the log that it finds, whatever it is told: a volume that an earlier cluster of this name has left behind brings
  * that one's members and data back. Both are told by the cluster's id.
  */
-function volumesWereNew({ cluster, membership, probes, expectedClusterId }: Situation): Obstacle | undefined {
+export function volumesWereNew({
+  cluster,
+  membership,
+  probes,
+  expectedClusterId,
+}: Pick<Situation, 'cluster' | 'membership' | 'probes' | 'expectedClusterId'>): Obstacle | undefined {
   const { namespace, name, status } = cluster;
   const { token = '' } = status.incarnation ?? {};
   const answers = Object.entries(probes).flatMap(([member, probe]) =>

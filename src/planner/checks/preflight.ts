@@ -1,10 +1,10 @@
 /** What must hold right before a membership change. Each check names what is wrong; the first finding stops. */
-import type { Obstacle } from '../model/obstacle.ts';
+import type { Obstacle } from '../model/decision.ts';
 import { quorum } from './quorum.ts';
 import { isHealthy, isStaying, type MemberView } from '../model/member-view.ts';
 
 /** Nobody but this operator has changed the membership. */
-export function onlyOurs(views: readonly MemberView[]): Obstacle | undefined {
+export function noForeignMembers(views: readonly MemberView[]): Obstacle | undefined {
   const foreign = views.filter(view => !view.ours);
   if (foreign.length === 0) return undefined;
   const [renamed] = foreign.flatMap(({ domainFault: fault }) => (fault === undefined ? [] : [fault]));
@@ -32,7 +32,7 @@ export function everyVoterHealthy(views: readonly MemberView[]): Obstacle | unde
 }
 
 /** Before a healthy member goes: none of the others is about to, though it may still answer. */
-export function nobodyEnds(rest: readonly MemberView[]): Obstacle | undefined {
+export function noPodTerminating(rest: readonly MemberView[]): Obstacle | undefined {
   const ending = rest.filter(view => !isStaying(view));
   if (ending.length === 0) return undefined;
   const names = ending.map(({ name }) => name).join(', ');
@@ -49,7 +49,10 @@ function faultOf({ name, probe }: MemberView): string {
 }
 
 /** Before a member is removed: those that stay are healthy in a number that is a quorum of what is left. */
-export function restHasQuorum(views: readonly MemberView[], leaving: MemberView): Obstacle | undefined {
+export function quorumSurvivesRemoval(
+  views: readonly MemberView[],
+  leaving: MemberView,
+): Obstacle | undefined {
   const rest = views.filter(view => !view.isLearner && view.id !== leaving.id);
   const healthy = rest.filter(isHealthy).length;
   if (rest.length > 0 && healthy >= quorum(rest.length)) return undefined;

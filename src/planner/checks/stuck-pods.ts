@@ -2,10 +2,10 @@
  * Pods that are being deleted and stay, because their node does not say that they have ended. Their containers may go on: nobody
  * takes such a pod away without proof that its node is gone, or a person who says so. Pure.
  */
-import { blocked, operate } from '../model/answers.ts';
+import { blocked, type Decision, operate, type Operation, type Step } from '../model/decision.ts';
 import { consentTo } from './consent.ts';
-import type { Decision, Operation, Step } from '../model/decision.ts';
-import { hangs } from '../model/member-names.ts';
+import { isTerminationOverdue } from '../model/member-names.ts';
+import { identify } from '../model/steps/row.ts';
 import type { Observation, PodFacts } from '../model/observation.ts';
 
 /** How often it is looked again: a pod that goes is told at once, a Node is not. */
@@ -18,8 +18,8 @@ export function podsToEnd({ pods, now }: Pick<Observation, 'pods' | 'now'>): {
 } {
   const owned = pods.filter(pod => pod.owned);
   return {
-    ending: owned.filter(pod => !hangs(pod, now)),
-    stuck: owned.filter(pod => hangs(pod, now)),
+    ending: owned.filter(pod => !isTerminationOverdue(pod, now)),
+    stuck: owned.filter(pod => isTerminationOverdue(pod, now)),
   };
 }
 
@@ -37,7 +37,7 @@ export function planStuckPods(
   const gone = stuck.filter(isProvedGone);
   const step = (pods: readonly PodFacts[]): Step => ({
     kind: 'forceDeletePods',
-    pods: pods.map(({ name, uid }) => ({ name, uid })),
+    pods: identify(pods),
     because: pods.map(whyStuck).join('; '),
   });
   if (gone.length > 0) return operate(operation, [step(gone), ...rest]);

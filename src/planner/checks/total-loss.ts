@@ -2,7 +2,7 @@
  * The end of a cluster: every volume is proved lost. Told, and nothing is done: an empty cluster under the old name would
  * be taken for the old one by its clients.
  */
-import type { Obstacle } from '../model/obstacle.ts';
+import type { Obstacle } from '../model/decision.ts';
 import { unstampedClaims } from '../model/identity.ts';
 import { memberNames } from '../model/member-names.ts';
 import type { Observation } from '../model/observation.ts';
@@ -27,26 +27,28 @@ function graceOfLossMs(observation: Observation): number | undefined {
   if (unstampedClaims(observation).length > 0) return undefined;
   const views = memberNames(observation).map(name => lastKnownView(observation, name));
   if (views.length === 0 || views.some(view => lossOf(observation, view) === undefined)) return undefined;
-  if (isAnybodyForgotten(observation)) return undefined;
+  if (unlistedClaims(observation).length > 0) return undefined;
   const graceMs = Math.max(...views.map(view => graceLeftMs(observation, view)));
   return Math.max(graceMs, ...views.map(view => mountLeftMs(observation, view)));
 }
 
 /**
- * Whether claims of this incarnation are there of others than the members that are known: of a status that tells of none, or not of all.
- * The claim of a member that the operator removed says so, or is kept for a while.
+ * Names of claims of this incarnation that belong to others than the members that are known: of a status that tells of none, or not of
+ * all, or of a learner that was just added. The claim of a member that the operator removed says so, or is kept for a while.
  */
-function isAnybodyForgotten(observation: Observation): boolean {
+export function unlistedClaims(observation: Observation): string[] {
   const { cluster, claims } = observation;
   const known = memberNames(observation);
-  return claims.some(
-    ({ owned, token, name, uid, keptUntil, removal }) =>
-      owned &&
-      token === cluster.status.incarnation?.token &&
-      keptUntil === undefined &&
-      removal !== uid &&
-      !known.includes(name),
-  );
+  return claims
+    .filter(
+      ({ owned, token, name, uid, keptUntil, removal }) =>
+        owned &&
+        token === cluster.status.incarnation?.token &&
+        keptUntil === undefined &&
+        removal !== uid &&
+        !known.includes(name),
+    )
+    .map(({ name }) => name);
 }
 
 /** Whether it is proved that this member's data is gone, and was waited for long enough. */

@@ -1,4 +1,5 @@
 /** What people asked of a cluster's workflow. */
+import type { RequestKind } from '../../api/values/requests.ts';
 
 /** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
 export interface Approval {
@@ -17,7 +18,7 @@ export interface Approval {
 export interface PersonRequest {
   /** Tells it from other requests; given by the workflow that received it. */
   readonly id: number;
-  readonly kind: 'replaceMember' | 'moveLeader' | 'restart';
+  readonly kind: RequestKind;
   /** Name or id of a member; empty: all of them. */
   readonly target: string;
   readonly by: string;
@@ -26,7 +27,7 @@ export interface PersonRequest {
   readonly ids?: readonly string[];
 }
 
-/** What people asked of the workflow, which the world does not say. */
+/** What the world does not say: what people asked of the workflow, and what it performed. */
 export interface Actor {
   readonly paused?: { readonly by?: string; readonly reason?: string };
   /** An operation that was aborted stays aborted until the specification changes or someone sends resync. */
@@ -52,4 +53,15 @@ export interface Actor {
   readonly approvals?: readonly Approval[];
   /** Requests that are not done yet, in the order in which they came. */
   readonly requests?: readonly PersonRequest[];
+  /** The run of the workflow of the operation that is under way, or that ended last, where it is known. */
+  readonly ran?: { readonly operation: string; readonly runId: string };
+}
+
+/** Who asked, and why, as messages for people have it. */
+export function attribution(request: {
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+}): string {
+  const who = request.by ?? 'somebody';
+  return request.reason === undefined ? who : `${who} (${request.reason})`;
 }

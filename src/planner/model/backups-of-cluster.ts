@@ -4,8 +4,8 @@ import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import type { BackupEntry, BackupRun, EtcdBackup, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import { clusterOfService, parseEndpoint } from './endpoints.ts';
-import { newestEntry } from './newest.ts';
+import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
+import { newestEntry } from './newest-entry.ts';
 
 /** One EtcdBackup that is about this cluster. Plain JSON. */
 export interface BackupOfCluster {

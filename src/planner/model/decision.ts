@@ -2,7 +2,8 @@
  * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
  */
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
-import type { PlannedStep, Step } from './step-catalogue.ts';
+import type { Approval } from './actor.ts';
+import { planned, type PlannedStep, type Step, timingOf } from './step-catalogue.ts';
 import type { StepTiming } from './steps/row.ts';
 
 export type { PlannedStep, Step, StepKind } from './step-catalogue.ts';
@@ -13,6 +14,18 @@ export interface Consent {
   readonly operation: Operation;
   /** Ids of members, or whatever else tells this from every other consent. */
   readonly ids: readonly string[];
+}
+
+/** What stands in the way: a stable reason for machines, a message for people. */
+export interface Obstacle {
+  readonly reason: ObstacleReason;
+  readonly message: string;
+  /** The obstacle is gone once a person approves this. */
+  readonly consent?: Consent;
+  /** The obstacle is not an error: it goes away by itself within this many milliseconds. */
+  readonly waitMs?: number;
+  /** The step, of the operation that is blocked, that finds out whether the obstacle exists. */
+  readonly first?: Step;
 }
 
 /** The name of an operation, which is the type of its workflow. */
@@ -52,6 +65,8 @@ export type Decision =
       /** Of `step`: recorded with it, so that workflows need to know of no step. */
       readonly timing: StepTiming;
       readonly plan: readonly PlannedStep[];
+      /** The steps that follow `step` without another look: what they need is known, and each makes sure of it when it is performed. */
+      readonly following?: readonly Following[];
       /** The approval that `step` uses up. */
       readonly approval?: number;
       /** What was asked for, where that can be asked for again: an abort holds for this one. */
@@ -59,3 +74,66 @@ export type Decision =
       /** It ends what was begun and aborted: the abort does not stop it. */
       readonly undo?: true;
     };
+
+/** A step, with how long it may take. */
+interface Following {
+  readonly step: Step;
+  readonly timing: StepTiming;
+}
+
+/** How often to look again at what stands in the way; watched changes are told at once. */
+const BLOCKED_SECONDS = 10;
+
+/** A decision to perform a step. */
+export type Work = Extract<Decision, { kind: 'operate' }>;
+
+/** Perform the first of these steps, using up the approval that it was given, if any. Throws a RangeError without steps. */
+export function operate(operation: Operation, steps: readonly Step[], approval?: Approval): Work {
+  const [step] = steps;
+  if (step === undefined) throw new RangeError(`${operation} was planned without a step`);
+  return {
+    kind: 'operate',
+    operation,
+    step,
+    timing: timingOf(step),
+    plan: steps.map(planned),
+    ...(approval && { approval: approval.id }),
+  };
+}
+
+/** The same, with as many of the further steps as `leads` says performed without another look. Each is asked of two steps in a row. */
+export function inOneGo(
+  work: Work,
+  steps: readonly Step[],
+  leads: (step: Step, next: Step) => boolean,
+): Work {
+  const [, ...further] = steps;
+  const end = further.findIndex((step, index) => !leads(steps[index] as Step, step));
+  const following = (end === -1 ? further : further.slice(0, end)).map(step => ({
+    step,
+    timing: timingOf(step),
+  }));
+  return following.length === 0 ? work : { ...work, following };
+}
+
+/** There is work, and `obstacle` stands in its way. `steps` is what would be done. */
+export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decision {
+  const { waitMs, first: _, ...shown } = obstacle;
+  const nextLookSeconds = waitMs === undefined ? BLOCKED_SECONDS : Math.min(600, Math.ceil(waitMs / 1_000));
+  return { kind: 'blocked', ...shown, nextLookSeconds, plan: steps.map(planned) };
+}
+
+/** Nothing to do. @param nextLookSeconds see planner/checks/next-look.ts */
+export function idle(nextLookSeconds: number): Decision {
+  return { kind: 'idle', nextLookSeconds };
+}
+
+/** The same, about this one thing that was asked for: an abort of it is no abort of the next. */
+export function withSubject(subject: string, decision: Decision): Decision {
+  return decision.kind === 'operate' ? { ...decision, subject } : decision;
+}
+
+/** The same, as the end of something that was aborted: an abort does not stop it. */
+export function asRollback(work: Work): Work {
+  return { ...work, undo: true };
+}

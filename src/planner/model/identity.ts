@@ -7,8 +7,10 @@ import {
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   LABEL_CLUSTER,
+  bySerial,
   isNameOfMember,
   memberName,
+  nextSerial,
   peerUrl,
   serialOf,
 } from '../../api/names.ts';
@@ -27,8 +29,7 @@ export function tokenPrefix(cluster: { readonly name: string; readonly uid: stri
  */
 export function firstIncarnation(observation: Observation): Incarnation {
   const { cluster, namesSeen } = observation;
-  const serials = namesSeen.map(name => serialOf(name) ?? -1);
-  const first = Math.max(lastSerialOf(cluster), ...serials) + 1;
+  const first = nextSerial(lastSerialOf(cluster), namesSeen);
   const names = Array.from({ length: cluster.config.size }, (_, index) =>
     memberName(cluster.name, first + index),
   );
@@ -64,17 +65,19 @@ export interface RebuiltIdentity {
  * The identity that the stamps tell, or undefined when there are none. The cluster id comes from
  * the stamps or, before it was stamped, from a quorum of members that answer; without either it stays unknown.
  */
-export function rebuiltIdentity(observation: Observation): RebuiltIdentity | undefined {
+export function rebuiltIdentity(
+  observation: Pick<Observation, 'cluster' | 'pods' | 'claims' | 'membership' | 'expectedClusterId'>,
+): RebuiltIdentity | undefined {
   const own = stampsOf(observation.cluster);
   const stamped = [...observation.claims, ...observation.pods].filter(object => object.owned && object.token);
   // Before it has a cluster id nothing lived: without claims and pods it may begin anew.
   const tokens = [...stamped, ...(own.clusterId === undefined ? [] : [own])].map(({ token = '' }) => token);
-  const token = tokens.sort(byIncarnation).at(-1);
+  // A token of a resource with another uid, which somebody wrote there, says less than any of this one.
+  const ofThis = tokens.filter(each => each.startsWith(tokenPrefix(observation.cluster)));
+  const token = (ofThis.length > 0 ? ofThis : tokens).sort(bySerial).at(-1);
   if (token === undefined) return undefined;
   const ours = stamped.filter(object => object.token === token);
-  const names = [...new Set(ours.map(object => object.name))].sort(
-    (a, b) => (serialOf(a) ?? 0) - (serialOf(b) ?? 0),
-  );
+  const names = [...new Set(ours.map(object => object.name))].sort(bySerial);
   const stampedId = [...ours, ...(own.token === token ? [own] : [])]
     .map(object => object.clusterId)
     .find(id => id !== undefined);
@@ -120,7 +123,7 @@ export function isStampedOtherwise(
 }
 
 /** What a person is to do about claims of members with the stamps of another cluster. */
-export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFacts[]): string {
+export function conflictingStampsMessage({ status }: ClusterFacts, claims: readonly ClaimFacts[]): string {
   const { incarnation, clusterID } = status;
   const which = claims.map(({ name, token, clusterId }) =>
     token === incarnation?.token ? `${name} (cluster ${clusterId})` : `${name} (incarnation ${token})`,
@@ -130,19 +133,24 @@ export function stampThemAnew({ status }: ClusterFacts, claims: readonly ClaimFa
 }
 
 /** What a person is to do about claims that lost their stamps: nobody else knows whether they hold a member's data. */
-export function stampThem({ name }: ClusterFacts, claims: readonly ClaimFacts[], token: string): string {
+export function missingStampsMessage(
+  { name }: ClusterFacts,
+  claims: readonly ClaimFacts[],
+  token: string,
+): string {
   const which = claims.map(claim => claim.name).join(', ');
   return `claim ${which} has the name of a member but not the labels and annotations of this cluster: if it contains the data of a member, restore the label ${LABEL_CLUSTER}=${name} and the annotation ${ANNOTATION_INCARNATION}=${token}; if not, delete it`;
 }
 
+/** The peer URL that this operator gives a member of this name. */
+export function peerUrlOf({ name, namespace, config, object }: ClusterFacts, member: string): string {
+  const { ClusterDomain: domain } = config.pod;
+  return peerUrl({ member, cluster: name, namespace, domain, tls: securityOf(object)?.peer });
+}
+
 /** A member of an incarnation, as it is recorded. */
 export function memberOf(cluster: ClusterFacts, name: string): { name: string; peerURL: string } {
-  const { ClusterDomain: domain } = cluster.config.pod;
-  const tls = securityOf(cluster.object)?.peer;
-  return {
-    name,
-    peerURL: peerUrl({ member: name, cluster: cluster.name, namespace: cluster.namespace, domain, tls }),
-  };
+  return { name, peerURL: peerUrlOf(cluster, name) };
 }
 
 /** The token of the next incarnation: its number is above every one that was ever seen, so that no cluster id comes back. */
@@ -161,9 +169,4 @@ export function nextToken({
   const prefix = tokenPrefix(cluster);
   const numbers = seen.map(token => (token?.startsWith(prefix) === true ? (serialOf(token) ?? 0) : 0));
   return `${prefix}${Math.max(0, ...numbers) + 1}`;
-}
-
-/** Tokens end in the number of their incarnation. */
-function byIncarnation(a: string, b: string): number {
-  return (serialOf(a) ?? 0) - (serialOf(b) ?? 0);
 }

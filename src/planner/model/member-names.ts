@@ -1,4 +1,4 @@
-import { serialOf } from '../../api/names.ts';
+import { bySerial } from '../../api/names.ts';
 import type { Observation, PodFacts } from './observation.ts';
 
 /**
@@ -6,7 +6,7 @@ import type { Observation, PodFacts } from './observation.ts';
  * bootstrapped; in the order of their serials. Members that were added and never started have no name and are left out.
  */
 export function memberNames(observation: Observation): string[] {
-  return namesKnown(observation).sort((a, b) => (serialOf(a) ?? 0) - (serialOf(b) ?? 0));
+  return namesKnown(observation).sort(bySerial);
 }
 
 function namesKnown({ membership, cluster }: Observation): string[] {
@@ -18,15 +18,23 @@ function namesKnown({ membership, cluster }: Observation): string[] {
   return observed.length > 0 ? observed : recorded;
 }
 
+/** Whether the member of this name has a ready pod that nobody is ending. */
+export function isReady({ pods }: Pick<Observation, 'pods'>, name: string): boolean {
+  return pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting);
+}
+
 /** Whether no container of the pod runs, and none is going to: Kubernetes' phases are final (Pod Lifecycle, "Pod phase"). */
 export function hasEnded({ phase }: Pick<PodFacts, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /** A kubelet that still has not ended a pod this long after its grace is over does not answer. */
-const HANGS_MS = 30_000;
+const TERMINATION_OVERDUE_MS = 30_000;
 
 /** Its grace is over and its node says nothing: its etcd may go on for as long as it likes. */
-export function hangs({ deleting, goneBy }: Pick<PodFacts, 'deleting' | 'goneBy'>, now: number): boolean {
-  return deleting && goneBy !== undefined && now - goneBy > HANGS_MS;
+export function isTerminationOverdue(
+  { deleting, goneBy }: Pick<PodFacts, 'deleting' | 'goneBy'>,
+  now: number,
+): boolean {
+  return deleting && goneBy !== undefined && now - goneBy > TERMINATION_OVERDUE_MS;
 }

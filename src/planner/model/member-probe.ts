@@ -1,30 +1,17 @@
 /** What one member says of itself. */
+import type { MemberStatus, MemberVersion } from '../../etcd/answers.ts';
 
 /** What one member said when it was asked, or why it could not be asked. Unreachable never means dead. */
 export type MemberProbe =
-  | {
+  | (MemberStatus & {
       readonly answered: true;
-      readonly memberId: string;
-      readonly clusterId: string;
-      readonly leaderId: string | undefined;
-      readonly isLearner: boolean;
-      readonly version: string;
-      readonly raftTerm: string;
-      readonly raftIndex: string;
-      readonly raftAppliedIndex: string;
-      /** Bytes. */
-      readonly dbSize: number;
-      /** Bytes. */
-      readonly dbSizeInUse: number;
-      /** Alarms and "no leader", in etcd's words. */
-      readonly errors: readonly string[];
       /** Whether a linearizable read through this member went through, and if not, why. */
       readonly read:
         | { readonly ok: true /** The revision that was read. */; readonly revision?: string }
         | { readonly ok: false; readonly message: string; readonly denied?: boolean };
       /** Asked only while the version of the cluster is to change: what `/version` says, or why nothing. */
-      readonly agreed?: AgreedVersions | undefined;
-    }
+      readonly agreed?: Partial<Pick<MemberVersion, 'cluster' | 'storage'>> | undefined;
+    })
   | {
       readonly answered: false;
       readonly message: string;
@@ -50,13 +37,6 @@ export interface LeadingMember {
 export function leaderAmong(probes: Readonly<Record<string, MemberProbe>>): LeadingMember | undefined {
   for (const [name, probe] of Object.entries(probes)) if (leads(probe)) return { name, probe };
   return undefined;
-}
-
-/** What a member says that the cluster has agreed on; undefined parts are not said. */
-interface AgreedVersions {
-  readonly cluster?: string | undefined;
-  /** Of the data on its disk; said from 3.6 on. */
-  readonly storage?: string | undefined;
 }
 
 /**

@@ -1,8 +1,7 @@
 /** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
 import { domainFault, domainIn } from '../../api/derived/domain.ts';
-import { isNameOfMember, memberName, peerUrl, serialOf } from '../../api/names.ts';
-import { securityOf } from '../../api/derived/tls.ts';
-import { lastSerialOf } from './identity.ts';
+import { bySerial, isNameOfMember, memberName, nextSerial } from '../../api/names.ts';
+import { lastSerialOf, peerUrlOf } from './identity.ts';
 import { type AnsweredProbe, leads } from './member-probe.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 
@@ -23,8 +22,11 @@ export interface MemberView {
   readonly leads: boolean;
 }
 
+/** What the members are told from. */
+type OfMembers = Pick<Observation, 'cluster' | 'pods' | 'claims' | 'probes' | 'membership'>;
+
 /** Every listed member, in the order of the serials; empty while no quorum tells. */
-export function memberViews(observation: Observation): MemberView[] {
+export function memberViews(observation: OfMembers): MemberView[] {
   const { membership, pods, claims, probes } = observation;
   if (!membership.known) return [];
   const views = membership.members.map(member => {
@@ -45,7 +47,7 @@ export function memberViews(observation: Observation): MemberView[] {
       leads: leads(probe),
     };
   });
-  return views.sort((a, b) => (serialOf(a.name) ?? 0) - (serialOf(b.name) ?? 0));
+  return views.sort((a, b) => bySerial(a.name, b.name));
 }
 
 /** A member as it was last known, when no quorum lists the members now: what Kubernetes and the member itself say of it. */
@@ -65,13 +67,6 @@ export function lastKnownView({ cluster, pods, claims, probes }: Observation, na
   };
 }
 
-/** The peer URL that this operator gives a member of this name. */
-export function peerUrlOf({ cluster }: Pick<Observation, 'cluster'>, member: string): string {
-  const { ClusterDomain: domain } = cluster.config.pod;
-  const tls = securityOf(cluster.object)?.peer;
-  return peerUrl({ member, cluster: cluster.name, namespace: cluster.namespace, domain, tls });
-}
-
 /** The name for the next member: above every serial that was ever used. */
 export function nextMember({
   cluster,
@@ -80,8 +75,7 @@ export function nextMember({
   members,
 }: Pick<Observation, 'cluster' | 'pods' | 'claims'> & { readonly members: readonly MemberView[] }): string {
   const names = [...members, ...pods, ...claims].map(({ name }) => name);
-  const serials = names.map(name => serialOf(name) ?? -1);
-  return memberName(cluster.name, Math.max(lastSerialOf(cluster), ...serials) + 1);
+  return memberName(cluster.name, nextSerial(lastSerialOf(cluster), names));
 }
 
 /** A voter that answers, has a leader and raises no alarm. */
@@ -95,16 +89,18 @@ export function isStaying({ pod }: MemberView): boolean {
 }
 
 /** What is wrong when a member is called as ours are, in another domain: it was changed under a living cluster. */
-function otherDomain({ cluster }: Observation, peerUrls: readonly string[]): Pick<MemberView, 'domainFault'> {
+function otherDomain({ cluster }: OfMembers, peerUrls: readonly string[]): Pick<MemberView, 'domainFault'> {
   const { ClusterDomain: asked } = cluster.config.pod;
   const host = `.${cluster.name}.${cluster.namespace}.svc`;
   const [other] = peerUrls.filter(url => url.includes(host)).map(domainIn);
   return other === undefined || other === asked ? {} : { domainFault: domainFault(asked, other) };
 }
 
-function nameFromUrls(observation: Observation, peerUrls: readonly string[]): string | undefined {
+function nameFromUrls(observation: OfMembers, peerUrls: readonly string[]): string | undefined {
   const candidates = peerUrls.map(url => /^https?:\/\/([^.]+)\./.exec(url)?.[1] ?? '');
   return candidates.find(
-    name => isNameOfMember(observation.cluster.name, name) && peerUrls.includes(peerUrlOf(observation, name)),
+    name =>
+      isNameOfMember(observation.cluster.name, name) &&
+      peerUrls.includes(peerUrlOf(observation.cluster, name)),
   );
 }

@@ -1,22 +1,25 @@
 /** What an operation is, besides its plans. Each folder of operations/ exports one for each operation of its own. */
 import type { ConditionFinding, ReasonOf } from '../../api/conditions/catalogue.ts';
 import type { OperationStatus } from '../../api/schemas/types.ts';
-import type { PersonRequest } from './actor.ts';
 import type { Decision } from './decision.ts';
 import type { Situation } from './situation.ts';
 
 export interface OperationRow {
   /** The reason of the condition Progressing while it is performed. */
   readonly progress: ReasonOf<'Progressing'>;
+  /** Why it is performed when no person asked for it, as the history in status has it. */
+  readonly why: string;
+  /** What it changes from and to, where it changes one thing: versions, or numbers of members. */
+  readonly change?: (situation: Situation) => { readonly from?: string | undefined; readonly to: string };
   /** Further conditions while it is performed. */
   readonly conditions?: (
     situation: Situation,
     decision: Extract<Decision, { kind: 'operate' }>,
   ) => ConditionFinding[];
-  /** What people ask for that it carries out. */
-  readonly carriesOut?: PersonRequest['kind'];
   /** What it is for, where that can change on the way. `before`: as status records it. */
   readonly goal?: (situation: Situation, before: string | undefined) => string | undefined;
+  /** What an abort of the one with this goal holds for, where one can be asked for again; undefined where that is not known. */
+  readonly subject?: (situation: Situation, goal: string | undefined) => string | undefined;
   /** Whether it has not ended although none of its steps can be planned now. */
   readonly isUnfinished?: (situation: Situation) => boolean;
   /** Why what was begun has been undone; undefined when it was not. */

@@ -2,8 +2,7 @@
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import { DEFAULT_REVISION_BUMP } from '../../api/schemas/default-values.ts';
 import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import type { Refusal } from './restore-judgement.ts';
-import { recordedRefusal } from './restore-refusal.ts';
+import { recordedRefusal, type Refusal } from './restore-acceptance.ts';
 
 /** The backup that a restore puts in place, proved to be whole. */
 export type RestoreSource = NonNullable<EtcdRestoreStatus['source']>;
@@ -47,9 +46,11 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
   };
 }
 
-/** Whether a restore has ended, well or not. It is never begun again. */
-export function hasEnded({ phase }: EtcdRestoreStatus): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
+/**
+ * Whether a restore has ended, well or not. It is never begun again. The CoreOS operator recorded no phase, only that it succeeded.
+ */
+export function hasEnded({ phase, succeeded }: EtcdRestoreStatus): boolean {
+  return phase === 'Succeeded' || phase === 'Failed' || (phase === undefined && succeeded === true);
 }
 
 /** The restore that the cluster's members come from, while clients are still kept out. */

@@ -47,12 +47,7 @@ export interface PlannedStep {
 
 /** A step as an entry of a plan. */
 export function planned(step: Step): PlannedStep {
-  return { kind: step.kind, summary: stepSummary(step) };
-}
-
-/** One line for people: what the step does, to what. */
-function stepSummary(step: Step): string {
-  return rowOf(step).summary(step);
+  return { kind: step.kind, summary: rowOf(step).summary(step) };
 }
 
 /** How long the step may take. */

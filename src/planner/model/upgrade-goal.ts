@@ -3,7 +3,7 @@
 import type { VERSION_REFUSALS } from '../../api/obstacles/of-upgrades.ts';
 
 /** Why a version cannot be had. */
-export type Refusal = keyof typeof VERSION_REFUSALS;
+export type UpgradeRefusal = keyof typeof VERSION_REFUSALS;
 
 export interface Goal {
   readonly kind: 'go';
@@ -17,5 +17,5 @@ export interface Goal {
 
 export type UpgradeGoal =
   | { readonly kind: 'none' }
-  | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string }
+  | { readonly kind: 'refused'; readonly reason: UpgradeRefusal; readonly message: string }
   | Goal;

@@ -2,6 +2,7 @@
  * The order of operations. The first planner that has something to do decides; each answers undefined when it has nothing to do. Above
  * each stands why it does not stand further down.
  */
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { Decision, Operation } from '../model/decision.ts';
 import type { OperationRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
@@ -11,16 +12,16 @@ import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
 import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
 import { moveLeader, planMoveLeader } from './move-leader/index.ts';
-import { planRepair, planStrangers, planWaiting } from './repair/index.ts';
+import { planRepair, planNameConflicts, planUnstartedMembers } from './repair/index.ts';
 import { repairCluster } from './repair/operation.ts';
 import { planPodLabels } from './repair/pod-labels.ts';
 import { planTotalLoss } from './restore/after-total-loss.ts';
-import { planOpening, planRestore } from './restore/index.ts';
+import { planRestoreCompletion, planRestore } from './restore/index.ts';
 import { restoreCluster } from './restore/operation.ts';
 import { continueRollout, planRollout, rolloutCluster, waitInRollout } from './rollout/index.ts';
 import { planStamps } from './stamps/claims.ts';
 import { planLostDomain } from './stamps/lost-domain.ts';
-import { planRediscovery } from './stamps/rediscovery.ts';
+import { planIdentityCompletion } from './stamps/identity-completion.ts';
 import { planResourceStamps } from './stamps/resource.ts';
 import { planSealing } from './stamps/seal.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
@@ -57,14 +58,15 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   // A restore fences the members, so nothing may start or replace them meanwhile.
   planRestore,
   // An identity that was rebuilt is completed before its members are started or counted.
-  planRediscovery,
+  planIdentityCompletion,
   // Nothing below concerns a cluster that has not formed.
   planCreation,
   // Certificates of another way of TLS would lock running members out: nothing is started with them.
   planSecurity,
   // Repair would start again the pods that hibernation stops.
   planHibernation,
-  // Repair would start the member that an upgrade stopped with the former version.
+  // Repair would start the member that an upgrade stopped with the former version. It does nothing while a lost
+  // member is to be replaced (docs/decisions/0043-repair-comes-first.md).
   continueUpgrade,
   // Repair would report the member that a rollout stopped as missing.
   continueRollout,
@@ -72,20 +74,21 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planSealing,
   // Repair would start the member that was stopped for its removal.
   continueRemoval,
-  // A member whose volume is there comes back sooner by a start than by any change of the membership.
+  // A member whose volume is there comes back sooner by a start than by any change of the membership. Before
+  // upgrades, which may be blocked for long (docs/decisions/0043-repair-comes-first.md).
   planRepair,
   // Lost members go, learners finish and the size is reached before healthy members are touched.
   planMembershipOrCause,
   // Members are repaired and replaced under a foreign object of our name; nothing else is done.
-  planStrangers,
+  planNameConflicts,
   // Clients are let in after a restore when the membership is whole.
-  planOpening,
+  planRestoreCompletion,
   // A pod that a rollout stopped ends by itself; what follows would touch another member meanwhile.
   waitInRollout,
   // A restore is asked for only when repair and the membership have nothing left to do.
   planTotalLoss,
   // What keeps a member from its data holds back everything that is merely wished for.
-  planWaiting,
+  planUnstartedMembers,
   // A person waits for it; it needs healthy voters, which all above provides.
   planMoveLeader,
   // Claims say whose they are before a rollout or an upgrade stops the pods that prove it.
@@ -107,13 +110,13 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
 ];
 
 /** What only a person takes out of the way. */
-const FOR_PEOPLE = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
+const FOR_PEOPLE: readonly ObstacleReason[] = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
 
 /** A change that waits for a member which is not started again until a person has done something waits for that. */
 function planMembershipOrCause(observation: Situation): Decision | undefined {
   const decision = planMembership(observation);
   if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
-  const cause = planWaiting(observation);
+  const cause = planUnstartedMembers(observation);
   if (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason)) return decision;
   return { ...decision, reason: cause.reason, message: `${decision.message}: ${cause.message}` };
 }

@@ -1,9 +1,10 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
-import type { Decision } from '../model/decision.ts';
-import type { MemberProbe } from '../model/member-probe.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Decision, Obstacle } from '../model/decision.ts';
+import type { AnsweredProbe } from '../model/member-probe.ts';
+import { type Actor, attribution } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
@@ -11,7 +12,6 @@ import { awaitsSuccessor } from '../operations/membership/replacements.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
-import { attribution } from '../model/attribution.ts';
 import { tlsCondition } from '../operations/certificates/index.ts';
 import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { upgrading } from './upgrading.ts';
@@ -64,9 +64,9 @@ function isWorthSaying(condition: ConditionFinding): boolean {
 }
 
 /** Reasons that say that there was a cluster already. */
-const UNIDENTIFIED = ['IdentityUnknown', 'EverythingLost'];
+const UNIDENTIFIED: readonly ObstacleReason[] = ['IdentityUnknown', 'EverythingLost', 'OtherOperator'];
 /** Reasons that stop a creation and say nothing against the specification. */
-const NO_REFUSALS = [
+const NO_REFUSALS: readonly ObstacleReason[] = [
   'AwaitingRestore',
   'Paused',
   'Hibernated',
@@ -85,7 +85,7 @@ export function isRefused({ observation, decision }: Pick<Findings, 'observation
   );
 }
 
-/** Whether the cluster lived, and it was lost which one it is, or where its members are. */
+/** Whether the cluster existed before, and the record of its identity or of its members was lost. */
 export function isUnidentified({
   observation,
   decision,
@@ -126,8 +126,10 @@ function isFencing({ decision, observation }: Findings): boolean {
 
 function unavailable(
   { observation, members, decision }: Findings,
-  probes: readonly Answered[],
+  probes: readonly AnsweredProbe[],
 ): ConditionFinding {
+  if (decision.kind === 'blocked' && decision.reason === 'OtherOperator')
+    return finding('Available', 'OtherOperator', decision.message);
   const complaints = complaintsOf(members) || messageOf(decision);
   if (isTotalLoss(observation)) return finding('Available', 'AllVolumesLost', totalLoss(observation).message);
   if (probes.length > 0) {
@@ -201,7 +203,7 @@ function progressing({ decision }: Findings): ConditionFinding {
   }
 }
 
-function progressOf({ reason, consent }: Extract<Decision, { kind: 'blocked' }>): ReasonOf<'Progressing'> {
+function progressOf({ reason, consent }: Obstacle): ReasonOf<'Progressing'> {
   if (reason === 'Paused') return 'Paused';
   return consent === undefined ? 'Blocked' : 'AwaitingApproval';
 }
@@ -213,14 +215,17 @@ function changing(findings: Findings): ConditionFinding[] {
   return OPERATIONS[decision.operation].conditions?.(observation, decision) ?? [];
 }
 
+/** Obstacles to a recovery, and the reason of the condition Recovering that each gives. */
+const RECOVERY_OBSTACLES: { readonly [Reason in ObstacleReason]?: ReasonOf<'Recovering'> } = {
+  ReplacementBudget: 'BudgetExhausted',
+  ClaimExchanged: 'ClaimExchanged',
+  WaitingForMember: 'WaitingForMember',
+};
+
 /** Something is lost, or may be, and nothing is done about it now: why. */
 function heldUp({ decision, observation, members }: Findings): ConditionFinding[] {
-  if (decision.kind === 'blocked' && decision.reason === 'ReplacementBudget')
-    return [finding('Recovering', 'BudgetExhausted', decision.message)];
-  if (decision.kind === 'blocked' && decision.reason === 'ClaimExchanged')
-    return [finding('Recovering', 'ClaimExchanged', decision.message)];
-  if (decision.kind === 'blocked' && decision.reason === 'WaitingForMember')
-    return [finding('Recovering', 'WaitingForMember', decision.message)];
+  const reason = decision.kind === 'blocked' ? RECOVERY_OBSTACLES[decision.reason] : undefined;
+  if (reason !== undefined) return [finding('Recovering', reason, messageOf(decision))];
   const { cluster } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
   const unknown = members.filter(member => member.detail.health === 'Unknown');
@@ -250,9 +255,7 @@ function durable({ cluster }: Situation): ConditionFinding {
   );
 }
 
-type Answered = Extract<MemberProbe, { answered: true }>;
-
-function answered(observation: Situation): Answered[] {
+function answered(observation: Situation): AnsweredProbe[] {
   return Object.values(observation.probes).filter(probe => probe.answered);
 }
 

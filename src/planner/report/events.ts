@@ -1,9 +1,10 @@
-import { conditionEvent } from '../../api/conditions/event.ts';
+import type { ConditionReason, ConditionType, ReasonOf } from '../../api/conditions/catalogue.ts';
+import { conditionEvent } from '../../api/condition-event.ts';
 import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 
 /** Types whose every change of status is news to people who read `kubectl describe`. */
-const TOLD = [
+const REPORTED: readonly string[] = [
   'Available',
   'Healthy',
   'QuorumAtRisk',
@@ -17,7 +18,12 @@ const TOLD = [
   'StorageResized',
   'PodsOutdated',
   'RestorePending',
-];
+] satisfies ConditionType[];
+/** Reasons of Progressing that are news. */
+const BLOCKED: readonly string[] = ['Blocked', 'AwaitingApproval'] satisfies ReasonOf<'Progressing'>[];
+/** Reasons that are no news of a new cluster. */
+const INITIAL: readonly string[] = ['Creating', 'Supported', 'NewerThanKnown'] satisfies ConditionReason[];
+
 /** What changed between two statuses that people should hear of, once each. */
 export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {
   const conditions = (after.conditions ?? []).filter(condition => isNews(condition, before.conditions));
@@ -27,18 +33,19 @@ export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus)
 function isNews(condition: Condition, before: readonly Condition[] | undefined): boolean {
   const previous = before?.find(candidate => candidate.type === condition.type);
   if (condition.type === 'Progressing')
-    return isBlocked(condition) && previous?.message !== condition.message;
-  if (!TOLD.includes(condition.type) || condition.reason === 'Deleting') return false;
+    return BLOCKED.includes(condition.reason) && previous?.message !== condition.message;
+  if (!REPORTED.includes(condition.type) || condition.reason === 'Deleting') return false;
   if (condition.type === 'RestorePending' && condition.reason === 'Refused')
     return previous?.message !== condition.message;
-  // That a new cluster is not available yet is no news.
-  if (previous === undefined) return !['Creating', 'Supported', 'NewerThanKnown'].includes(condition.reason);
+  if (previous === undefined) return !INITIAL.includes(condition.reason);
+  if (isSaidByAvailable(condition, previous)) return false;
   const sleeps = condition.type === 'Available' && condition.reason === 'Hibernated';
   return previous.status !== condition.status || (sleeps && previous.reason !== condition.reason);
 }
 
-function isBlocked(condition: Condition): boolean {
-  return condition.reason === 'Blocked' || condition.reason === 'AwaitingApproval';
+/** That the members of a cluster which has just been made are well: it is available, and that says it. */
+function isSaidByAvailable({ type, status }: Condition, before: Condition): boolean {
+  return type === 'Healthy' && status === 'True' && before.reason === 'Creating';
 }
 
 function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {

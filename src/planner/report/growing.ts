@@ -1,6 +1,7 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { askedSize, isSmaller, smallClaims } from '../operations/volumes/growth.ts';
 import { memberNames } from '../model/member-names.ts';
+import { namesOf } from '../model/steps/row.ts';
 import type { ClaimFacts, Observation } from '../model/observation.ts';
 
 const TYPE = 'StorageResized';
@@ -28,8 +29,4 @@ export function growing(observation: Observation): ConditionFinding[] {
   function progress({ name, capacity = 'no volume', resizing }: ClaimFacts): string {
     return `${name}: ${capacity} of ${asked}${resizing === undefined ? '' : ` (${resizing})`}`;
   }
-}
-
-function namesOf(claims: readonly ClaimFacts[]): string {
-  return claims.map(claim => claim.name).join(', ');
 }

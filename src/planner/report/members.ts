@@ -8,6 +8,7 @@ import { type AnsweredProbe, leads, type MemberProbe } from '../model/member-pro
 import type { ClaimFacts, PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { timestamp } from '../../api/values/time.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
 export interface ObservedMember {
@@ -33,60 +34,50 @@ function observeMember(observation: Situation, name: string): ObservedMember {
   const pod = observation.pods.find(candidate => candidate.name === name);
   const probe = observation.probes[name];
   const claim = observation.claims.find(candidate => candidate.name === name && candidate.owned);
-  const judged = judge(pod, probe);
+  const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
+  const { health, complaint } = healthOf(pod, probe);
+  // What cannot be told of its volume may be why it does not start.
+  const doubt = claim?.home?.why;
   return {
     ready: pod?.ready === true && !pod.deleting,
-    complaint: judged.complaint && [judged.complaint, ...doubts(claim)].join('; '),
-    detail: {
+    complaint: complaint && (doubt === undefined ? complaint : `${complaint}; ${doubt}`),
+    detail: withoutUndefined<MemberDetail>({
       name,
-      health: judged.health,
-      ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, name, claim)),
-      ...(claim === undefined ? {} : { claim: claim.name }),
-      ...claimUidOf(observation, { name, claim }),
-      ...nodeOf(observation, { name, pod }),
-      ...lossTime(observation, name),
-    },
+      health,
+      ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, { name, claim, before })),
+      ...placeOf(pod, claim, before),
+      lostSince: lossTime(observation, name),
+    }),
   };
 }
 
-/** What cannot be told of its volume, which may be why it does not start. */
-function doubts(claim: ClaimFacts | undefined): string[] {
-  const why = claim?.home?.why;
-  return why === undefined ? [] : [why];
-}
-
-/** As the claim notes it of itself; else as it was recorded, also when another claim stands under the name by now. */
-function claimUidOf(
-  { cluster }: Situation,
-  { name, claim }: { readonly name: string; readonly claim: ClaimFacts | undefined },
-): Pick<MemberDetail, 'claimUID'> {
-  const before = cluster.status.members?.details?.find(detail => detail.name === name);
+/** Its claim and its node; what is not seen is as it was recorded: a volume can be proved lost only by who knows where it was used. */
+function placeOf(
+  pod: PodFacts | undefined,
+  claim: ClaimFacts | undefined,
+  before: MemberDetail | undefined,
+): { readonly [Field in 'claim' | 'claimUID' | 'node']: string | undefined } {
+  // Another claim may stand under the name by now.
   const isNoted = claim !== undefined && claim.stampedUid === claim.uid;
-  const claimUID = isNoted ? claim.uid : before?.claimUID;
-  return claimUID === undefined ? {} : { claimUID };
-}
-
-/** Remembered when the pod goes: a volume can be proved lost only by who knows where it was used. */
-function nodeOf(
-  { cluster }: Situation,
-  { name, pod }: { readonly name: string; readonly pod: PodFacts | undefined },
-): Pick<MemberDetail, 'node'> {
-  const before = cluster.status.members?.details?.find(detail => detail.name === name);
-  const node = (pod?.owned === true ? pod.node : undefined) ?? before?.node;
-  return node === undefined ? {} : { node };
+  const node = pod?.owned === true ? pod.node : undefined;
+  return {
+    claim: claim?.name,
+    claimUID: isNoted ? claim.uid : before?.claimUID,
+    node: node ?? before?.node,
+  };
 }
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
-function lossTime(observation: Situation, name: string): Pick<MemberDetail, 'lostSince'> {
+function lossTime(observation: Situation, name: string): string | undefined {
   const view = observation.membership.known
     ? observation.members.find(candidate => candidate.name === name)
     : lastKnownView(observation, name);
   const before = lostSince(observation, name);
-  if (view === undefined) return {};
-  if (lossOf(observation, view) === undefined && !isBetweenStarts(view, before)) return {};
+  if (view === undefined) return undefined;
+  if (lossOf(observation, view) === undefined && !isBetweenStarts(view, before)) return undefined;
   // Nobody is waited for while the cluster sleeps: it begins when it wakes.
-  if (goesToSleep(observation)) return {};
-  return { lostSince: timestamp(before ?? observation.now) };
+  if (goesToSleep(observation)) return undefined;
+  return timestamp(before ?? observation.now);
 }
 
 /** A pod whose etcd found its volume empty is started again and again, and says nothing of it for a moment each time. */
@@ -100,9 +91,6 @@ function answeredDetail(probe: AnsweredProbe): Partial<MemberDetail> {
     id: probe.memberId,
     role: roleOf(probe),
     version: probe.version,
-    dbSize: probe.dbSize,
-    dbSizeInUse: probe.dbSizeInUse,
-    raftIndex: Number(probe.raftIndex),
   };
 }
 
@@ -113,24 +101,18 @@ function roleOf(probe: AnsweredProbe): MemberRole {
 
 /** What the other members know of one that did not answer, and which version it ran when it last did. */
 function listedDetail(
-  { membership, cluster }: Situation,
-  name: string,
-  claim: ClaimFacts | undefined,
-): Partial<MemberDetail> {
+  { membership }: Situation,
+  { name, claim, before }: { name: string; claim: ClaimFacts | undefined; before: MemberDetail | undefined },
+): { id: string | undefined; version: string | undefined } {
   const listed = membership.known ? membership.members.find(member => member.name === name) : undefined;
-  const before = cluster.status.members?.details?.find(detail => detail.name === name);
-  const version = before?.version ?? claim?.version;
-  return {
-    ...(listed === undefined ? {} : { id: listed.id }),
-    ...(version === undefined ? {} : { version }),
-  };
+  return { id: listed?.id, version: before?.version ?? claim?.version };
 }
 
 /**
  * Unhealthy needs a witness: the member itself, or Kubernetes saying that its pod does not run. A running pod that
  * does not answer is Unknown, because the fault may lie between it and us.
  */
-function judge(
+function healthOf(
   pod: PodFacts | undefined,
   probe: MemberProbe | undefined,
 ): { health: MemberHealth; complaint?: string } {

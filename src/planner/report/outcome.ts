@@ -2,27 +2,29 @@
  * How an operation ended: judged from what was just observed, never assumed. It has succeeded when what it was for is there, and
  * not because nothing of it is planned any more.
  */
+import { OPERATION_OF } from '../../api/values/requests.ts';
 import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
-import { judge } from '../checks/human-requests.ts';
-import type { PersonRequest } from '../model/actor.ts';
+import { abortOf } from '../checks/aborted.ts';
+import { judgeRequests, requestUnderWay } from '../checks/human-requests.ts';
+import { attribution, type PersonRequest } from '../model/actor.ts';
 import type { OperationRow } from '../model/operation.ts';
-import { attribution } from '../model/attribution.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';
 
 /** `message`: why it did not succeed. */
-export type Outcome = Pick<LastOperation, 'outcome' | 'message'>;
+export type OperationResult = Pick<LastOperation, 'outcome' | 'message'>;
 
 /**
  * The outcome of an operation that the decision is not about, or undefined while it has not ended: it is held up, or nobody can tell
  * without a quorum whether it has done what it was for.
  */
-export function outcomeOf(findings: Findings, operation: OperationStatus): Outcome | undefined {
+export function outcomeOf(findings: Findings, operation: OperationStatus): OperationResult | undefined {
   const { decision, observation, actor } = findings;
-  const by = abortOf(findings, operation);
+  const by = abortedBy(findings, operation);
   if (by !== undefined) return { outcome: 'Aborted', message: by };
   if (isReached(findings, operation)) return { outcome: 'Succeeded' };
-  const undone = undoneOf(findings, operation);
+  const { goal } = operation;
+  const undone = goal === undefined ? undefined : rowOf(operation.type)?.undone?.(observation, goal);
   if (undone !== undefined) return { outcome: 'RolledBack', message: undone };
   if (isHeldUp(findings, operation)) return undefined;
   const { failed } = actor;
@@ -49,14 +51,19 @@ export function goalOf(findings: Findings, before: string | undefined): string |
 }
 
 /** Who stopped it, when somebody did: also by taking back what was asked for. */
-function abortOf(findings: Findings, { type, goal }: OperationStatus): string | undefined {
-  const { decision, actor, observation } = findings;
-  const { aborted } = actor;
-  const isAborted = aborted?.operation === type && aborted.generation === observation.cluster.generation;
-  if (isAborted && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
+function abortedBy(findings: Findings, { type, goal }: OperationStatus): string | undefined {
+  const {
+    decision,
+    actor,
+    observation: { cluster },
+  } = findings;
+  // Where nobody knows any more what it was about, the abort is taken for one of it.
+  const subject = rowOf(type)?.subject?.(findings.observation, goal) ?? actor.aborted?.subject;
+  const aborted = abortOf({ actor, cluster }, { operation: type, subject });
+  if (aborted !== undefined && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;
-  const isUnasked =
-    rowOf(type)?.carriesOut !== undefined && goal !== undefined && requestFor(findings, type) === undefined;
+  const isOfRequest = Object.values<string>(OPERATION_OF).includes(type);
+  const isUnasked = isOfRequest && goal !== undefined && requestFor(findings, type) === undefined;
   return isUnasked ? `${goal} is no longer requested` : undefined;
 }
 
@@ -72,11 +79,6 @@ function isReached(findings: Findings, operation: OperationStatus): boolean {
   return rowOf(type)?.isReached(findings.observation, operation, isDone(findings, type)) ?? false;
 }
 
-/** Why what was begun has been undone; undefined when it was not. */
-function undoneOf({ observation }: Findings, { type, goal }: OperationStatus): string | undefined {
-  return goal === undefined ? undefined : rowOf(type)?.undone?.(observation, goal);
-}
-
 /** It is planned and waits, or has no step of its own while something is away. */
 function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus): boolean {
   if (decision.kind !== 'blocked') return false;
@@ -85,16 +87,16 @@ function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus
 }
 
 /** What somebody asked for, when it is its turn and such an operation carries it out. */
-function requestFor({ actor }: Findings, type: string): PersonRequest | undefined {
-  const request = actor.requests?.find(({ ids }) => ids !== undefined);
-  return request !== undefined && request.kind === rowOf(type)?.carriesOut ? request : undefined;
+export function requestFor({ actor }: Findings, type: string): PersonRequest | undefined {
+  const request = requestUnderWay({ actor });
+  return request !== undefined && OPERATION_OF[request.kind] === type ? request : undefined;
 }
 
 /** Whether what somebody asked for is done; undefined when nobody asked. */
 function isDone(findings: Findings, type: string): boolean | undefined {
   const request = requestFor(findings, type);
   if (request === undefined) return undefined;
-  return judge(findings.observation, [request])[0]?.outcome === 'done';
+  return judgeRequests(findings.observation, [request])[0]?.outcome === 'done';
 }
 
 /** Undefined of an operation of another release. */

@@ -3,7 +3,7 @@ import { firstObstacle, specificationIsUsable } from '../checks/obstacles.ts';
 import { memberNames } from '../model/member-names.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
-import { podChanges } from '../operations/rollout/rendering.ts';
+import { podChanges } from '../checks/pod-changes.ts';
 import { securityIsUnchanged } from '../checks/certificates.ts';
 
 /** Members whose pods another release of the operator made otherwise, and which nobody restarts for that. */
@@ -11,10 +11,11 @@ export function outdatedPods(observation: Situation): ConditionFinding[] {
   if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return [];
   const names = memberNames(observation);
   const members = observation.pods.filter(pod => pod.owned && !pod.deleting && names.includes(pod.name));
-  const said = members.flatMap(pod => differenceOf(observation, pod));
-  if (said.length === 0) return [];
+  const found = members.flatMap(pod => differenceOf(observation, pod));
+  if (found.length === 0) return [];
   const mayStartEmpty = members.some(pod => pod.firstStart === 'fixed');
-  return [finding('PodsOutdated', mayStartEmpty ? 'MayStartEmpty' : 'MadeByEarlierRelease', said.join('; '))];
+  const reason = mayStartEmpty ? 'MayStartEmpty' : 'MadeByEarlierRelease';
+  return [finding('PodsOutdated', reason, found.join('; '))];
 }
 
 function differenceOf(observation: Situation, pod: PodFacts): string[] {

@@ -6,7 +6,7 @@ import { lastKnownView, type MemberView } from '../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import type { Situation } from '../model/situation.ts';
 import { quorum } from '../checks/quorum.ts';
-import { usableClaim } from '../operations/repair/index.ts';
+import { usableClaim } from '../checks/missing-pods.ts';
 import type { ObservedMember } from './members.ts';
 
 /** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */
@@ -29,9 +29,9 @@ export function quorumAtRisk(observation: Situation, members: readonly ObservedM
     const unknown = strangers.map(
       ({ name }) => `${name}: it was added manually, and its health is not known`,
     );
-    const said = [`${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`];
-    const each = [...said, ...(disks === '' ? [] : [disks]), ...unknown];
-    return [finding('QuorumAtRisk', 'NoMarginLeft', each.join('; '))];
+    const margin = `${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`;
+    const message = [margin, ...(disks === '' ? [] : [disks]), ...unknown].join('; ');
+    return [finding('QuorumAtRisk', 'NoMarginLeft', message)];
   }
   return isQuorumImpossible(observation, members)
     ? [

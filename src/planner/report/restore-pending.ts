@@ -1,7 +1,7 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
-import { preflight } from '../restore/preflight.ts';
+import { whyNotAccepted } from '../checks/restore-acceptance.ts';
 import { type RestoreOfCluster, restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
@@ -24,7 +24,7 @@ function statusOf(
   restore: RestoreOfCluster,
 ): { readonly text: string; readonly refused: boolean } {
   const { name, step = 'the operator has not checked it yet' } = restore;
-  const judged = preflight(observation, restore);
+  const judged = whyNotAccepted(observation, restore);
   if (judged?.kind === 'refused')
     return { text: `EtcdRestore ${name} is refused (${judged.reason}): ${judged.message}`, refused: true };
   return { text: `EtcdRestore ${name} waits: ${judged?.message ?? step}`, refused: false };

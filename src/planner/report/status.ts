@@ -1,6 +1,13 @@
 /** Builds the status of a cluster from one pass. Identity (incarnation, cluster id, storage) is carried, never changed. */
-import type { Condition, ConditionFinding } from '../../api/conditions/catalogue.ts';
-import { CLIENT_PORT, clientServiceName, clusterSelector, selectorText } from '../../api/names.ts';
+import type { ConditionFinding } from '../../api/conditions/catalogue.ts';
+import { stamped } from '../../api/conditions/stamped.ts';
+import {
+  CLIENT_PORT,
+  clientServiceName,
+  clusterSelector,
+  operationWorkflowId,
+  selectorText,
+} from '../../api/names.ts';
 import { settingsOf } from '../../api/derived/settings-in-force.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type {
@@ -20,11 +27,13 @@ import { recordedFailure } from '../operations/upgrade/failure.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { recordedStorage } from '../operations/volumes/growth.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { tlsStatus } from '../operations/certificates/index.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
 import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
-import { goalOf, heldUpBy, type Outcome, outcomeOf } from './outcome.ts';
+import { causeOf, historyAfter } from './history.ts';
+import { goalOf, heldUpBy, type OperationResult, outcomeOf, requestFor } from './outcome.ts';
 
 /** Of `message` in the schema of status. */
 const LONGEST_MESSAGE = 4_096;
@@ -49,7 +58,9 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     reason:
       phase === 'Failed' && findings.decision.kind === 'blocked' ? findings.decision.message : undefined,
     controlPaused: found.some(condition => condition.type === 'Paused' && condition.status === 'True'),
-    conditions: found.map(condition => stamped(condition, cluster, context.now)),
+    conditions: found.map(condition =>
+      stamped(condition, previous.conditions, { now: context.now, generation: cluster.generation }),
+    ),
     size: sizeOf(findings),
     ready: `${findings.members.filter(member => member.ready).length}/${cluster.config.size}`,
     serviceName: clientService.exists ? clientServiceName(cluster.name) : undefined,
@@ -64,6 +75,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
     ...leadershipOf(findings.observation),
     ...operationsOf(findings, context),
+    awaitedApproval: findings.decision.kind === 'blocked' ? findings.decision.consent : undefined,
     incarnation: remembered(incarnation, findings.observation),
     clusterID,
     previousIncarnation,
@@ -144,29 +156,34 @@ function leadershipOf(observation: Situation): Pick<EtcdClusterStatus, 'raftTerm
   return { ...(leader && { raftTerm: leader.probe.raftTerm }), leaderSince: timestamp(since) };
 }
 
-function stamped(condition: ConditionFinding, cluster: ClusterFacts, now: string): Condition {
-  const before = cluster.status.conditions?.find(candidate => candidate.type === condition.type);
-  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-  return { ...condition, observedGeneration: cluster.generation, lastTransitionTime };
-}
-
-type Operations = { operation?: OperationStatus | undefined; lastOperation?: LastOperation | undefined };
+type Operations = {
+  operation?: OperationStatus | undefined;
+  lastOperation?: LastOperation | undefined;
+  history?: EtcdClusterStatus['history'] | undefined;
+};
 
 /** An operation that is held up stays the operation; one that is no longer planned has ended, in the way that is observed. */
 function operationsOf(findings: Findings, context: ReportContext): Operations {
   const { decision, observation } = findings;
-  const { operation, lastOperation } = observation.cluster.status;
+  const { operation, lastOperation, history } = observation.cluster.status;
   const isContinued = decision.kind === 'operate' && operation?.type === decision.operation;
   const outcome = operation === undefined || isContinued ? undefined : outcomeOf(findings, operation);
-  const last = operation && outcome ? ended(operation, outcome, context.now) : lastOperation;
+  const now = operation && outcome && ended(operation, outcome, context.now);
+  const past = {
+    lastOperation: now ?? lastOperation,
+    history:
+      operation && now
+        ? historyAfter(history, { cause: operation, ended: now }, findings.actor.ran)
+        : history,
+  };
   if (decision.kind === 'operate')
     return {
       operation: underWay(findings, context, isContinued ? operation : undefined),
-      lastOperation: last,
+      ...past,
     };
   const isHeldUp = operation !== undefined && outcome === undefined;
   return {
-    lastOperation: last,
+    ...past,
     ...(isHeldUp && { operation: { ...operation, message: heldUpBy(findings) } }),
   };
 }
@@ -181,16 +198,17 @@ function underWay(
   return withoutUndefined<OperationStatus>({
     type: decision.operation,
     goal: goalOf(findings, before?.goal),
+    ...causeOf(findings, decision, { before, request: requestFor(findings, decision.operation) }),
     startedAt: before?.startedAt ?? context.now,
     step: decision.plan[0]?.summary ?? '',
-    workflowID: `${context.workflowId}/operation`,
+    workflowID: operationWorkflowId(context.workflowId),
     remaining: decision.plan.slice(1).map(step => step.summary),
   });
 }
 
 function ended(
   operation: OperationStatus,
-  { outcome, message }: Outcome,
+  { outcome, message }: OperationResult,
   completedAt: string,
 ): LastOperation {
   const { type, goal, startedAt, workflowID } = operation;
@@ -203,10 +221,4 @@ function ended(
     message: message?.slice(0, LONGEST_MESSAGE),
     completedAt,
   });
-}
-
-/** `T` out of a literal whose optional fields may be undefined: such fields are left out. */
-function withoutUndefined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T;
-function withoutUndefined(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 }

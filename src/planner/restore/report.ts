@@ -1,5 +1,6 @@
 /** What the status of an EtcdRestore says. Pure. */
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { stamped, withCondition } from '../../api/conditions/stamped.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
@@ -7,7 +8,7 @@ import { validateRestore } from '../../api/validation/validate.ts';
 import { isAsleep } from '../model/hibernation.ts';
 import type { Situation } from '../model/situation.ts';
 import { hasEnded } from '../model/restore-of-cluster.ts';
-import { refusalStatus } from '../model/restore-refusal.ts';
+import { refusalStatus } from '../model/restore-acceptance.ts';
 import {
   isDone,
   isUnderWay,
@@ -15,7 +16,7 @@ import {
   type RestoreDecision,
   type RestoreObservation,
   sourceOf,
-} from './resource.ts';
+} from './plan.ts';
 
 /** The whole status that a pass writes. */
 export function restoreStatus(
@@ -134,8 +135,8 @@ function conditionsOf(
     accepted(observation, told.decision),
     succeeded(told),
   ];
-  const generation = generationOf(observation);
-  return found.map(condition => stampedCondition(restore, condition, { now: timestamp(now), generation }));
+  const stamp = { now: timestamp(now), generation: generationOf(observation) };
+  return found.map(condition => stamped(condition, restore.status?.conditions, stamp));
 }
 
 /** Whether it may begin, or has begun. */
@@ -158,29 +159,18 @@ function succeeded({
   return phase === 'Refused' ? finding('Succeeded', 'Refused', word) : finding('Succeeded', 'Pending', word);
 }
 
-function stampedCondition(
-  restore: EtcdRestore,
-  condition: ConditionFinding,
-  { now, generation }: { readonly now: string; readonly generation: number },
-): Condition {
-  const before = restore.status?.conditions?.find(({ type }) => type === condition.type);
-  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-  return { ...condition, observedGeneration: generation, lastTransitionTime };
-}
-
 /** The status of a restore that has failed for good. Nothing is tried any more; another EtcdRestore may. */
 export function failedRestore(restore: EtcdRestore, message: string, now: number): EtcdRestoreStatus {
   const { step: _, refusal: __, ...status } = restore.status ?? {};
-  const at = { now: timestamp(now), generation: restore.metadata.generation ?? 0 };
-  const failed = stampedCondition(restore, finding('Succeeded', 'Failed', message), at);
-  const others = (status.conditions ?? []).filter(({ type }) => type !== failed.type);
+  const stamp = { now: timestamp(now), generation: restore.metadata.generation ?? 0 };
+  const failed = stamped(finding('Succeeded', 'Failed', message), status.conditions, stamp);
   return {
     ...status,
     phase: 'Failed',
     succeeded: false,
     reason: message.slice(0, 4096),
     completedAt: timestamp(now),
-    conditions: [...others, failed],
+    conditions: withCondition(status.conditions, failed),
   };
 }
 

@@ -1,42 +1,20 @@
-/** Every kind of step of an EtcdRestore, one row each. Each is an activity of the same name. */
-import { ACTS, type FieldsOf, MOVES_DATA, type StepTiming } from '../model/steps/row.ts';
+/** Every kind of step of the workflow of an EtcdRestore, one row each. Each is an activity of the same name. */
+import { ACTION_TIMING, TRANSFER_TIMING, resourceRow, type ResourceStep } from '../model/steps/row.ts';
 
-interface RestoreStepRow<Fields> {
-  readonly timing: StepTiming;
-  /** One line for people. */
-  readonly summary: (fields: Fields) => string;
-}
-
-const RESTORE_STEPS = {
+export const ETCD_RESTORE_STEPS = {
   /** Reads the backup from end to end, and records what it is. */
-  examineBackup: row<{ readonly generation: number; readonly location: string }>({
-    timing: MOVES_DATA,
+  examineBackup: resourceRow<{ readonly generation: number; readonly location: string }>({
+    timing: () => TRANSFER_TIMING,
     summary: ({ location }) => `read ${location} from end to end`,
   }),
   /** Makes the cluster that the template describes, to be restored into. */
-  createRestored: row<{ readonly cluster: string }>({
-    timing: ACTS,
+  createRestored: resourceRow<{ readonly cluster: string }>({
+    timing: () => ACTION_TIMING,
     summary: ({ cluster }) => `create EtcdCluster ${cluster} from spec.clusterTemplate`,
   }),
 };
 
-type Rows = typeof RESTORE_STEPS;
-export type RestoreStepOf<Kind extends keyof Rows> = {
-  readonly [Each in Kind]: { readonly kind: Each } & FieldsOf<Rows[Each]>;
-}[Kind];
-
 /** One thing to do. */
-export type RestoreStep = RestoreStepOf<keyof Rows>;
+export type RestoreStep = ResourceStep<typeof ETCD_RESTORE_STEPS>;
 
-/** What a decision records of its step besides the step itself. */
-export function recordedOf(step: RestoreStep): { readonly timing: StepTiming; readonly summary: string } {
-  // The type system does not see that the row of a step's kind takes that step's fields.
-  const { timing, summary } = RESTORE_STEPS[
-    step.kind
-  ] as RestoreStepRow<never> as RestoreStepRow<RestoreStep>;
-  return { timing, summary: summary(step) };
-}
-
-function row<Fields>(entry: RestoreStepRow<Fields>): RestoreStepRow<Fields> {
-  return entry;
-}
+export type RestoreStepOf<Kind extends RestoreStep['kind']> = Extract<RestoreStep, { readonly kind: Kind }>;

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { textAtMost } from '../at-most.ts';
-import { AS_LONG_AS_IT_TAKES_MS, type Bounds, readWithin, startBounds } from '../bounds.ts';
+import { MAX_TIMEOUT_MS, type Bounds, boundedCall, readWithin, startBounds, type Task } from '../bounds.ts';
 import { MEMORY_TAKEN, OF_AN_OBJECT, StoreMemory, type StoreShare } from '../memory.ts';
 import {
   type CallOptions,
@@ -14,7 +14,7 @@ import {
   type StoredObject,
   StoreError,
 } from '../port.ts';
-import { type Source, watchSource } from '../source.ts';
+import { watchSource } from '../source.ts';
 import { memoryTaken } from '../translate.ts';
 import type { ServedError } from './server.ts';
 
@@ -37,9 +37,8 @@ const SILENCE_MS = 120_000;
 /** Bytes that the pod tells at once: a listing of tens of thousands of objects. Whoever may make pods may have made this one. */
 const MOST_TOLD = 8 * 1024 * 1024;
 
-interface Call {
-  readonly doing: string;
-  readonly about: string;
+/** A call of the port, and the request that it becomes. */
+interface Call extends Task {
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
   readonly query: Readonly<Record<string, string | number>>;
@@ -72,27 +71,17 @@ class ServedStore implements Store {
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}) {
     const { writer } = options;
+    const query = { key, ...(writer !== undefined && { writer }) };
     const source = watchSource(body);
-    const call = {
-      doing: 'putting',
-      about: key,
-      method: 'PUT',
-      path: '/object',
-      query: { key, ...(writer !== undefined && { writer }) },
-    } as const;
-    return this.#json<{ readonly size: number }>(call, options, source);
+    const task = { doing: 'putting', key, options, source };
+    return this.#json<{ readonly size: number }>({ ...task, method: 'PUT', path: '/object', query });
   }
 
   async get(key: string, options: GetOptions = {}): Promise<ObjectContent> {
-    const { offset = 0, ...bounding } = options;
-    const call = {
-      doing: 'getting',
-      about: key,
-      method: 'GET',
-      path: '/object',
-      query: { key, offset },
-    } as const;
-    const bounds = this.#bounds(call, bounding, AS_LONG_AS_IT_TAKES_MS);
+    const { offset = 0 } = options;
+    const task = { doing: 'getting', key, options };
+    const call: Call = { ...task, method: 'GET', path: '/object', query: { key, offset } };
+    const bounds = startBounds(this.#what(call), options, MAX_TIMEOUT_MS);
     try {
       const { headers, body } = await this.#send(call, bounds);
       const size = Number(headers['x-object-size'] ?? Number.NaN);
@@ -104,62 +93,41 @@ class ServedStore implements Store {
       return { size, body: this.#read(call, body, { bounds, expected: size - offset }) };
     } catch (error) {
       bounds.release();
-      throw this.#translate(call, error, bounds);
+      throw bounds.broken() ?? this.#translate(error, this.#what(call));
     }
   }
 
   async head(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
-    const call = {
-      doing: 'looking for',
-      about: key,
-      method: 'GET',
-      path: '/description',
-      query: { key },
-    } as const;
-    const { object } = await this.#json<{ readonly object: StoredObject | null }>(call, options);
+    const task = { doing: 'looking for', key, options };
+    const call: Call = { ...task, method: 'GET', path: '/description', query: { key } };
+    const { object } = await this.#json<{ readonly object: StoredObject | null }>(call);
     return object ?? undefined;
   }
 
   async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
-    const call = {
-      doing: 'listing',
-      about: prefix,
-      method: 'GET',
-      path: '/list',
-      query: { prefix },
-    } as const;
-    const { objects } = await this.#json<{ readonly objects: readonly StoredObject[] }>(call, options);
+    const task = { doing: 'listing', key: prefix, options };
+    const call: Call = { ...task, method: 'GET', path: '/list', query: { prefix } };
+    const { objects } = await this.#json<{ readonly objects: readonly StoredObject[] }>(call);
     try {
       this.#memory.take(OF_AN_OBJECT * objects.length);
     } catch (error) {
-      throw this.#translate(call, error);
+      throw this.#translate(error, this.#what(call));
     }
     yield* objects;
   }
 
   async delete(key: string, options: CallOptions = {}): Promise<void> {
-    const call = {
-      doing: 'deleting',
-      about: key,
-      method: 'DELETE',
-      path: '/object',
-      query: { key },
-    } as const;
-    await this.#json(call, options);
+    await this.#json({ doing: 'deleting', key, options, method: 'DELETE', path: '/object', query: { key } });
   }
 
   async removeUnfinished(
     prefix: string,
     { olderThanMs, matching, ...options }: CleaningOptions,
   ): Promise<number> {
-    const call = {
-      doing: 'cleaning',
-      about: prefix,
-      method: 'DELETE',
-      path: '/unfinished',
-      query: { prefix, olderThanMs, ...(matching !== undefined && { matching: matching.source }) },
-    } as const;
-    return (await this.#json<{ readonly removed: number }>(call, options)).removed;
+    const query = { prefix, olderThanMs, ...(matching !== undefined && { matching: matching.source }) };
+    const task = { doing: 'cleaning', key: prefix, options };
+    const call: Call = { ...task, method: 'DELETE', path: '/unfinished', query };
+    return (await this.#json<{ readonly removed: number }>(call)).removed;
   }
 
   async close(): Promise<void> {
@@ -167,27 +135,18 @@ class ServedStore implements Store {
     this.#memory.give();
   }
 
-  async #json<Answer>(call: Call, options: CallOptions, source?: Source): Promise<Answer> {
-    const bounds =
-      source === undefined
-        ? this.#bounds(call, options)
-        : this.#bounds(call, options, AS_LONG_AS_IT_TAKES_MS);
-    try {
-      const { body } = await this.#send(call, bounds, source);
-      return JSON.parse(await textAtMost(body, this.#memory, MOST_TOLD)) as Answer;
-    } catch (error) {
-      if (source?.threw(error) === true) throw error;
-      throw this.#translate(call, error, bounds);
-    } finally {
-      bounds.release();
-    }
+  #json<Answer>(call: Call): Promise<Answer> {
+    return boundedCall(
+      { task: call, location: this.location },
+      async bounds => {
+        const { body } = await this.#send(call, bounds);
+        return JSON.parse(await textAtMost(body, this.#memory, MOST_TOLD)) as Answer;
+      },
+      (error, what) => this.#translate(error, what),
+    );
   }
 
-  async #send(
-    { method, path, query }: Call,
-    bounds: Bounds,
-    source?: Source,
-  ): Promise<Dispatcher.ResponseData> {
+  async #send({ method, path, query, source }: Call, bounds: Bounds): Promise<Dispatcher.ResponseData> {
     bounds.signal.throwIfAborted();
     const response = await request(`${this.#origin}${path}`, {
       method,
@@ -217,28 +176,21 @@ class ServedStore implements Store {
       }
       if (received < expected) throw new StoreError('unavailable', `${this.#what(call)} was interrupted`);
     } catch (error) {
-      throw this.#translate(call, error, bounds);
+      throw bounds.broken() ?? this.#translate(error, this.#what(call));
     } finally {
       bounds.release();
     }
   }
 
-  #bounds(call: Call, options: CallOptions, ...fallback: [] | [number]): Bounds {
-    const { signal, deadlineMs } = options;
-    return startBounds(this.#what(call), { signal, deadlineMs }, ...fallback);
+  #what({ doing, key }: Task): string {
+    return `${doing} ${this.location}/${key}`;
   }
 
-  #what({ doing, about }: Call): string {
-    return `${doing} ${this.location}/${about}`;
-  }
-
-  #translate(call: Call, error: unknown, bounds?: Bounds): StoreError {
-    const broken = bounds?.broken();
-    if (broken !== undefined) return broken;
+  #translate(error: unknown, what: string): StoreError {
     if (error instanceof StoreError) return error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no connection';
-    if (code === MEMORY_TAKEN) return memoryTaken(this.#what(call));
-    return new StoreError('unavailable', `${this.#what(call)} failed: ${code}`);
+    if (code === MEMORY_TAKEN) return memoryTaken(what);
+    return new StoreError('unavailable', `${what} failed: ${code}`);
   }
 }
 

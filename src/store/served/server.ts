@@ -5,7 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { AS_LONG_AS_IT_TAKES_MS } from '../bounds.ts';
+import { MAX_TIMEOUT_MS } from '../bounds.ts';
 import { type Store, StoreError } from '../port.ts';
 import { bytesOf } from './body.ts';
 
@@ -69,13 +69,13 @@ async function handle(store: Store, request: IncomingMessage, response: ServerRe
         201,
         await store.put(key, bytesOf(request), {
           signal,
-          deadlineMs: AS_LONG_AS_IT_TAKES_MS,
+          deadlineMs: MAX_TIMEOUT_MS,
           writer: searchParams.get('writer') ?? undefined,
         }),
       );
     case 'GET /object': {
       const offset = Number(searchParams.get('offset') ?? 0);
-      const { size, body } = await store.get(key, { offset, signal, deadlineMs: AS_LONG_AS_IT_TAKES_MS });
+      const { size, body } = await store.get(key, { offset, signal, deadlineMs: MAX_TIMEOUT_MS });
       response.writeHead(200, { 'content-type': 'application/octet-stream', 'x-object-size': size });
       return pipeline(body, response);
     }

@@ -1,5 +1,6 @@
 /** Writes the watcher's own conditions into the status of resources, beside the operator's and never over them. */
 import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
+import { stamped } from '../../api/conditions/stamped.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
 import type { KubeClient } from '../../kube/port.ts';
@@ -82,15 +83,9 @@ export class ConditionWriter {
     const before = listAt(found, 'status', 'conditions');
     const { instead, ...own } = finding;
     const isThere = before.some(condition => isCondition(condition) && condition.type === instead?.type);
-    const written = [own, ...(instead !== undefined && isThere ? [instead] : [])].map((saying): Condition => {
-      const former = before.filter(isCondition).find(({ type }) => type === saying.type);
-      const lastTransitionTime = former?.status === saying.status ? former.lastTransitionTime : now;
-      return {
-        ...saying,
-        lastTransitionTime,
-        ...(generation !== undefined && { observedGeneration: generation }),
-      };
-    });
+    const written = [own, ...(instead !== undefined && isThere ? [instead] : [])].map(saying =>
+      stamped(saying, before.filter(isCondition), { now, generation }),
+    );
     const saying = (condition: unknown): unknown =>
       written.find(({ type }) => isCondition(condition) && condition.type === type);
     const added = written.filter(

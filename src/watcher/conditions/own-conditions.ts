@@ -15,7 +15,7 @@ export interface OwnFinding {
   readonly status: ConditionStatus;
   readonly reason: ConditionReason;
   readonly message: string;
-  /** What the operator's own condition is to say until its next pass: without one it claims what nobody observes. */
+  /** Written in place of a condition that the last pass set and that nobody observes any more; the next pass sets it again. */
   readonly instead?: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 }
 

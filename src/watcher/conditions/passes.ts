@@ -4,9 +4,9 @@
  * same task, that is awaited for a minute has not succeeded for a minute.
  */
 import type { ResourceEvent } from '../../api/events.ts';
-import type { Kind, ResourceRef } from '../../api/names.ts';
+import type { Kind, REQUEST_KIND, ResourceId } from '../../api/names.ts';
 import type { ConditionWriter } from './condition-writer.ts';
-import type { KnownResource, KnownResources } from '../resources/known-resources.ts';
+import { type KnownResource, type KnownResources, needsWorkflow } from '../resources/known-resources.ts';
 import { noPassFor, type OwnFinding, passesSucceed } from './own-conditions.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
 import { failedDelivery, type TemporalPort } from '../temporal/client.ts';
@@ -22,7 +22,10 @@ export interface PassCheckOptions {
 }
 
 /** An event on a resource, for people. */
-export type RecordEvent = (ref: ResourceRef, event: ResourceEvent) => void;
+export type RecordEvent = (ref: EventTarget, event: ResourceEvent) => void;
+
+/** What an event can be about. */
+type EventTarget = ResourceId & { readonly kind: Kind | typeof REQUEST_KIND };
 
 export interface PassCheckDeps {
   readonly temporal: Pick<TemporalPort, 'state'>;
@@ -33,6 +36,10 @@ export interface PassCheckDeps {
   readonly clock: Clock;
   readonly logger: WatcherLogger;
   readonly options: PassCheckOptions;
+  /** Has the workflow of a resource started that does not run: not at once, for there may be thousands. */
+  readonly begin: (key: string) => void;
+  /** Whether a new cluster waits for its turn to be created, and so has no workflow to ask about. */
+  readonly isYetToBegin: (key: string) => boolean;
   /** Has a resource looked at that may say what is not so any more. */
   readonly tell: (key: string) => void;
 }
@@ -49,6 +56,8 @@ interface Awaited {
   readonly failure: string | undefined;
 }
 
+/** However many resources there are, each is asked about once in so many rounds. */
+const ROUNDS_FOR_ALL = 600;
 const KINDS: readonly Kind[] = ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'];
 
 export class PassCheck {
@@ -69,9 +78,11 @@ export class PassCheck {
         resource,
         askedAt: this.#watched.get(resource.key)?.askedAt ?? -options.passAskMs,
       }))
-      .filter(({ askedAt }) => clock.now() - askedAt >= options.passAskMs)
+      .filter(
+        ({ resource, askedAt }) => clock.now() - askedAt >= options.passAskMs && this.#isInDoubt(resource),
+      )
       .sort((a, b) => a.askedAt - b.askedAt)
-      .slice(0, options.passesAtOnce);
+      .slice(0, Math.max(options.passesAtOnce, Math.ceil(known.size / ROUNDS_FOR_ALL)));
     await Promise.all(due.map(({ resource }) => this.#ask(resource, abort)));
     if (abort.aborted) return;
     for (const kind of KINDS) metrics.withoutPass(kind, this.#count(kind));
@@ -83,11 +94,24 @@ export class PassCheck {
     for (const kind of KINDS) this.#deps.metrics.withoutPass(kind, 0);
   }
 
+  /** A pass that reported a moment ago has succeeded: nothing is to be asked, unless something was awaited or said of it. */
+  #isInDoubt({ key, reportedAt, ownConditions }: KnownResource): boolean {
+    const { clock, options, isYetToBegin } = this.#deps;
+    if (isYetToBegin(key)) return false;
+    if (reportedAt === undefined || clock.now() - reportedAt >= options.passAskMs) return true;
+    const isSaid = ownConditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
+    return isSaid || this.#watched.get(key)?.awaited !== undefined;
+  }
+
   async #ask(resource: KnownResource, abort: AbortSignal): Promise<void> {
-    const { temporal, clock, options } = this.#deps;
+    const { temporal, clock, options, begin } = this.#deps;
     const { key, ref } = resource;
     const awaited = await temporal.state(ref, 'resourceAndOperation', abort).then(
-      state => state?.awaited,
+      state => {
+        // Somebody terminated its workflow, or Temporal's database was lost.
+        if (state === undefined && needsWorkflow(resource)) begin(key);
+        return state?.awaited;
+      },
       (error: unknown): Awaited => ({
         id: 'temporal',
         kind: 'temporal',

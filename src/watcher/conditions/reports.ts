@@ -39,9 +39,11 @@ export async function reportUnavailable(
     await writer.report(waiting.key, temporalUnavailable(waiting, since), abort);
   }
   for (const { key } of known.all()) {
-    if (isTrue(known, key, 'TemporalUnavailable') && queue.lastDelivered(key) === true) {
-      await writer.report(key, temporalReachable, abort);
-    }
+    if (!isTrue(known, key, 'TemporalUnavailable')) continue;
+    const delivered = queue.lastDelivered(key);
+    // Another replica said so, or it was long ago: the next delivery shows.
+    if (delivered === undefined) queue.add(key);
+    if (delivered === true) await writer.report(key, temporalReachable, abort);
   }
 }
 

@@ -31,6 +31,8 @@ export interface WatcherMetrics {
   /** How many resources of a kind no pass has succeeded for, for a minute or longer. */
   withoutPass(kind: Kind, count: number): void;
   signalSent(kind: Kind, outcome: DeliveryOutcome, seconds: number): void;
+  /** An EtcdRequest ended; `action` is one of those that this release knows, or Other. */
+  requestEnded(action: string, outcome: string): void;
 }
 
 /** One kind to be followed through every failure until `stop`. */
@@ -49,6 +51,8 @@ export interface ReflectorHandle {
   stop(): Promise<void> | void;
   /** Whether the first list is complete. */
   synced(): boolean;
+  /** The resource version up to which everything was handed on; undefined before the first list. */
+  position(): string | undefined;
 }
 
 export type ReflectorFactory = (spec: ReflectorSpec) => ReflectorHandle;
@@ -57,6 +61,7 @@ export const silentMetrics: WatcherMetrics = {
   eventSeen: () => {},
   withoutPass: () => {},
   signalSent: () => {},
+  requestEnded: () => {},
 };
 
 /** The machine's own time and chance. */

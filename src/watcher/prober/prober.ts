@@ -9,34 +9,39 @@ import type { StoreChange } from '../../kube/store.ts';
 import { textAt } from '../model/json.ts';
 import { type Backoff, backoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
+import { type RoundOptions, Rounds, type Turn } from './rounds.ts';
 
-/** What a member says of itself, in a word or two; equal texts mean that nothing changed. `well` is the only good one. */
-export type AskMember = (host: string, abort: AbortSignal) => Promise<string>;
+/** Asks members how they are, over connections that are kept. */
+export interface MemberHealth {
+  /**
+   * What the member at this address says of itself, in a word or two; equal texts mean that nothing changed. `well` is the only good
+   * one; undefined: it could not be asked, for reasons of this process. Never rejects.
+   */
+  ask(host: string): Promise<string | undefined>;
+  /** Nobody is asked there any more. */
+  forget(host: string): void;
+  /** Final. Asks under way end. */
+  close(): void;
+}
 
 /** A member that keeps changing its answer is told of ever more rarely: the time between two tellings of it. */
 const DAMPING: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** A member that was told of nothing for so long starts again with no wait. */
 const CALM_MS = 120_000;
 
-export interface ProberOptions {
-  /** From the end of one ask of a member to the next, in milliseconds. */
-  readonly askEveryMs: number;
-  /** The least time between two asks of any two members: many members are asked less often each. */
-  readonly askSpacingMs: number;
-}
-
 export interface ProberDeps {
-  readonly ask: AskMember;
+  /** @param onEnded a member has ended the connection that it was asked over: perhaps it has ended itself */
+  readonly health: (onEnded: (host: string) => void) => MemberHealth;
   /** A member's answer is not what it was. */
   readonly onChange: (pod: KubeObject) => void;
   readonly clock: Clock;
-  readonly options: ProberOptions;
+  readonly options: RoundOptions;
   readonly logger: WatcherLogger;
 }
 
-interface Watched {
+interface Watched extends Turn {
   pod: KubeObject;
-  host: string;
+  readonly host: string;
   /** What was last told, or found first; undefined until then. */
   told: string | undefined;
   /** Answers in a row that were good, or that were not. */
@@ -47,7 +52,6 @@ interface Watched {
   toldAt: number;
   /** What it says was to be told, and is yet to be. */
   owed: boolean;
-  cancel: () => void;
 }
 
 /** Bad news is told at once, good news when it is heard twice: a member that wavers is told of less often. */
@@ -59,31 +63,39 @@ const WELL = 'well';
 const UNDAMPED = 4;
 
 const UNASKED = {
+  askedAt: Number.NEGATIVE_INFINITY,
+  isAsked: false,
   told: undefined,
   good: 0,
   bad: 0,
   tellings: 0,
   toldAt: Number.NEGATIVE_INFINITY,
   owed: false,
-  cancel: () => {},
 } as const;
 
 export class Prober {
   readonly #deps: ProberDeps;
+  readonly #health: MemberHealth;
   /** By uid of the pod. */
   readonly #watched = new Map<string, Watched>();
+  /** Who says that an address is its own: one pod, but for a moment in which the address of one that has gone is given to another. */
+  readonly #byHost = new Map<string, Set<Watched>>();
+  readonly #rounds: Rounds<Watched>;
   readonly #asking = new Set<Promise<void>>();
-  readonly #abort = new AbortController();
+  #cancel: (() => void) | undefined;
   #paused = false;
+  #stopped = false;
 
   constructor(deps: ProberDeps) {
     this.#deps = deps;
+    this.#rounds = new Rounds(deps.options);
+    this.#health = deps.health(host => this.#hasten(host));
   }
 
   /** A change of a (slim) Pod of a cluster. Pods without an address, and those that are going, are not asked. */
   note(change: StoreChange): void {
     const { uid, deletionTimestamp } = change.object.metadata;
-    if (this.#abort.signal.aborted || uid === undefined) return;
+    if (this.#stopped || uid === undefined) return;
     if (change.type === 'updated' && change.previous.metadata.uid !== uid)
       this.#forget(change.previous.metadata.uid ?? '');
     const host = textAt(change.object, 'podIP');
@@ -99,47 +111,100 @@ export class Prober {
     this.#forget(uid);
     const watched: Watched = { ...UNASKED, pod: change.object, host };
     this.#watched.set(uid, watched);
-    this.#schedule(uid, watched);
+    this.#claim(watched);
+    this.#schedule();
+  }
+
+  /** Whether the last answer of a pod, by its uid, was a good one; undefined: it has not answered yet. */
+  isWell(uid: string): boolean | undefined {
+    const watched = this.#watched.get(uid);
+    if (watched === undefined || watched.good + watched.bad === 0) return undefined;
+    return watched.bad === 0;
   }
 
   /** Nobody is asked until `resume`; pods are still followed. */
   pause(): void {
     this.#paused = true;
+    this.#unschedule();
   }
 
   resume(): void {
     this.#paused = false;
+    this.#schedule();
   }
 
   /** Final. Resolves when no ask is under way any more. */
   async stop(): Promise<void> {
-    this.#abort.abort();
-    for (const uid of [...this.#watched.keys()]) this.#forget(uid);
+    this.#stopped = true;
+    this.#unschedule();
+    this.#health.close();
     await Promise.all(this.#asking);
   }
 
-  #forget(uid: string): void {
-    this.#watched.get(uid)?.cancel();
-    this.#watched.delete(uid);
+  #claim(watched: Watched): void {
+    const { clock, logger } = this.#deps;
+    const claimants = this.#byHost.get(watched.host) ?? new Set();
+    this.#byHost.set(watched.host, claimants.add(watched));
+    if (claimants.size === 1) return this.#rounds.add(watched, clock.now());
+    // An answer from there would be taken for both: their clusters look for themselves.
+    for (const claimant of claimants) {
+      const { namespace, name } = claimant.pod.metadata;
+      logger.warn('pod has an address that another pod has as well and is not asked', {
+        namespace,
+        pod: name,
+      });
+      this.#rounds.delete(claimant);
+      this.#owe(claimant);
+    }
   }
 
-  #schedule(uid: string, watched: Watched): void {
-    const { clock, options } = this.#deps;
-    const interval = Math.max(options.askEveryMs, this.#watched.size * options.askSpacingMs);
-    // Members that were found together are not asked in step for ever.
-    const wait = interval * (0.9 + clock.random() * 0.2);
-    watched.cancel = clock.after(wait, () => {
-      if (this.#paused) return this.#schedule(uid, watched);
-      const asking = this.#ask(uid, watched).finally(() => this.#asking.delete(asking));
-      this.#asking.add(asking);
+  #forget(uid: string): void {
+    const watched = this.#watched.get(uid);
+    if (watched === undefined) return;
+    this.#watched.delete(uid);
+    this.#rounds.delete(watched);
+    this.#health.forget(watched.host);
+    const claimants = this.#byHost.get(watched.host);
+    claimants?.delete(watched);
+    const [other] = claimants ?? [];
+    if (other === undefined) this.#byHost.delete(watched.host);
+    else if (claimants?.size === 1) this.#rounds.add(other, this.#deps.clock.now());
+  }
+
+  /** Who lives there may not live any more. */
+  #hasten(host: string): void {
+    for (const watched of this.#byHost.get(host) ?? []) this.#rounds.hasten(watched);
+    this.#unschedule();
+    this.#schedule();
+  }
+
+  #unschedule(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #schedule(): void {
+    const { clock } = this.#deps;
+    if (this.#paused || this.#stopped || this.#cancel !== undefined) return;
+    const wait = this.#rounds.waitMs(clock.now());
+    if (wait === undefined) return;
+    this.#cancel = clock.after(wait, () => {
+      this.#cancel = undefined;
+      for (const watched of this.#rounds.take(clock.now())) {
+        const asking = this.#ask(watched).finally(() => this.#asking.delete(asking));
+        this.#asking.add(asking);
+      }
+      this.#schedule();
     });
   }
 
-  async #ask(uid: string, watched: Watched): Promise<void> {
-    const said = await this.#deps.ask(watched.host, this.#abort.signal);
-    if (this.#watched.get(uid) !== watched) return;
-    if (!this.#paused) this.#hear(watched, said);
-    this.#schedule(uid, watched);
+  async #ask(watched: Watched): Promise<void> {
+    const said = await this.#health.ask(watched.host);
+    watched.isAsked = false;
+    const { uid = '' } = watched.pod.metadata;
+    const isAlone = this.#byHost.get(watched.host)?.size === 1;
+    if (said === undefined || this.#paused || this.#stopped) return;
+    if (isAlone && this.#watched.get(uid) === watched) this.#hear(watched, said);
   }
 
   #hear(watched: Watched, said: string): void {
@@ -148,17 +213,21 @@ export class Prober {
     watched.bad = said === WELL ? 0 : watched.bad + 1;
     const isNews = said !== told && (told === undefined || said !== WELL || watched.good >= GOOD_ENOUGH);
     if (isNews) watched.told = said;
+    // What one more answer confirms or refutes does not wait for the next round, however many members there are.
+    if (said === WELL ? watched.told !== WELL : watched.bad < BAD_STILL)
+      this.#rounds.askAgain(watched, this.#deps.clock.now());
     // Whoever lists a pod first has its cluster looked at anyway.
     if (told === undefined) return;
-    watched.owed ||= isNews || watched.bad === BAD_STILL;
+    watched.owed ||= watched.bad === BAD_STILL;
     const { namespace, name } = pod.metadata;
     if (isNews)
       this.#deps.logger.info('member health changed', { namespace, pod: name, before: told, now: said });
-    if (watched.owed) this.#tell(watched);
+    if (isNews || watched.owed) this.#owe(watched);
   }
 
   /** The first change is told at once; those of a member that goes on changing at ever longer intervals, the last one never lost. */
-  #tell(watched: Watched): void {
+  #owe(watched: Watched): void {
+    watched.owed = true;
     const now = this.#deps.clock.now();
     const calm = now - watched.toldAt;
     if (calm >= CALM_MS) watched.tellings = 0;

@@ -1,13 +1,16 @@
 /**
  * Resources whose workflows are told to look because they were found, not because something about them changed: all of them
  * after a start, and those that changed while another replica watched. They are let through a few a second, those with
- * something to do first: told at once, a hundred workflows would be replayed and looked at all at the same time.
+ * something to do first, and the namespaces by turns: told at once, a hundred workflows would be replayed and looked at all at the same time.
  */
 import type { Clock } from '../model/ports.ts';
+import { Turns } from '../../kube/turns.ts';
 
 export interface BacklogDeps {
   /** Tells the workflow of a resource to look. */
   readonly tell: (key: string) => void;
+  /** Which keys share their turns: those of one namespace. */
+  readonly groupOf: (key: string) => string;
   readonly clock: Clock;
   /** The time between two of them. */
   readonly everyMs: number;
@@ -15,14 +18,16 @@ export interface BacklogDeps {
 
 export class Backlog {
   readonly #deps: BacklogDeps;
-  readonly #first = new Set<string>();
-  readonly #others = new Set<string>();
+  readonly #first: Turns<string>;
+  readonly #others: Turns<string>;
   #nextAt = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #paused = false;
 
   constructor(deps: BacklogDeps) {
     this.#deps = deps;
+    this.#first = new Turns(deps.groupOf);
+    this.#others = new Turns(deps.groupOf);
   }
 
   get size(): number {
@@ -34,6 +39,14 @@ export class Backlog {
     if (hasWork) this.#others.delete(key);
     if (hasWork || !this.#first.has(key)) (hasWork ? this.#first : this.#others).add(key);
     this.#schedule();
+  }
+
+  /** Puts those that are in into another order, the first ones of it first. */
+  sort(order: readonly { readonly key: string; readonly hasWork: boolean }[]): void {
+    for (const { key, hasWork } of order.filter(({ key }) => this.#first.has(key) || this.#others.has(key))) {
+      this.remove(key);
+      this.add(key, hasWork);
+    }
   }
 
   /** Its workflow was told for another reason, or the resource is gone. */
@@ -65,9 +78,8 @@ export class Backlog {
   }
 
   #letOneThrough(): void {
-    const [key] = this.#first.size > 0 ? this.#first : this.#others;
+    const key = this.#first.take() ?? this.#others.take();
     if (key === undefined) return;
-    this.remove(key);
     this.#nextAt = this.#deps.clock.now() + this.#deps.everyMs;
     this.#deps.tell(key);
     this.#schedule();

@@ -5,11 +5,15 @@
  * When Temporal cannot be reached, the whole queue backs off: it tries one key at a time until one gets through.
  * Keys that were not tried yet in this outage have a place of their own, so that one workflow that refuses its
  * signals (Temporal answers "busy" until the deadline) never holds up the others.
+ *
+ * Groups (namespaces) take turns, and one has a further delivery under way only while it has fewer than places are free, as calls
+ * to the API server do (src/kube/shares.ts): a storm in one namespace, or one whose signals hang, slows that namespace.
  */
 import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
 import { type Entry, newEntry } from './entry.ts';
+import { Turns } from '../../kube/turns.ts';
 
 interface Outage {
   failures: number;
@@ -22,8 +26,10 @@ interface Outage {
 export class CoalescingQueue {
   readonly #deps: QueueDeps;
   readonly #entries = new Map<string, Entry>();
-  readonly #ready = new Set<Entry>();
+  readonly #ready: Turns<Entry>;
   readonly #flights = new Map<Entry, Promise<void>>();
+  /** How many of those each group has. */
+  readonly #flightsOf = new Map<string, number>();
   readonly #abort = new AbortController();
   #outage: Outage | undefined;
   #outages = 0;
@@ -36,6 +42,7 @@ export class CoalescingQueue {
 
   constructor(deps: QueueDeps) {
     this.#deps = deps;
+    this.#ready = new Turns(({ key }) => deps.groupOf(key));
   }
 
   /** Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. */
@@ -70,11 +77,25 @@ export class CoalescingQueue {
     return entry.code === undefined;
   }
 
-  /** Whether the last delivery of a key began less than so many milliseconds ago, or the next is held back. */
-  wasToldWithin(key: string, milliseconds: number): boolean {
+  /**
+   * Whether the last delivery of a key may not have been seen to yet: it began less than so many milliseconds ago and nothing was
+   * heard from its receiver since, or the next is held back.
+   * @param heardAt when its receiver was last heard of, on the clock of the queue
+   */
+  awaitsAnswer(key: string, withinMs: number, heardAt = Number.NEGATIVE_INFINITY): boolean {
     const entry = this.#entries.get(key);
     if (entry?.deliveredAt === undefined) return false;
-    return entry.held > 0 || this.#deps.clock.now() - entry.deliveredAt < milliseconds;
+    const isRecent = this.#deps.clock.now() - entry.deliveredAt < withinMs;
+    return entry.held > 0 || (isRecent && heardAt < entry.deliveredAt);
+  }
+
+  /** Since when the key waits that has waited longest, on the clock of the queue; undefined: none does. */
+  waitingSince(): number | undefined {
+    let oldest: number | undefined;
+    for (const { waitingSince } of this.#entries.values())
+      if (waitingSince !== undefined && waitingSince < (oldest ?? Number.POSITIVE_INFINITY))
+        oldest = waitingSince;
+    return oldest;
   }
 
   /** No delivery begins until `resume`; what is added waits. */
@@ -156,18 +177,21 @@ export class CoalescingQueue {
     for (let entry = this.#next(); entry !== undefined; entry = this.#next()) this.#start(entry);
   }
 
-  /** The next key to be tried now, in the order in which they became ready. */
+  /** Takes the next key to be tried now: in the order in which they became ready, but for the turns of their groups. */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
-    if (this.#outage === undefined) {
-      return this.#flights.size < this.#deps.options.concurrency ? first(this.#ready, () => true) : undefined;
-    }
+    if (this.#outage === undefined) return this.#ready.take(group => this.#mayStart(group));
     const inFlight = [...this.#flights.keys()];
-    const untried = first(this.#ready, entry => !this.#triedNow(entry));
-    if (untried !== undefined && inFlight.every(entry => this.#triedNow(entry))) return untried;
-    if (inFlight.some(entry => this.#triedNow(entry))) return undefined;
-    if (!this.#outage.probeDue) return undefined;
-    return first(this.#ready, entry => this.#triedNow(entry));
+    const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);
+    const untried = inFlight.some(isUntried) ? undefined : this.#ready.take(undefined, isUntried);
+    if (untried !== undefined) return untried;
+    if (!inFlight.every(isUntried) || !this.#outage.probeDue) return undefined;
+    return this.#ready.take(undefined, entry => this.#triedNow(entry));
+  }
+
+  #mayStart(group: string): boolean {
+    const free = this.#deps.options.concurrency - this.#flights.size;
+    return (this.#flightsOf.get(group) ?? 0) < free;
   }
 
   #triedNow(entry: Entry): boolean {
@@ -175,7 +199,6 @@ export class CoalescingQueue {
   }
 
   #start(entry: Entry): void {
-    this.#ready.delete(entry);
     entry.phase = 'inFlight';
     entry.againSince = undefined;
     entry.startedAt = this.#deps.clock.now();
@@ -183,9 +206,18 @@ export class CoalescingQueue {
     entry.urgent = false;
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
+      this.#count(entry, -1);
       this.#settle(entry, delivery);
     });
     this.#flights.set(entry, flight);
+    this.#count(entry, 1);
+  }
+
+  #count({ key }: Entry, change: 1 | -1): void {
+    const group = this.#deps.groupOf(key);
+    const count = (this.#flightsOf.get(group) ?? 0) + change;
+    if (count === 0) this.#flightsOf.delete(group);
+    else this.#flightsOf.set(group, count);
   }
 
   #settle(entry: Entry, delivery: Delivery): void {
@@ -266,9 +298,4 @@ export class CoalescingQueue {
       },
     );
   }
-}
-
-function first<T>(items: ReadonlySet<T>, matches: (item: T) => boolean): T | undefined {
-  for (const item of items) if (matches(item)) return item;
-  return undefined;
 }

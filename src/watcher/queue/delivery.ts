@@ -27,7 +27,7 @@ export interface QueueOptions extends Pace {
    * twice `maxIntervalMs`.
    */
   readonly urgentIntervalMs: number;
-  /** Deliveries under way at once, of different keys. */
+  /** Deliveries under way at once, of different keys; of one group alone half of them. */
   readonly concurrency: number;
   /** The wait between the tries of a queue that cannot reach Temporal. */
   readonly outageBackoff: Backoff;
@@ -39,6 +39,8 @@ export interface QueueOptions extends Pace {
 
 export interface QueueDeps {
   readonly deliver: Deliver;
+  /** Which keys share their turns: those of one namespace. */
+  readonly groupOf: (key: string) => string;
   readonly clock: Clock;
   readonly options: QueueOptions;
 }

@@ -8,7 +8,7 @@ const MOST_SLOTS = 100;
 /**
  * Calls `tell` for every key once in each `everyMs`, spread over that time: a key's uid decides its turn, so that
  * no two operators and no restart bring all workflows of a large installation to work at the same moment.
- * This is what starts a workflow anew that somebody terminated, or that was lost with Temporal's database.
+ * Restores and backups that are under way are told so: their operation may have been terminated, which the check of passes does not see.
  */
 export function startResync(how: {
   readonly clock: Clock;

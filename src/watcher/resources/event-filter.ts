@@ -1,14 +1,15 @@
 /** Which changes are worth a signal. Pure; works on what `slim.ts` leaves of an object. */
 import type { KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
-import { resourceOf } from './owner-key.ts';
+import { at } from '../model/json.ts';
+import { ownerOf, resourceOf } from './owner-key.ts';
 
 /**
  * Whether the workflow must look again because of a change.
  *
  * A new and a gone object always count. A modified custom resource counts only by what people change
- * (generation, which the apiserver raises for the spec; deletion; labels; annotations; not finalizers, of which the
- * operator adds and removes its own): the operator writes the status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
+ * (generation, which the apiserver raises for the spec; deletion; labels; annotations; finalizer and identity when they are
+ * taken away): the operator writes the status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
  * Temporal allows a run. A modified owned object counts by its meaning, a Secret by any new version.
  */
 export function worthTelling(change: StoreChange): boolean {
@@ -17,9 +18,46 @@ export function worthTelling(change: StoreChange): boolean {
   if (object.metadata.uid !== previous.metadata.uid) return true;
   if (object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp) return true;
   if (object['marks'] !== previous['marks']) return true;
-  if (resourceOf(object) !== undefined) return object.metadata.generation !== previous.metadata.generation;
+  if (resourceOf(object) !== undefined) return isEdited(change);
   if (object.kind === 'Secret') return object.metadata.resourceVersion !== previous.metadata.resourceVersion;
-  return meaning(object) !== meaning(previous);
+  return meaning(object) !== meaning(previous) || object['state'] !== previous['state'];
+}
+
+/** What an operation makes for its cluster, besides claims. */
+const MADE = ['Pod', 'Service', 'PodDisruptionBudget'];
+
+/**
+ * Whether a change may be the doing of an operation: it has made something that its cluster owns, or nothing has changed but what the
+ * scheduler and the kubelet say of a pod. Nobody asks for anything by it.
+ */
+export function isOfOperation(change: StoreChange): boolean {
+  const { type, object } = change;
+  if (type === 'added') return MADE.includes(object.kind) && ownerOf(object)?.uid !== undefined;
+  if (type !== 'updated' || object.kind !== 'Pod') return false;
+  const asBefore = { ...change, object: { ...object, state: change.previous['state'] } };
+  return worthTelling(change) && !worthTelling(asBefore);
+}
+
+/**
+ * A specification was edited, or something was taken away or altered that the operator needs and writes itself: its finalizer, the
+ * identity in a status. That it is written for the first time is the operator's doing.
+ */
+function isEdited({ object, previous }: StoreChange & { readonly type: 'updated' }): boolean {
+  const lostFinalizer = previous['hasFinalizer'] === true && object['hasFinalizer'] !== true;
+  const lostIdentity = Object.keys(at(previous, 'identity') ?? {}).some(
+    field => at(object, 'identity', field) !== at(previous, 'identity', field),
+  );
+  return object.metadata.generation !== previous.metadata.generation || lostFinalizer || lostIdentity;
+}
+
+/**
+ * Whether the clusters that one of the three kinds names must be looked at because of a change. A restore is carried out by its
+ * cluster's workflow; of a backup the status of its cluster tells what became of it.
+ */
+export function worthTellingClusters(change: StoreChange): boolean {
+  const { kind } = change.object;
+  if (kind === 'EtcdRestore' || change.type !== 'updated') return worthTelling(change);
+  return kind === 'EtcdBackup' && change.object['results'] !== change.previous['results'];
 }
 
 /**

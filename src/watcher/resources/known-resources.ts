@@ -1,9 +1,12 @@
 /** The custom resources that exist right now, and the ways to them: by key, by owner, by Secret. */
 import type { Condition } from '../../api/conditions/catalogue.ts';
+import type { ToldCondition } from '../../api/conditions/told.ts';
 import type { ResourceRef } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { BackupFigures } from './backup-figures.ts';
-import { at, listAt } from '../model/json.ts';
+import { at, listAt, textAt } from '../model/json.ts';
+import type { Clock } from '../model/ports.ts';
+import type { ReportedCluster } from './reported-cluster.ts';
 import { keyOf, type Owner, resourceOf } from './owner-key.ts';
 
 export interface KnownResource {
@@ -13,21 +16,38 @@ export interface KnownResource {
   readonly generation: number | undefined;
   readonly resourceVersion: string | undefined;
   readonly secrets: readonly string[];
+  /** It is being deleted, and the operator has nothing to do for that any more. */
+  readonly isReleased: boolean;
   /** A restore or a backup that has begun and not ended. */
   readonly isUnderWay: boolean;
   /** What it asks for is not what its status says, or it is not well: it is looked at before those that have nothing to do. */
   readonly hasWork: boolean;
+  /** A cluster that no pass has reported on yet. */
+  readonly isNew: boolean;
   /** Of an EtcdBackup. */
   readonly figures: BackupFigures | undefined;
+  /** Of an EtcdCluster. */
+  readonly cluster: ReportedCluster | undefined;
   /** The conditions of the watcher's own types, as they were last seen or written. */
   readonly ownConditions: readonly Condition[];
+  /** What passes said that metrics tell. */
+  readonly told: readonly ToldCondition[];
+  /** Equal while a pass has reported nothing new. */
+  readonly report: string | undefined;
+  /** When its pass was last seen to report, on the clock of the watcher; undefined: not since it was found. */
+  readonly reportedAt: number | undefined;
 }
 
 export class KnownResources {
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #byKey = new Map<string, KnownResource>();
   /** By kind, namespace and name: more than one only while a deleted resource's end is still under way. */
   readonly #byName = new Map<string, Set<string>>();
   readonly #bySecret = new Map<string, Set<string>>();
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
 
   get size(): number {
     return this.#byKey.size;
@@ -43,8 +63,11 @@ export class KnownResources {
 
   /** Remembers a (slim) object of one of the three kinds, in place of what was known of it. */
   put(object: KubeObject): KnownResource | undefined {
-    const resource = read(object);
-    if (resource === undefined) return undefined;
+    const found = read(object);
+    if (found === undefined) return undefined;
+    const before = this.#byKey.get(found.key);
+    const isNews = before !== undefined && before.report !== found.report;
+    const resource = { ...found, reportedAt: isNews ? this.#clock.now() : before?.reportedAt };
     this.remove(resource.key);
     this.#byKey.set(resource.key, resource);
     addTo(this.#byName, nameOf(resource.ref), resource.key);
@@ -78,13 +101,19 @@ export class KnownResources {
     return sameName.filter(key => this.#byKey.get(key)?.ref.uid === owner.uid);
   }
 
+  /** The resource of this name; the later one, while the end of a deleted one is under way. */
+  named(of: Omit<ResourceRef, 'uid'>): ResourceRef | undefined {
+    const [key] = this.owning({ ...of, uid: undefined }).toReversed();
+    return key === undefined ? undefined : this.#byKey.get(key)?.ref;
+  }
+
   /** The keys of the resources that refer to a Secret. */
   referringTo(namespace: string, secret: string): readonly string[] {
     return [...(this.#bySecret.get(secretOf({ namespace }, secret)) ?? [])];
   }
 }
 
-function read(object: KubeObject): KnownResource | undefined {
+function read(object: KubeObject): Omit<KnownResource, 'reportedAt'> | undefined {
   const ref = resourceOf(object);
   if (ref === undefined) return undefined;
   const { generation, resourceVersion } = object.metadata;
@@ -95,11 +124,21 @@ function read(object: KubeObject): KnownResource | undefined {
     generation,
     resourceVersion,
     secrets: listAt(object, 'secrets').filter(name => typeof name === 'string'),
+    isReleased: object.metadata.deletionTimestamp !== undefined && at(object, 'hasFinalizer') !== true,
     isUnderWay: at(object, 'underWay') === true,
     hasWork: at(object, 'hasWork') === true,
+    isNew: at(object, 'isNew') === true,
     figures: object['figures'] as BackupFigures | undefined,
+    cluster: object['reported'] as ReportedCluster | undefined,
     ownConditions: listAt(object, 'ownConditions').filter(isCondition),
+    told: (object['told'] as readonly ToldCondition[] | undefined) ?? [],
+    report: textAt(object, 'report'),
   };
+}
+
+/** Whether its workflow runs as long as it exists: that of an EtcdRestore ends when the restore has, and none outlives its resource. */
+export function needsWorkflow({ ref, isUnderWay, isReleased }: KnownResource): boolean {
+  return !isReleased && (ref.kind !== 'EtcdRestore' || isUnderWay);
 }
 
 /** Whether JSON from a status is a condition; anything else in there is not ours to judge. */

@@ -48,6 +48,11 @@ export function keyOf(ref: ResourceRef): string {
   return `${ref.kind}/${ref.namespace}/${ref.name}/${ref.uid}`;
 }
 
+/** The namespace of a key's resource. */
+export function namespaceOf(key: string): string {
+  return refOf(key).namespace;
+}
+
 /** Any version of the API group counts: the version is only how the object was asked for. */
 function isOurKind<T extends { apiVersion: string; kind: string }>(object: T): object is T & { kind: Kind } {
   return object.apiVersion.startsWith(`${GROUP}/`) && isKind(object.kind);

@@ -26,6 +26,7 @@ export function kubeReflectors(
       start: () => reflector.start(),
       stop: () => reflector.stop(),
       synced: () => reflector.hasSynced,
+      position: () => reflector.position,
     };
   };
 }

@@ -4,29 +4,58 @@
  */
 import { createHash } from 'node:crypto';
 import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
-import { ANNOTATION_MAINTENANCE, GROUP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
+import { type ToldCondition, toldConditions } from '../../api/conditions/told.ts';
+import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
+import { ANNOTATION_MAINTENANCE, FINALIZER, GROUP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
 import { backupFigures } from './backup-figures.ts';
 import { canonical } from '../../api/values/canonical.ts';
-import { at, listAt, pick } from '../model/json.ts';
+import { at, listAt, pick, textAt } from '../model/json.ts';
+import { isCondition } from './known-resources.ts';
+import { reportedCluster } from './reported-cluster.ts';
 import { secretReferences } from './secret-references.ts';
 
 /** kubectl keeps the whole applied object here. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** One of the three kinds: identity, what it names (Secrets, and a restore its cluster), whether it is under way, and the conditions that the watcher wrote on it. */
+/** One of the three kinds: identity, what it names (Secrets, and a restore or backup its cluster), whether it is under way, and the conditions that the watcher wrote on it. */
 export function slimResource(object: KubeObject): KubeObject {
   return {
     ...bare(object),
     secrets: secretReferences(object),
-    cluster: at(object, 'spec', 'etcdCluster', 'name'),
+    clusters: clustersNamed(object),
+    results: resultsOf(object),
     underWay: isUnderWay(object),
     hasWork: hasWork(object),
+    isNew: isNew(object),
     figures: backupFigures(object),
-    ownConditions: listAt(object, 'status', 'conditions').filter(condition =>
-      WATCHER_CONDITIONS.includes(String(at(condition, 'type'))),
-    ),
+    reported: reportedCluster(object),
+    hasFinalizer: object.metadata.finalizers?.includes(FINALIZER) === true,
+    identity: identityOf(object),
+    ownConditions: listAt(object, 'status', 'conditions').filter(isOwnCondition),
+    told: toldOf(object),
+    report: reportOf(object),
   };
+}
+
+/** What passes said that metrics tell. The watcher's own conditions are kept whole, since it writes them. */
+function toldOf(object: KubeObject): readonly ToldCondition[] {
+  const conditions = listAt(object, 'status', 'conditions').filter(isCondition);
+  return toldConditions(
+    object.kind,
+    conditions.filter(condition => !isOwnCondition(condition)),
+  );
+}
+
+function isOwnCondition(condition: unknown): boolean {
+  return WATCHER_CONDITIONS.includes(String(at(condition, 'type')));
+}
+
+/** What passes have written: the whole status but the watcher's own conditions. Undefined before the first. */
+function reportOf({ status }: KubeObject): string | undefined {
+  if (at(status, 'observedGeneration') === undefined) return undefined;
+  const conditions = listAt(status, 'conditions').filter(condition => !isOwnCondition(condition));
+  return fingerprint({ ...(status as object), conditions });
 }
 
 /** Whether there is something to be done for a resource, as far as its status tells. */
@@ -41,6 +70,40 @@ function hasWork(object: KubeObject): boolean {
   return !isAvailable || at(object, 'status', 'operation') !== undefined;
 }
 
+/** A cluster that no pass has reported on yet. One that is to go does not wait for others to be created. */
+function isNew({ kind, metadata, status }: KubeObject): boolean {
+  if (kind !== 'EtcdCluster' || metadata.deletionTimestamp !== undefined) return false;
+  return at(status, 'observedGeneration') === undefined;
+}
+
+/** Names of clusters that a restore or a backup is about. */
+function clustersNamed(object: KubeObject): readonly string[] {
+  const { namespace = '' } = object.metadata;
+  const named = textAt(object, 'spec', object.kind === 'EtcdRestore' ? 'etcdCluster' : 'clusterRef', 'name');
+  const services = listAt(object, 'spec', 'etcdEndpoints').map(text => {
+    const endpoint = parseEndpoint(String(text));
+    return endpoint && clusterOfService(endpoint.host, namespace);
+  });
+  return object.kind === 'EtcdCluster' ? [] : [named, ...services].filter(name => name !== undefined);
+}
+
+/** What of an EtcdBackup the status of its clusters tells: they have to be looked at when it changes. */
+function resultsOf(object: KubeObject): string | undefined {
+  if (object.kind !== 'EtcdBackup') return undefined;
+  const [newest] = listAt(object, 'status', 'history');
+  const runs = pick(object['status'], 'lastRun', 'lastSuccessDate', 'nextRun');
+  return fingerprint([clustersNamed(object), at(object, 'spec', 'timeoutSeconds'), newest, runs]);
+}
+
+/** What a status holds that the operator writes and relies on, by field; gone when somebody took the status away. */
+function identityOf(object: KubeObject): Readonly<Record<string, string>> | undefined {
+  const { kind, status } = object;
+  if (kind !== 'EtcdCluster' || at(status, 'observedGeneration') === undefined) return undefined;
+  const fields = pick(status, 'clusterID', 'incarnation', 'settings', 'storage', 'lastSerial');
+  const written = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(written.map(([field, value]) => [field, fingerprint(value)]));
+}
+
 /** A restore that has not ended, or a backup that is being made: nothing of theirs in Kubernetes changes by itself. */
 function isUnderWay(object: KubeObject): boolean {
   if (object.kind === 'EtcdRestore') return at(object, 'status', 'completedAt') === undefined;
@@ -53,12 +116,20 @@ export function slimOwned(object: KubeObject): KubeObject {
 }
 
 /**
- * A Pod: as other owned objects, and the address at which its member is asked (prober.ts). One that has ended, or was evicted,
- * still names the address that it had, which may be another pod's by now.
+ * A Pod: as other owned objects, what its node says of it apart from what others ask for, and the address at which its member is asked
+ * (prober.ts). One that has ended, or was evicted, still names the address that it had, which may be another pod's by now.
  */
 export function slimPod(object: KubeObject): KubeObject {
   const hasEnded = ['Succeeded', 'Failed'].includes(String(at(object, 'status', 'phase')));
-  return { ...slimOwned(object), podIP: hasEnded ? undefined : at(object, 'status', 'podIP') };
+  const isReady = listAt(object, 'status', 'conditions').some(
+    condition => at(condition, 'type') === 'Ready' && at(condition, 'status') === 'True',
+  );
+  return {
+    ...slimOwned(object),
+    state: fingerprint(podState(object)),
+    podIP: hasEnded ? undefined : at(object, 'status', 'podIP'),
+    isReady,
+  };
 }
 
 /**
@@ -73,7 +144,10 @@ export function slimSecret({ apiVersion, kind, metadata }: KubeObject): KubeObje
 function meaningOf(object: KubeObject): unknown {
   switch (object.kind) {
     case 'Pod':
-      return podMeaning(object);
+      // Almost nothing in a pod's specification can change; these can (KEP-1287 for resources).
+      return listAt(object, 'spec', 'containers').map(container =>
+        pick(container, 'name', 'image', 'resources'),
+      );
     case 'PersistentVolumeClaim':
       return {
         spec: object['spec'],
@@ -94,17 +168,14 @@ function meaningOf(object: KubeObject): unknown {
   }
 }
 
-function podMeaning(pod: KubeObject): unknown {
+/** What its scheduler and its kubelet say of a pod. */
+function podState(pod: KubeObject): unknown {
   const containers = [
     ...listAt(pod, 'status', 'initContainerStatuses'),
     ...listAt(pod, 'status', 'containerStatuses'),
   ];
   return {
     node: at(pod, 'spec', 'nodeName'),
-    // Almost nothing in a pod's specification can change; these can (KEP-1287 for resources).
-    containers: listAt(pod, 'spec', 'containers').map(container =>
-      pick(container, 'name', 'image', 'resources'),
-    ),
     status: pick(pod['status'], 'phase', 'reason', 'podIP'),
     conditions: conditionsMeaning(pod),
     containerStatuses: containers.map(status => ({

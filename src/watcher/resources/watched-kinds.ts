@@ -1,9 +1,13 @@
 /** What is watched, how it is slimmed, and which resources a change of it concerns. */
 import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
 import type { KindRef, KubeObject } from '../../kube/port.ts';
-import { at } from '../model/json.ts';
+import type { StoreChange } from '../../kube/store.ts';
+import { listAt } from '../model/json.ts';
+import type { ReflectorHandle } from '../model/ports.ts';
+import type { Positions } from '../queue/told-through.ts';
 import type { KnownResources } from './known-resources.ts';
-import { ownerOf } from './owner-key.ts';
+import { worthTelling, worthTellingClusters } from './event-filter.ts';
+import { keyOf, ownerOf, resourceOf } from './owner-key.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
 
 export interface WatchedKind extends KindRef {
@@ -46,12 +50,18 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, metadataOnly: true, slim: slimSecret },
 ];
 
-/** The keys of the clusters that one of the three kinds concerns beside itself: an EtcdRestore is carried out by its cluster's workflow. */
-export function clustersOf(object: KubeObject, known: KnownResources): readonly string[] {
+/** Up to where each kind is known, of reflectors in the order of the kinds, all of which have listed theirs. */
+export function positionsOf(reflectors: readonly Pick<ReflectorHandle, 'position'>[]): Positions {
+  const entries = WATCHED_KINDS.map(({ kind }, at) => [kind, reflectors[at]?.position() ?? ''] as const);
+  return Object.fromEntries(entries);
+}
+
+/** The keys of the clusters that a restore or a backup names. */
+function clustersOf(object: KubeObject, known: KnownResources): readonly string[] {
   const { namespace } = object.metadata;
-  const name = at(object, 'cluster');
-  if (object.kind !== 'EtcdRestore' || namespace === undefined || typeof name !== 'string') return [];
-  return known.owning({ kind: 'EtcdCluster', namespace, name, uid: undefined });
+  if (namespace === undefined) return [];
+  const names = listAt(object, 'clusters').map(String);
+  return names.flatMap(name => known.owning({ kind: 'EtcdCluster', namespace, name, uid: undefined }));
 }
 
 /** The keys of the existing resources that an owned object or a Secret concerns, each once. */
@@ -61,4 +71,15 @@ export function concernedBy(object: KubeObject, known: KnownResources): readonly
   const { namespace, name } = object.metadata;
   if (object.kind !== 'Secret' || namespace === undefined) return keys;
   return [...new Set([...keys, ...known.referringTo(namespace, name)])];
+}
+
+/** The resources whose workflows must look because of a change, each once. One of the three kinds is known already, or no more. */
+export function keysToTell(change: StoreChange, known: KnownResources): readonly string[] {
+  const ref = resourceOf(change.object);
+  if (ref === undefined) return worthTelling(change) ? concernedBy(change.object, known) : [];
+  const own = worthTelling(change) ? [keyOf(ref)] : [];
+  if (!worthTellingClusters(change)) return own;
+  // Also one that it was about before.
+  const objects = change.type === 'updated' ? [change.object, change.previous] : [change.object];
+  return [...new Set([...own, ...objects.flatMap(object => clustersOf(object, known))])];
 }

@@ -7,8 +7,11 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
+import { priorityOf } from '../../api/values/priority.ts';
 import { type Changed, changedSignal } from '../../workflows/messages/resource.ts';
 import type { FailedDelivery } from '../queue/delivery.ts';
+import { callsOf } from './calls.ts';
+import { failureMessage } from './failure-message.ts';
 
 /** A running workflow whose tasks keep failing, and what the server says about it. */
 export interface WorkflowProblem {
@@ -74,11 +77,7 @@ const MOST_PROBLEMS = 1_000;
  * @param current asked anew for each call
  */
 export function temporalPort(current: () => Client, options: TemporalPortOptions): TemporalPort {
-  const call = <T>(abort: AbortSignal, run: (client: Client) => Promise<T>): Promise<T> => {
-    const client = current();
-    const deadline = Date.now() + options.deadlineMs;
-    return client.withDeadline(deadline, () => client.withAbortSignal(abort, () => run(client)));
-  };
+  const call = callsOf(current, options.deadlineMs);
   return {
     async tell(ref, changed, abort) {
       await call(abort, client =>
@@ -97,12 +96,11 @@ export function temporalPort(current: () => Client, options: TemporalPortOptions
       }
     },
     async state(ref, of, abort) {
-      const found = await call(abort, client => describe(client, workflowId(ref)));
-      const isOperating = (found?.raw.pendingChildren ?? []).length > 0;
-      if (found === undefined || stateOf(found).awaited !== undefined) return found && stateOf(found);
-      if (of === 'resource' || !isOperating) return stateOf(found);
-      const operation = await call(abort, client => describe(client, operationWorkflowId(ref)));
-      return operation === undefined ? stateOf(found) : stateOf(operation);
+      const found = await call(abort, client => described(client, workflowId(ref)));
+      if (of === 'resource' || found === undefined) return found?.state;
+      if (found.state.awaited !== undefined || !found.isOperating) return found.state;
+      const operation = await call(abort, client => described(client, operationWorkflowId(workflowId(ref))));
+      return operation?.state ?? found.state;
     },
     async problems(abort) {
       try {
@@ -124,6 +122,7 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
     args: [{ namespace, name, uid }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    priority: priorityOf(kind, namespace),
     staticSummary: `${kind} ${namespace}/${name}`,
     typedSearchAttributes: [
       { key: { name: 'EtcdNamespace', type: 'KEYWORD' as const }, value: namespace },
@@ -132,25 +131,30 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
   };
 }
 
-/** A running workflow; undefined when none of this id runs. */
-async function describe(client: Client, id: string): Promise<WorkflowExecutionDescription | undefined> {
+/** What a running workflow is at; undefined when none of this id runs. */
+async function described(
+  client: Client,
+  id: string,
+): Promise<{ readonly state: WorkflowState; readonly isOperating: boolean } | undefined> {
   try {
     const found = await client.workflow.getHandle(id).describe();
-    return found.status.name === 'RUNNING' ? found : undefined;
+    if (found.status.name !== 'RUNNING') return undefined;
+    const isOperating = (found.raw.pendingChildren ?? []).length > 0;
+    return { state: await stateOf(client, found), isOperating };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
 }
 
-function stateOf({ runId, raw }: WorkflowExecutionDescription): WorkflowState {
+async function stateOf(client: Client, { runId, raw }: WorkflowExecutionDescription): Promise<WorkflowState> {
   const { pendingWorkflowTask: task, pendingActivities } = raw;
   const pass = (pendingActivities ?? []).find(({ activityType }) =>
     PASSES.includes(activityType?.name ?? ''),
   );
   if (pass !== undefined) {
     const { activityId, attempt, lastFailure } = pass;
-    const failure = lastFailure?.message ?? undefined;
+    const failure = lastFailure ? await failureMessage(client, lastFailure) : undefined;
     return { awaited: { id: `${runId}/${activityId}`, kind: 'pass', attempt: attempt ?? 1, failure } };
   }
   if (task === undefined || task === null) return { awaited: undefined };

@@ -15,8 +15,8 @@ export interface SignalDeps {
 
 export interface Telling {
   readonly key: string;
-  /** It was told a moment ago: whether it has got to that is asked first. */
-  readonly toldLately: boolean;
+  /** It was told a moment ago and has not reported since: whether it has got to that is asked first. */
+  readonly isUnanswered: boolean;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function signal(deps: SignalDeps, to: Telling, abort: AbortSignal):
   return delivery;
 }
 
-async function tell(deps: SignalDeps, { key, toldLately }: Telling, abort: AbortSignal): Promise<Delivery> {
+async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: AbortSignal): Promise<Delivery> {
   const { temporal, known } = deps;
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.
@@ -45,7 +45,7 @@ async function tell(deps: SignalDeps, { key, toldLately }: Telling, abort: Abort
     return { outcome: 'delivered' };
   }
   const { ref, generation, resourceVersion } = resource;
-  if (toldLately && (await isBehind(temporal, ref, abort))) return { outcome: 'held' };
+  if (isUnanswered && (await isBehind(temporal, ref, abort))) return { outcome: 'held' };
   const changed = {
     ...(generation === undefined ? {} : { generation }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),

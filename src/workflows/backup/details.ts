@@ -1,6 +1,6 @@
 /** Markdown for the Temporal UI: the newest backups, and what comes next. */
-import type { BackupAssessment, BackupDecision } from '../../activities/index.ts';
-import { plain, plainCell } from '../messages/markdown.ts';
+import type { BackupAssessment } from '../../activities/index.ts';
+import { decisionDetails, plain, plainCell } from '../messages/markdown.ts';
 
 /** What is shown of an EtcdBackup, as the last pass saw it. */
 export function backupDetails({ decision, summary }: BackupAssessment): string {
@@ -14,20 +14,7 @@ export function backupDetails({ decision, summary }: BackupAssessment): string {
     progress?.bytes === undefined ? '' : `${progress.bytes} of ${progress.total ?? '?'} bytes`,
     nextRun === undefined ? '' : `Next backup: ${nextRun}`,
     rows.length === 0 ? '' : ['| time | object | verified |', '|---|---|---|', ...rows].join('\n'),
-    nextOf(decision),
+    decisionDetails(decision, decision.kind === 'operate' ? [decision.summary] : []),
   ];
   return paragraphs.filter(text => text !== '').join('\n\n');
-}
-
-function nextOf(decision: BackupDecision): string {
-  switch (decision.kind) {
-    case 'gone':
-      return 'The resource is gone.';
-    case 'idle':
-      return 'Nothing to do.';
-    case 'blocked':
-      return `**Blocked: ${decision.reason}.** ${plain(decision.message)}`;
-    case 'operate':
-      return `**${decision.operation}**\n1. ${plain(decision.summary)}`;
-  }
 }

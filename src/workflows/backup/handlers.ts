@@ -1,76 +1,63 @@
 /** Registers the handlers of an EtcdBackup's messages, and answers its queries. */
 import { log, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { EntityDriver } from '../temporal/entity-driver.ts';
+import { carryOut } from '../temporal/given.ts';
+import { handleCommonMessages } from '../temporal/handlers.ts';
 import type { View } from '../engine/entity.ts';
 import {
   type BackupAnswer,
   type BackupPlanAnswer,
-  backupPlanQuery,
   backupSignal,
-  backupStatusQuery,
   backupUpdate,
   endedSignal,
 } from '../messages/backup.ts';
-import {
-  abortSignal,
-  abortUpdate,
-  changedSignal,
-  pauseSignal,
-  pauseUpdate,
-  resumeSignal,
-  resumeUpdate,
-  resyncSignal,
-} from '../messages/resource.ts';
 import { isBackupEnding } from '../messages/shapes.ts';
-import { requestFrom } from '../messages/words.ts';
-import type { BackupMessage } from './people.ts';
+import { givenFrom } from '../messages/given.ts';
+import { requestFrom } from '../messages/text.ts';
 import type { BackupKind } from './rules.ts';
 
 export function handleBackupMessages(driver: EntityDriver<BackupKind>): void {
-  const say = (message: BackupMessage) => driver.dispatch({ kind: 'message', message });
-  const ask = (kind: 'pause' | 'backup' | 'abort') => (sent: unknown) =>
-    say({ kind, request: requestFrom(sent) });
-  const [pause, backup, abort] = [ask('pause'), ask('backup'), ask('abort')];
-  const resume = () => say({ kind: 'resume' });
-  const changed = () => driver.dispatch({ kind: 'changed' });
-  setHandler(changedSignal, changed, describe('look again (sent by the watcher)'));
-  setHandler(backupSignal, backup, describe('create a backup now: {"by": "…", "reason": "…"}'));
-  setHandler(pauseSignal, pause, describe('start no backups: {"by": "…", "reason": "…"}'));
-  setHandler(resumeSignal, resume, describe('continue after a pause'));
-  setHandler(resyncSignal, () => say({ kind: 'resync' }), describe('look again now, also into the store'));
-  setHandler(abortSignal, abort, describe('end the running backup: {"by": "…", "reason": "…"}'));
+  handleCommonMessages(driver, {
+    describe: {
+      resync: 'look again now, also into the store',
+      pause: 'start no backups: {"by": "…", "reason": "…"}',
+      abort: 'end the running backup: {"by": "…", "reason": "…"}',
+    },
+    paused: 'paused: no backup is started',
+    confirm: answer => answer,
+    abort: () => {
+      const { running } = driver.entity;
+      return running === undefined ? NOTHING_TO_ABORT : `${running.operation} is aborted`;
+    },
+    senseless: kind => senseless(driver.entity, kind),
+    status: () => statusAnswer(driver.entity),
+    plan: () => planAnswer(driver.entity),
+  });
+  const backup = (sent: unknown) =>
+    driver.dispatch({
+      kind: 'message',
+      message: { kind: 'backup', request: requestFrom(sent), given: givenFrom(sent) },
+    });
+  setHandler(backupSignal, backup, { description: 'create a backup now: {"by": "…", "reason": "…"}' });
+  setHandler(backupUpdate, sent =>
+    carryOut(driver, sent, () => {
+      backup(sent);
+      const isTaken = driver.entity.running?.operation === 'takeBackup';
+      return isTaken ? 'a backup will follow the running one' : 'a backup is starting';
+    }),
+  );
   setHandler(endedSignal, ending => {
     if (isBackupEnding(ending)) driver.dispatch({ kind: 'reported', ending });
     else log.warn('a signal was rejected: only runs of a backup may send it', { signal: 'ended' });
   });
-  setHandler(backupUpdate, request => {
-    backup(request);
-    const isTaken = driver.entity.running?.operation === 'takeBackup';
-    return isTaken ? 'a backup will follow the running one' : 'a backup is starting';
-  });
-  setHandler(pauseUpdate, request => (pause(request), 'paused: no backup is started'));
-  setHandler(resumeUpdate, () => (resume(), 'resumed'));
-  setHandler(abortUpdate, request => {
-    const { running } = driver.entity;
-    if (running === undefined) return 'nothing to abort: no backup is running';
-    abort(request);
-    return `${running.operation} is aborted`;
-  });
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
-  setHandler(
-    backupStatusQuery,
-    () => statusAnswer(driver.entity),
-    describe('the state that the last pass observed'),
-  );
-  setHandler(
-    backupPlanQuery,
-    () => planAnswer(driver.entity),
-    describe('the next step and the reason for it'),
-  );
 }
 
-function describe(description: string) {
-  return { description };
+const NOTHING_TO_ABORT = 'nothing to abort: no backup is running';
+
+function senseless({ people, running }: View<BackupKind>, kind: 'abort' | 'resume'): string | undefined {
+  if (kind === 'abort') return running === undefined ? NOTHING_TO_ABORT : undefined;
+  return people.paused === undefined ? 'nothing to resume: it is not paused' : undefined;
 }
 
 function statusAnswer({ people: { paused }, running, assessment }: View<BackupKind>): BackupAnswer {

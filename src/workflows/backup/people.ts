@@ -1,9 +1,12 @@
 /** What people asked of an EtcdBackup that the world does not say, and what has ended. Pure. */
 import type { BackupActor, BackupAssessment, BackupOperation } from '../../activities/index.ts';
 import type { BackupEnding } from '../messages/backup.ts';
-import type { Request } from '../messages/resource.ts';
+import type { Given, Request } from '../../api/values/requests.ts';
+import { remember, type Remembering } from '../engine/given.ts';
+import type { CommonMessage } from '../messages/resource.ts';
+import { expireGiven, waitingGiven } from './given.ts';
 
-export interface BackupPeople {
+export interface BackupPeople extends Remembering {
   readonly paused: Request | undefined;
   /** A backup now. */
   readonly requested: Request | undefined;
@@ -15,7 +18,7 @@ export interface BackupPeople {
   readonly stop: Request | undefined;
 }
 
-export const NOBODY: BackupPeople = {
+export const NOTHING_ASKED: BackupPeople = {
   paused: undefined,
   requested: undefined,
   aborted: undefined,
@@ -32,11 +35,12 @@ export interface BackupRunning {
 
 /** What is sent to a backup's entity, as it is taken. */
 export type BackupMessage =
-  | { readonly kind: 'pause' | 'backup' | 'abort'; readonly request: Request }
-  | { readonly kind: 'resume' | 'resync' };
+  | CommonMessage
+  | { readonly kind: 'backup'; readonly request: Request; readonly given?: Given | undefined };
 
 /** What people asked for and what has ended, as the planner takes it. */
-export function actorOf({ paused, requested, aborted, failed, prunedAfter }: BackupPeople): BackupActor {
+export function actorOf(people: BackupPeople): BackupActor {
+  const { paused, requested = waitingGiven(people), aborted, failed, prunedAfter } = people;
   return {
     ...(paused && { paused }),
     ...(requested && { requested }),
@@ -47,25 +51,37 @@ export function actorOf({ paused, requested, aborted, failed, prunedAfter }: Bac
 }
 
 /** A failure of a backup stands until the next one; any other is forgotten when it may be tried again. */
-export function prepared(people: BackupPeople, now: number): BackupPeople {
+export function forgetExpired(known: BackupPeople, now: number): BackupPeople {
+  const people = expireGiven(known, now);
   const { failed } = people;
   const isOver = failed !== undefined && failed.operation !== 'takeBackup' && failed.retryAt <= now;
   return isOver ? { ...people, failed: undefined } : people;
 }
 
-export function heard(people: BackupPeople, message: BackupMessage, isRunning: boolean): BackupPeople {
+export function afterMessage(people: BackupPeople, message: BackupMessage, isRunning: boolean): BackupPeople {
   switch (message.kind) {
     case 'pause':
       return { ...people, paused: message.request };
     case 'resume':
       return { ...people, paused: undefined };
     case 'backup':
-      return { ...people, requested: message.request };
+      return withRequest(people, message);
+    case 'given':
+      return remember(people, message.given, { state: 'done', message: message.answer });
     case 'resync':
       return { ...people, failed: undefined, prunedAfter: undefined };
     case 'abort':
       return isRunning ? { ...people, stop: message.request } : people;
   }
+}
+
+function withRequest(
+  people: BackupPeople,
+  { request, given }: Extract<BackupMessage, { kind: 'backup' }>,
+): BackupPeople {
+  if (given === undefined) return { ...people, requested: request };
+  const waiting = { state: 'waiting', message: 'the backup has not begun' } as const;
+  return remember(people, given, { backup: { request, before: '' }, ...waiting });
 }
 
 /** Who ends the operation under way, if anybody does: the resource may be going. */
@@ -85,7 +101,7 @@ interface Concluding {
 }
 
 /** People after an operation. `retryAt`: when it is tried again, had it failed. */
-export function concluded(
+export function afterOperation(
   { people, assessment }: Concluding,
   { operation, outcome, startedAt, message, by }: BackupEnding,
   retryAt: number,

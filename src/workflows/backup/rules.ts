@@ -1,17 +1,18 @@
 /** What an EtcdBackup adds to the engine's entity and to its interpreter of operations. Pure. */
 import type { BackupActor, BackupAssessment, BackupDecision } from '../../activities/index.ts';
 import type { Kind, Rules } from '../engine/entity.ts';
-import type { ControlLike, OperationKind, OperationRules, Outcome } from '../engine/operation.ts';
+import type { ControlLike, OperationRules, Outcome } from '../engine/operation.ts';
 import type { BackupEnding } from '../messages/backup.ts';
-import type { Request } from '../messages/resource.ts';
+import type { Request } from '../../api/values/requests.ts';
+import { begunGiven, noteGiven } from './given.ts';
 import {
   actorOf,
   type BackupMessage,
   type BackupPeople,
   type BackupRunning,
-  concluded,
-  heard,
-  prepared,
+  afterOperation,
+  afterMessage,
+  forgetExpired,
   stopFor,
 } from './people.ts';
 
@@ -23,23 +24,22 @@ export interface BackupKind extends Kind {
   readonly Running: BackupRunning;
   readonly Ending: BackupEnding;
   readonly Message: BackupMessage;
-  readonly Telling: Request;
+  readonly Signal: Request;
 }
 
 export const backupRules: Rules<BackupKind> = {
   backoff: { firstMs: 10_000, maxMs: 600_000 },
   slot: 'child',
   // An edit is seen at once while a backup runs, and a deletion ends it.
-  looksBeside: true,
-  asksBy: 'looking',
-  prepare: prepared,
+  looksWhileOperating: true,
+  checksBy: 'look',
+  forgetExpired,
   actor: actorOf,
-  asked: people => people,
   // The planner holds back what may wait; letting a resource go it plans again at once.
-  holds: ({ failed }, { operation }) => operation === 'releaseBackup' && failed?.operation === operation,
-  control: () => undefined,
+  isHeldBack: ({ failed }, { operation }) => operation === 'releaseBackup' && failed?.operation === operation,
   // What is recorded in the resource need not be asked for again.
-  began: (people, { isRequested }) => (isRequested ? { ...people, requested: undefined } : people),
+  onStarted: (people, { isRequested }) =>
+    isRequested ? begunGiven({ ...people, requested: undefined }) : people,
   isFailure: ({ outcome }) => outcome === 'failed',
 
   next({ assessment }, now) {
@@ -51,29 +51,27 @@ export const backupRules: Rules<BackupKind> = {
     return { kind: 'operate', decision, running: { operation, isRequested: 'requestedBy' in step } };
   },
 
-  took({ people, running, assessment }) {
-    if (running === undefined || assessment === undefined) return { people };
-    return { people: { ...people, stop: undefined }, telling: stopFor(people, running, assessment) };
+  onPass({ people, running, assessment }) {
+    if (assessment === undefined) return { people };
+    if (running === undefined) return { people: noteGiven(people, assessment) };
+    return { people: { ...people, stop: undefined }, signal: stopFor(people, running, assessment) };
   },
 
-  hear: ({ people, running }, message) => ({
-    people: heard(people, message, running !== undefined),
-    dirty: true,
-    forgives: message.kind === 'resync',
+  onMessage: ({ people, running }, message) => ({
+    people: afterMessage(people, message, running !== undefined),
+    dirty: message.kind !== 'given',
+    resetsBackoff: message.kind === 'resync',
   }),
 
-  cancel({ people, running }) {
+  onCancel({ people, running }) {
     if (running === undefined) return { people };
     return { people: { ...people, stop: { by: 'cancellation of the workflow' } }, dirty: true };
   },
 
-  conclude: concluded,
+  onEnded: afterOperation,
 };
 
-export interface BackupRun extends OperationKind {
-  readonly Decision: Extract<BackupDecision, { kind: 'operate' }>;
-  readonly Assessment: BackupAssessment;
-  readonly Actor: BackupActor;
+export interface BackupRun extends BackupKind {
   readonly Control: ControlLike;
 }
 
@@ -82,7 +80,7 @@ export const backupRunRules: OperationRules<BackupRun> = {
   interrupts: true,
   handsBack: false,
   countsRepeats: false,
-  // What people asked for is the entity's to say.
+  // Only the entity passes on what people asked for.
   actor: () => ({}),
   next({ operation }, { decision: next }) {
     const goesOn = next.kind === 'operate' && next.operation === operation;

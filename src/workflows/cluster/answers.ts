@@ -2,13 +2,13 @@
 import type { Assessment } from '../../activities/index.ts';
 import type { View } from '../engine/entity.ts';
 import type { PlanAnswer, StatusAnswer } from '../messages/cluster.ts';
-import { holding } from './approvals.ts';
+import { unexpired } from './approvals.ts';
 import type { ClusterKind } from './rules.ts';
 
 /** What is: as the last pass saw it. */
 export function statusAnswer({ people, running, assessment }: View<ClusterKind>): StatusAnswer {
   const { paused, refused, requests } = people;
-  const approvals = holding(people.approvals, Date.now());
+  const approvals = unexpired(people.approvals, Date.now());
   return {
     ...(paused && { paused }),
     ...(running && { operation: running.operation }),

@@ -1,7 +1,8 @@
 /** Approvals as people send them, and for how long they hold. Pure. */
 import type { Actor, Assessment } from '../../activities/index.ts';
+import { approves } from '../../api/values/consent.ts';
 import type { ApproveRequest } from '../messages/cluster.ts';
-import { isText, words } from '../messages/words.ts';
+import { isText, shortText } from '../messages/text.ts';
 
 export type Approval = NonNullable<Actor['approvals']>[number];
 
@@ -32,8 +33,8 @@ export function approvalFrom(
     id,
     operation,
     ids: ids.slice(0, REMEMBERED),
-    by: words(by),
-    ...(isText(reason) && { reason: words(reason) }),
+    by: shortText(by),
+    ...(isText(reason) && { reason: shortText(reason) }),
     expiresAt: now + seconds * 1_000,
   };
 }
@@ -44,29 +45,23 @@ function isName(value: unknown): value is string {
 
 /** Those that still hold, with a new one. */
 export function withApproval(known: readonly Approval[], approval: Approval, now: number): Approval[] {
-  return [...holding(known, now), approval].slice(-REMEMBERED);
+  return [...unexpired(known, now), approval].slice(-REMEMBERED);
 }
 
 /** Those that have not expired. */
-export function holding(known: readonly Approval[], now: number): Approval[] {
+export function unexpired(known: readonly Approval[], now: number): Approval[] {
   return known.filter(({ expiresAt }) => now < expiresAt);
 }
 
 /** Whether the plan waits for exactly what was sent. */
-export function isWaitedFor(assessment: Assessment | undefined, sent: unknown): boolean {
+export function isNeeded(assessment: Assessment | undefined, sent: unknown): boolean {
   const decision = assessment?.decision;
   if (decision?.kind !== 'blocked' || decision.consent === undefined) return false;
-  const { operation, ids } = (sent ?? {}) as { readonly operation?: unknown; readonly ids?: unknown };
-  if (operation !== decision.consent.operation || !Array.isArray(ids)) return false;
-  return sameIds(ids, decision.consent.ids);
+  return approves(sent ?? {}, decision.consent);
 }
 
-function sameIds(given: readonly unknown[], wanted: readonly string[]): boolean {
-  return new Set(given).size === wanted.length && wanted.every(id => given.includes(id));
-}
-
-/** What the plan asks people for, in words. */
-export function whatWaits(assessment: Assessment | undefined): string {
+/** The approval that the plan waits for, for people. */
+export function neededApproval(assessment: Assessment | undefined): string {
   const decision = assessment?.decision;
   const consent = decision?.kind === 'blocked' ? decision.consent : undefined;
   return consent === undefined ? 'the plan needs no approval' : `the plan needs ${JSON.stringify(consent)}`;

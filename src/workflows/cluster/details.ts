@@ -1,14 +1,11 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
-import type { Actor, Assessment, Decision } from '../../activities/index.ts';
-import { plain } from '../messages/markdown.ts';
+import type { Assessment, Decision } from '../../activities/index.ts';
+import { decisionDetails, plain } from '../messages/markdown.ts';
+import type { ClusterPeople } from './people.ts';
 
 const HEAD = '| Name | Id | Role | Health | etcd | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
 
-/** What people asked for that is not done, and the last thing that was refused. */
-export interface Asked {
-  readonly requests: NonNullable<Actor['requests']>;
-  readonly refused: string | undefined;
-}
+type Asked = Pick<ClusterPeople, 'requests' | 'refused'>;
 
 /** The entity's details: members, conditions, plan, and what people asked for. */
 export function clusterDetails({ decision, summary }: Assessment, asked?: Asked): string {
@@ -41,27 +38,8 @@ function askedDetails({ requests, refused }: Asked): string[] {
 }
 
 /** An operation's details: its remaining plan. */
-export function operationDetails(decision: Decision): string {
-  return planDetails(decision);
-}
-
-function planDetails(decision: Decision): string {
-  switch (decision.kind) {
-    case 'gone':
-      return 'The resource is gone.';
-    case 'idle':
-      return 'Nothing to do.';
-    case 'blocked':
-      return [`**Blocked: ${decision.reason}.** ${plain(decision.message)}`, ...steps(decision.plan)].join(
-        '\n',
-      );
-    case 'operate':
-      return [`**${decision.operation}**`, ...steps(decision.plan)].join('\n');
-  }
-}
-
-function steps(plan: readonly { readonly summary: string }[]): string[] {
-  return plan.map(({ summary }, index) => `${index + 1}. ${plain(summary)}`);
+export function planDetails(decision: Decision): string {
+  return decisionDetails(decision, 'plan' in decision ? decision.plan.map(({ summary }) => summary) : []);
 }
 
 /** The UI's tables have no space between their columns, and what is set as code has some of its own. */

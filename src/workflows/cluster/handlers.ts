@@ -1,23 +1,14 @@
-/** Registers the handlers of a cluster's messages. They only say what came; the engine decides what becomes of it. */
+/** Registers the handlers of a cluster's messages. */
 import { condition, log, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { EntityDriver } from '../temporal/entity-driver.ts';
-import { approveSignal, approveUpdate, planQuery, progressSignal, statusQuery } from '../messages/cluster.ts';
-import {
-  abortSignal,
-  abortUpdate,
-  changedSignal,
-  pauseSignal,
-  pauseUpdate,
-  resumeSignal,
-  resumeUpdate,
-  resyncSignal,
-} from '../messages/resource.ts';
+import { handleCommonMessages } from '../temporal/handlers.ts';
+import { approveSignal, approveUpdate, progressSignal } from '../messages/cluster.ts';
 import { isProgress } from '../messages/shapes.ts';
 import { refusal } from '../messages/refusal.ts';
-import { requestFrom } from '../messages/words.ts';
 import { planAnswer, statusAnswer } from './answers.ts';
-import { type Approval, approvalFrom, isWaitedFor, whatWaits } from './approvals.ts';
-import { answerToAbort, type ClusterMessage } from './people.ts';
+import { type Approval, approvalFrom, isNeeded, neededApproval } from './approvals.ts';
+import { carryOut, refuseExpired } from '../temporal/given.ts';
+import { answerToAbort, type ClusterMessage, NOTHING_TO_ABORT } from './people.ts';
 import { handleRequests } from './request-handlers.ts';
 import type { ClusterKind } from './rules.ts';
 
@@ -27,99 +18,79 @@ type Driver = EntityDriver<ClusterKind>;
 const NEXT_PASS = '30s';
 
 export function handleMessages(driver: Driver): void {
-  const say = (message: ClusterMessage) => driver.dispatch({ kind: 'message', message });
-  const changed = () => driver.dispatch({ kind: 'changed' });
-  setHandler(changedSignal, changed, describe('look again (sent by the watcher)'));
-  setHandler(resyncSignal, () => say({ kind: 'resync' }), describe('look again now; also revokes an abort'));
-  handlePauses(driver, say);
-  handleApprovals(driver, say);
-  handleRequests(driver, say);
+  const send = (message: ClusterMessage) => driver.dispatch({ kind: 'message', message });
+  handleCommonMessages(driver, {
+    describe: {
+      resync: 'look again now; also revokes an abort',
+      pause: 'perform no further step: {"by": "…", "reason": "…"}',
+      abort: 'end the running operation at the next step: {"by": "…", "reason": "…"}',
+    },
+    paused: 'paused: no further step is performed',
+    abort: () => answerToAbort(driver.entity),
+    senseless: kind => senseless(driver, kind),
+    // Until the running operation has received it, a further step could begin.
+    confirm: async answer => {
+      await driver.delivered();
+      return answer;
+    },
+    status: () => statusAnswer(driver.entity),
+    plan: () => planAnswer(driver.entity.assessment),
+  });
+  handleApprovals(driver, send);
+  handleRequests(driver, send);
   setHandler(progressSignal, sent => {
     if (!isProgress(sent))
       return log.warn('a signal was rejected: only operations may send it', { signal: 'progress' });
     const { assessment, ending, used } = sent;
-    if (used !== undefined) say({ kind: 'used', ids: used });
+    if (used !== undefined) send({ kind: 'used', ids: used });
     driver.dispatch({ kind: 'reported', assessment, ending });
   });
   setDefaultSignalHandler(name => log.warn('unknown signal', { signal: name }));
-  setHandler(
-    statusQuery,
-    () => statusAnswer(driver.entity),
-    describe('the state that the last pass observed'),
-  );
-  setHandler(
-    planQuery,
-    () => planAnswer(driver.entity.assessment),
-    describe('the next steps and the reason for them'),
-  );
-}
-
-function describe(description: string) {
-  return { description };
-}
-
-/** An update answers when the running operation has heard of it: until then a further step could begin. */
-function handlePauses(driver: Driver, say: (message: ClusterMessage) => void): void {
-  const pause = (sent: unknown) => say({ kind: 'pause', request: requestFrom(sent) });
-  const abort = (sent: unknown) => say({ kind: 'abort', request: requestFrom(sent) });
-  const resume = () => say({ kind: 'resume' });
-  setHandler(pauseSignal, pause, describe('perform no further step: {"by": "…", "reason": "…"}'));
-  setHandler(resumeSignal, resume, describe('continue after a pause'));
-  setHandler(
-    abortSignal,
-    abort,
-    describe('end the running operation at the next step: {"by": "…", "reason": "…"}'),
-  );
-  setHandler(pauseUpdate, async request => {
-    pause(request);
-    await driver.heard();
-    return 'paused: no further step is performed';
-  });
-  setHandler(resumeUpdate, async () => {
-    resume();
-    await driver.heard();
-    return 'resumed';
-  });
-  setHandler(abortUpdate, async request => {
-    const answer = answerToAbort(driver.entity);
-    abort(request);
-    await driver.heard();
-    return answer;
-  });
 }
 
 /** An approval is kept until it is used or expires; the update answers whether anything waits for it. */
-function handleApprovals(driver: Driver, say: (message: ClusterMessage) => void): void {
+function handleApprovals(driver: Driver, send: (message: ClusterMessage) => void): void {
   const read = (sent: unknown): Approval | string =>
     approvalFrom(sent, { id: driver.entity.people.nextId, now: Date.now() });
   const approve = (sent: unknown): Approval | string => {
     const approval = read(sent);
-    if (typeof approval === 'string') say({ kind: 'refuse', message: `approve: ${approval}` });
-    else say({ kind: 'approve', approval });
+    if (typeof approval === 'string') send({ kind: 'refuse', message: `approve: ${approval}` });
+    else send({ kind: 'approve', approval });
     return approval;
   };
   const description = 'approve a step that waits for approval: {"operation": "…", "ids": ["…"], "by": "…"}';
-  const isWanted = (sent: unknown) => isWaitedFor(driver.entity.assessment, sent);
+  const isWanted = (sent: unknown) => isNeeded(driver.entity.assessment, sent);
   setHandler(approveSignal, sent => void approve(sent), { description });
   setHandler(
     approveUpdate,
-    async sent => {
-      // What waits for a person may have begun to wait a moment ago.
-      if (!isWanted(sent)) await nextPass(driver);
-      if (!isWanted(sent))
-        throw refusal(`nothing waits for this approval: ${whatWaits(driver.entity.assessment)}`);
-      const approval = approve(sent);
-      if (typeof approval === 'string') throw refusal(approval);
-      return `${approval.operation} of ${approval.ids.join(', ')} is approved; the approval is valid for one use until ${new Date(approval.expiresAt).toISOString()}`;
-    },
+    sent =>
+      carryOut(driver, sent, async () => {
+        // What waits for a person may have begun to wait a moment ago.
+        if (!isWanted(sent)) await nextPass(driver);
+        if (!isWanted(sent))
+          throw refusal(`nothing waits for this approval: ${neededApproval(driver.entity.assessment)}`);
+        const approval = approve(sent);
+        if (typeof approval === 'string') throw refusal(approval);
+        return `${approval.operation} of ${approval.ids.join(', ')} is approved; the approval is valid for one use until ${new Date(approval.expiresAt).toISOString()}`;
+      }),
     {
       description,
       validator: sent => {
+        if (refuseExpired(driver, sent) === 'known') return;
         const approval = read(sent);
         if (typeof approval === 'string') throw refusal(approval);
       },
     },
   );
+}
+
+function senseless({ entity }: Driver, kind: 'abort' | 'resume'): string | undefined {
+  if (kind === 'abort') {
+    const answer = answerToAbort(entity);
+    return answer === NOTHING_TO_ABORT ? answer : undefined;
+  }
+  if (entity.people.paused !== undefined) return undefined;
+  return 'nothing to resume: no message has paused it (spec.paused is a field of the specification)';
 }
 
 async function nextPass(driver: Driver): Promise<void> {

@@ -1,12 +1,10 @@
 /** What the operations of clusters add to the engine's interpreter. Pure. */
-import type { Actor, Assessment, Decision } from '../../activities/index.ts';
-import type { OperationKind, OperationRules } from '../engine/operation.ts';
+import type { OperationRules } from '../engine/operation.ts';
 import type { Control } from '../messages/cluster.ts';
+import { actorOf } from './people.ts';
+import type { ClusterKind } from './rules.ts';
 
-export interface ClusterOperation extends OperationKind {
-  readonly Decision: Extract<Decision, { kind: 'operate' }>;
-  readonly Assessment: Assessment;
-  readonly Actor: Actor;
+export interface ClusterOperation extends ClusterKind {
   readonly Control: Control;
 }
 
@@ -15,24 +13,17 @@ export const operationRules: OperationRules<ClusterOperation> = {
   interrupts: false,
   handsBack: true,
   countsRepeats: true,
-  actor: actorOf,
+  // Without the approvals that were used up.
+  actor: ({ paused, aborted, failed, approvals = [], requests = [] }, used) =>
+    actorOf({
+      paused,
+      aborted,
+      failed,
+      requests,
+      approvals: approvals.filter(({ id }) => !used.includes(id)),
+    }),
   next: ({ operation }, { decision }) =>
     decision.kind === 'operate' && decision.operation === operation ? decision : undefined,
   isOver: () => false,
   summary: ({ plan, step }) => plan[0]?.summary ?? step.kind,
 };
-
-/** What a pass is told of what people asked for; approvals that were used up are not told any more. */
-function actorOf(
-  { paused, approvals = [], requests, aborted, failed }: Control,
-  used: readonly number[],
-): Actor {
-  const left = approvals.filter(({ id }) => !used.includes(id));
-  return {
-    ...(paused && { paused }),
-    ...(left.length > 0 && { approvals: left }),
-    ...(requests && { requests }),
-    ...(aborted && { aborted }),
-    ...(failed && { failed }),
-  };
-}

@@ -1,16 +1,22 @@
 /** What people asked of a cluster that the world does not say, and what becomes of it. Pure: handlers and passes only call it. */
 import type { Actor, Assessment, Operation } from '../../activities/index.ts';
+import { type Given, OPERATION_OF } from '../../api/values/requests.ts';
 import type { Ending } from '../messages/cluster.ts';
-import type { Request } from '../messages/resource.ts';
-import { type Approval, holding, withApproval } from './approvals.ts';
+import type { Request } from '../../api/values/requests.ts';
+import type { CommonMessage } from '../messages/resource.ts';
+import { remember, type Remembering } from '../engine/given.ts';
+import { type Approval, unexpired, withApproval } from './approvals.ts';
+import { expireGiven, noteGiven } from './given.ts';
 import { afterVerdicts, type PersonRequest, type Verdict } from './requests.ts';
 
-export interface ClusterPeople {
+export interface ClusterPeople extends Remembering {
   readonly paused: Request | undefined;
   /** Asked for, not yet carried out. */
   readonly abort: Request | undefined;
   readonly aborted: Actor['aborted'];
   readonly failed: Actor['failed'];
+  /** The run of the operation that ended last. Absent: of an earlier release. */
+  readonly ran?: Actor['ran'] | undefined;
   /** Given and not used yet. */
   readonly approvals: readonly Approval[];
   /** Asked for and not done yet. */
@@ -31,15 +37,14 @@ export type Running = { readonly operation: Operation } & Pick<
 
 /** What is sent to a cluster's entity, as it is taken. */
 export type ClusterMessage =
-  | { readonly kind: 'pause' | 'abort'; readonly request: Request }
-  | { readonly kind: 'resume' | 'resync' }
+  | CommonMessage
   | { readonly kind: 'approve'; readonly approval: Approval }
-  | { readonly kind: 'ask'; readonly request: PersonRequest }
+  | { readonly kind: 'ask'; readonly request: PersonRequest; readonly given?: Given | undefined }
   | { readonly kind: 'refuse'; readonly message: string }
   /** From the operation: approvals that it has used up. */
   | { readonly kind: 'used'; readonly ids: readonly number[] };
 
-export const NOBODY: ClusterPeople = {
+export const NOTHING_ASKED: ClusterPeople = {
   paused: undefined,
   abort: undefined,
   aborted: undefined,
@@ -52,7 +57,13 @@ export const NOBODY: ClusterPeople = {
 };
 
 /** What people asked for, as the planner takes it. */
-export function actorOf({ paused, aborted, failed, approvals, requests }: ClusterPeople): Actor {
+export function actorOf({
+  paused,
+  aborted,
+  failed,
+  approvals,
+  requests,
+}: Pick<ClusterPeople, 'paused' | 'aborted' | 'failed' | 'approvals' | 'requests'>): Actor {
   return {
     ...(paused && { paused }),
     ...(aborted && { aborted }),
@@ -62,18 +73,19 @@ export function actorOf({ paused, aborted, failed, approvals, requests }: Cluste
   };
 }
 
-/** What no longer holds is forgotten: a failure that may be tried again, approvals that have expired. */
-export function prepared(people: ClusterPeople, now: number): ClusterPeople {
+/** What no longer holds is forgotten: a failure that may be tried again, approvals and requests that have expired. */
+export function forgetExpired(known: ClusterPeople, now: number): ClusterPeople {
+  const people = expireGiven(known, now);
   const { failed } = people;
   return {
     ...people,
     failed: failed !== undefined && now >= failed.retryAt ? undefined : failed,
-    approvals: holding(people.approvals, now),
+    approvals: unexpired(people.approvals, now),
   };
 }
 
 /** People after a message, of an entity whose operation and whose last pass these are. */
-export function heard(
+export function afterMessage(
   { people, running, assessment }: View,
   message: ClusterMessage,
   now: number,
@@ -87,7 +99,7 @@ export function heard(
       return { ...people, aborted: undefined, failed: undefined };
     case 'abort':
       return running === undefined
-        ? withoutWhatWaits(people, assessment, message.request)
+        ? noteGiven(revokeWaiting(people, assessment, message.request))
         : { ...people, abort: message.request };
     case 'approve':
       return {
@@ -96,12 +108,23 @@ export function heard(
         approvals: withApproval(people.approvals, message.approval, now),
       };
     case 'ask':
-      return { ...people, nextId: people.nextId + 1, requests: [...people.requests, message.request] };
+      return withRequest(people, message);
+    case 'given':
+      return remember(people, message.given, { state: 'done', message: message.answer });
     case 'refuse':
       return { ...people, refused: message.message };
     case 'used':
       return { ...people, approvals: people.approvals.filter(({ id }) => !message.ids.includes(id)) };
   }
+}
+
+function withRequest(
+  people: ClusterPeople,
+  { request, given }: Extract<ClusterMessage, { kind: 'ask' }>,
+): ClusterPeople {
+  const asked = { ...people, nextId: people.nextId + 1, requests: [...people.requests, request] };
+  if (given === undefined) return asked;
+  return remember(asked, given, { id: request.id, state: 'waiting', message: 'no pass has judged it yet' });
 }
 
 interface View {
@@ -111,7 +134,7 @@ interface View {
 }
 
 /** With no operation running: takes back what was asked for, or keeps what waits for an approval from being done. */
-function withoutWhatWaits(
+function revokeWaiting(
   people: ClusterPeople,
   assessment: Assessment | undefined,
   by: Request,
@@ -127,13 +150,16 @@ function waitsForApproval(assessment: Assessment | undefined): string | undefine
   return decision?.kind === 'blocked' ? decision.consent?.operation : undefined;
 }
 
+/** The answer to an abort that changes nothing. */
+export const NOTHING_TO_ABORT = 'nothing to abort: no operation is running';
+
 /** What an abort comes to, as it is answered. */
 export function answerToAbort({ people, running, assessment }: View): string {
   if (running !== undefined) return `${running.operation} ends at its next step`;
   const taken = people.requests.map(({ kind, target }) => `${kind} ${target}`.trim());
   if (taken.length > 0) return `revoked: ${taken.join(', ')}`;
   const operation = waitsForApproval(assessment);
-  if (operation === undefined) return 'nothing to abort: no operation is running';
+  if (operation === undefined) return NOTHING_TO_ABORT;
   return `${operation} does not run until the specification changes or you send resync`;
 }
 
@@ -143,23 +169,17 @@ export function afterPass(
   { verdicts = [] }: Assessment,
 ): { readonly people: ClusterPeople; readonly isNew: boolean } {
   const { isNew, ...changes } = afterVerdicts(people, verdicts);
-  return { people: { ...people, ...changes }, isNew };
+  return { people: noteGiven({ ...people, ...changes }), isNew };
 }
 
-/** The operation that carries out what people ask for. */
-const OPERATION_OF: Readonly<Record<PersonRequest['kind'], Operation>> = {
-  replaceMember: 'replaceMember',
-  moveLeader: 'moveLeader',
-  restart: 'rolloutCluster',
-};
-
 /** People after an operation. `retryAt`: when it is tried again, had it failed. */
-export function concluded(
+export function afterOperation(
   { people, running }: Omit<View, 'assessment'>,
-  { operation, outcome, message, step, by = people.abort }: Ending,
+  { operation, runId, outcome, message, step, by = people.abort }: Ending,
   retryAt: number,
 ): ClusterPeople {
-  const left = { ...people, abort: undefined };
+  const ran = runId === undefined ? undefined : { operation, runId };
+  const left = { ...people, abort: undefined, ran };
   if (outcome === 'failed') {
     const why = message ?? 'no reason was given';
     return { ...left, failed: { operation, ...(step !== undefined && { step }), message: why, retryAt } };
@@ -169,6 +189,7 @@ export function concluded(
   if (!isAborted || running === undefined) return left;
   const [request, ...others] = people.requests;
   // What somebody asked for is taken back; what the specification asks for is kept from being done again.
-  if (request !== undefined && OPERATION_OF[request.kind] === operation) return { ...left, requests: others };
+  if (request !== undefined && OPERATION_OF[request.kind] === operation)
+    return noteGiven({ ...left, requests: others });
   return { ...left, aborted: { ...running, ...by } };
 }

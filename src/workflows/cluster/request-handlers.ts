@@ -1,4 +1,4 @@
-/** The handlers of what people ask to have done: a request is put on the list, and a pass judges it. */
+/** The handlers of requests: a request is put on the list, and a pass judges it. */
 import { condition, setHandler } from '@temporalio/workflow';
 import type { EntityDriver } from '../temporal/entity-driver.ts';
 import {
@@ -9,6 +9,8 @@ import {
   restartSignal,
   restartUpdate,
 } from '../messages/cluster.ts';
+import { givenFrom } from '../messages/given.ts';
+import { carryOut, refuseExpired } from '../temporal/given.ts';
 import { refusal } from '../messages/refusal.ts';
 import type { ClusterMessage } from './people.ts';
 import { type PersonRequest, requestOf } from './requests.ts';
@@ -18,6 +20,8 @@ type Driver = EntityDriver<ClusterKind>;
 
 /** How long an update waits for a pass to judge its request; the request is kept all the same. */
 const NEXT_PASS = '60s';
+
+const RECORDED = 'the request is recorded, and no pass has processed it yet: send the query plan';
 
 /** How the messages of each kind are written. */
 const FORMS = [
@@ -45,26 +49,30 @@ const FORMS = [
   },
 ] as const;
 
-export function handleRequests(driver: Driver, say: (message: ClusterMessage) => void): void {
+export function handleRequests(driver: Driver, send: (message: ClusterMessage) => void): void {
   for (const { kind, signal, update, field, description } of FORMS) {
     const read = (sent: unknown) => requestOf(driver.entity.people, { kind, field, sent });
     const ask = (sent: unknown): PersonRequest | string => {
+      const given = givenFrom(sent);
       const request = read(sent);
-      if (typeof request === 'string') say({ kind: 'refuse', message: `${kind}: ${request}` });
-      else say({ kind: 'ask', request });
+      if (typeof request === 'string') send({ kind: 'refuse', message: `${kind}: ${request}` });
+      else send({ kind: 'ask', request, given });
       return request;
     };
     setHandler(signal, sent => void ask(sent), { description });
     setHandler(
       update,
-      async sent => {
-        const request = ask(sent);
-        if (typeof request === 'string') throw refusal(request);
-        return verdictOn(driver, request.id);
-      },
+      sent =>
+        carryOut(driver, sent, async () => {
+          const request = ask(sent);
+          if (typeof request === 'string') throw refusal(request);
+          // What becomes of an EtcdRequest is asked for by the query `request`.
+          return givenFrom(sent) === undefined ? verdictOn(driver, request.id) : RECORDED;
+        }),
       {
         description,
         validator: sent => {
+          if (refuseExpired(driver, sent) === 'known') return;
           const request = read(sent);
           if (typeof request === 'string') throw refusal(request);
         },
@@ -80,5 +88,5 @@ async function verdictOn(driver: Driver, id: number): Promise<string> {
   const verdict = find();
   if (verdict === undefined && isGone()) throw refusal('the resource is gone');
   if (verdict?.outcome === 'refused') throw refusal(verdict.message);
-  return verdict?.message ?? 'the request is recorded, and no pass has processed it yet: send the query plan';
+  return verdict?.message ?? RECORDED;
 }

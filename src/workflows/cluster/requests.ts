@@ -1,10 +1,9 @@
 /**
- * What people ask to have done. A request is kept until a pass says that it is done or refused; what it means is the
- * planner's business. Pure.
+ * The requests of people. A request is kept until a pass finds it done or refused; only the planner knows what it means. Pure.
  */
 import type { Actor, Assessment } from '../../activities/index.ts';
-import type { Request } from '../messages/resource.ts';
-import { isText, words } from '../messages/words.ts';
+import type { Request } from '../../api/values/requests.ts';
+import { isText, shortText } from '../messages/text.ts';
 
 export type PersonRequest = NonNullable<Actor['requests']>[number];
 export type Verdict = NonNullable<Assessment['verdicts']>[number];
@@ -12,14 +11,14 @@ export type Verdict = NonNullable<Assessment['verdicts']>[number];
 /** As many may wait for each other. */
 const MOST = 10;
 
-/** What people said of requests, as far as passes change it. */
+/** The requests and their verdicts, as far as passes change them. */
 interface Asked {
   readonly requests: readonly PersonRequest[];
   readonly judged: readonly Verdict[];
   readonly refused: string | undefined;
 }
 
-/** Takes in what a pass said of the requests. `isNew`: the next pass can go on with one that was accepted. */
+/** Takes in the verdicts of a pass. `isNew`: the next pass can go on with one that was accepted. */
 export function afterVerdicts(
   asked: Asked,
   verdicts: readonly Verdict[],
@@ -34,7 +33,7 @@ export function afterVerdicts(
       requests = requests.filter(({ id }) => id !== verdict.id);
       if (verdict.outcome === 'refused') refused = `${request.kind}: ${verdict.message}`;
     } else if (request.ids === undefined) {
-      // What it is about is settled once: a restart would otherwise meet the pods that it made.
+      // Its ids are fixed once: a restart would otherwise include the pods that it has created.
       const accepted = { ...request, ids: verdict.ids };
       requests = requests.map(each => (each.id === verdict.id ? accepted : each));
       isNew = true;
@@ -67,8 +66,8 @@ export function requestOf(
   return {
     id: nextId,
     kind,
-    target: target === undefined ? '' : words(target),
-    by: words(given.by),
-    ...(isText(given.reason) && { reason: words(given.reason) }),
+    target: target === undefined ? '' : shortText(target),
+    by: shortText(given.by),
+    ...(isText(given.reason) && { reason: shortText(given.reason) }),
   };
 }

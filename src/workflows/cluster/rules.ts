@@ -7,9 +7,9 @@ import {
   afterPass,
   type ClusterMessage,
   type ClusterPeople,
-  concluded,
-  heard,
-  prepared,
+  afterOperation,
+  afterMessage,
+  forgetExpired,
   type Running,
 } from './people.ts';
 
@@ -21,21 +21,16 @@ export interface ClusterKind extends Kind {
   readonly Running: Running;
   readonly Ending: Ending;
   readonly Message: ClusterMessage;
-  readonly Telling: Control;
+  readonly Signal: Control;
 }
 
 export const clusterRules: Rules<ClusterKind> = {
   backoff: { firstMs: 5_000, maxMs: 300_000 },
   slot: 'child',
-  // An operation looks after each of its steps.
-  looksBeside: false,
-  asksBy: 'telling',
-  prepare: prepared,
-  actor: actorOf,
-  asked: people => people,
-  holds: () => false,
+  checksBy: 'signal',
+  forgetExpired,
+  actor: people => ({ ...actorOf(people), ...(people.ran && { ran: people.ran }) }),
   control: controlOf,
-  began: people => people,
   isFailure: ({ outcome }) => outcome === 'failed',
 
   next({ assessment, people: { failed } }, now) {
@@ -52,44 +47,41 @@ export const clusterRules: Rules<ClusterKind> = {
     return { kind: 'rest', until: Math.min(now + decision.nextLookSeconds * 1_000, untilRetry) };
   },
 
-  took(view) {
+  onPass(view) {
     if (view.assessment === undefined) return view;
     const { people, isNew } = afterPass(view.people, view.assessment);
-    return isNew ? said(view, people) : { people };
+    return isNew ? lookOrSignal(view, people) : { people };
   },
 
-  hear(view, message, now) {
-    const people = heard(view, message, now);
-    if (message.kind === 'used' || message.kind === 'refuse') return { people };
-    if (message.kind === 'resync') return { people, dirty: true, forgives: true };
+  onMessage(view, message, now) {
+    const people = afterMessage(view, message, now);
+    if (ASKS_FOR_NOTHING.includes(message.kind)) return { people };
+    if (message.kind === 'resync') return { people, dirty: true, resetsBackoff: true };
     // It takes effect in the operation; the entity looks when that has ended.
-    if (message.kind === 'abort' && view.running !== undefined) return { people, telling: controlOf(people) };
-    return said(view, people);
+    if (message.kind === 'abort' && view.running !== undefined) return { people, signal: controlOf(people) };
+    return lookOrSignal(view, people);
   },
 
-  cancel(view) {
+  onCancel(view) {
     const { people, running } = view;
     if (running === undefined) return { people };
     const asked = { ...people, abort: { by: 'cancellation of the workflow' } };
-    return { people: asked, telling: controlOf(asked) };
+    return { people: asked, signal: controlOf(asked) };
   },
 
-  conclude: concluded,
+  onEnded: afterOperation,
 };
 
-/** Somebody said something: it is looked at, or the operation under way hears of it. */
-function said({ running }: View<ClusterKind>, people: ClusterPeople) {
-  return { people, dirty: true, telling: running === undefined ? undefined : controlOf(people) };
+/** Messages after which there is nothing new to plan for. */
+const ASKS_FOR_NOTHING: readonly ClusterMessage['kind'][] = ['used', 'refuse', 'given'];
+
+/** People asked for something: a pass follows, or the running operation gets it. */
+function lookOrSignal({ running }: View<ClusterKind>, people: ClusterPeople) {
+  return { people, dirty: true, signal: running === undefined ? undefined : controlOf(people) };
 }
 
-/** What an operation is told of what people asked for. */
-function controlOf({ paused, abort, approvals, requests, aborted, failed }: ClusterPeople): Control {
-  return {
-    paused,
-    abort,
-    ...(approvals.length > 0 && { approvals }),
-    ...(requests.length > 0 && { requests }),
-    ...(aborted && { aborted }),
-    ...(failed && { failed }),
-  };
+/** What an operation gets of what people asked for. */
+function controlOf(people: ClusterPeople): Control {
+  const { paused, abort } = people;
+  return { paused, abort, ...actorOf(people) };
 }

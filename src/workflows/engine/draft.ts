@@ -1,5 +1,5 @@
-/** One event on its way through an entity: the state as far as it was brought, and the effects so far. */
-import type { Entity, EntityEffect, Heard, Kind, Rules } from './entity.ts';
+/** The handling of one event by an entity: the state and the effects so far. */
+import type { Entity, EntityEffect, Reaction, Kind, Rules } from './entity.ts';
 import type { Facts, Transition } from './machine.ts';
 
 export class Draft<K extends Kind> {
@@ -30,24 +30,24 @@ export class Draft<K extends Kind> {
     this.#effects.push(effect);
   }
 
-  tell(telling: K['Telling'] | undefined): void {
-    if (telling === undefined) return;
-    this.set({ tells: this.#state.tells + 1 });
-    this.effect({ kind: 'tell', telling });
+  signal(signal: K['Signal'] | undefined): void {
+    if (signal === undefined) return;
+    this.set({ pendingSignals: this.#state.pendingSignals + 1 });
+    this.effect({ kind: 'signal', signal });
   }
 
-  /** An operation that is being started is told once it is there. */
-  hear({ people, dirty = false, telling, forgives = false }: Heard<K>): void {
+  /** An operation that is being started gets the signal when it has started. */
+  apply({ people, dirty = false, signal, resetsBackoff = false }: Reaction<K>): void {
     this.set({ people, dirty: dirty || this.#state.dirty });
-    if (forgives) this.set({ failures: 0, retryAt: undefined });
-    if (this.#state.phase !== 'starting') this.tell(telling);
-    else if (telling !== undefined) this.set({ isUntold: true });
+    if (resetsBackoff) this.set({ failures: 0, retryAt: undefined });
+    if (this.#state.phase !== 'starting') this.signal(signal);
+    else if (signal !== undefined) this.set({ isControlStale: true });
   }
 
-  /** Takes in a pass, whoever made it. */
-  show(assessment: K['Assessment']): void {
+  /** Takes in a pass, of the entity or of its operation. */
+  takePass(assessment: K['Assessment']): void {
     this.set({ assessment, passes: this.#state.passes + 1 });
     this.effect({ kind: 'show', assessment });
-    this.hear(this.rules.took(this.#state));
+    this.apply(this.rules.onPass(this.#state));
   }
 }

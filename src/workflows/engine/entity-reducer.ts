@@ -1,12 +1,12 @@
 /** How an entity goes from one state to the next. See machine.ts for the phases, entity.ts for the types. */
 import { Draft } from './draft.ts';
-import { givesWay, mayClose, mayLook } from './due.ts';
+import { mayContinueAsNew, mayClose, mayLook } from './due.ts';
 import type { Entity, EntityEffect, EntityEvent, Kind, Rules } from './entity.ts';
 import { continueAsNew, look, looked } from './looks.ts';
 import type { Facts, Transition } from './machine.ts';
-import { askAfter, ended, follow, reported, slotTaken, started, told } from './slot.ts';
+import { checkOperation, ended, follow, reported, signalled, slotTaken, started } from './slot.ts';
 
-/** How an entity of a kind meets an event. */
+/** How an entity of a kind handles an event. */
 export type EntityReducer<K extends Kind> = (
   state: Entity<K>,
   event: EntityEvent<K>,
@@ -43,12 +43,12 @@ function take<K extends Kind>(draft: Draft<K>, event: EntityEvent<K>): void {
     case 'reported':
       return reported(draft, event);
     case 'message':
-      return draft.hear(rules.hear(state, event.message, facts.now));
-    case 'told':
-      return told(draft, event.arrived);
+      return draft.apply(rules.onMessage(state, event.message, facts.now));
+    case 'signalled':
+      return signalled(draft, event.delivered);
     case 'cancelled':
       draft.set({ cancelled: true });
-      return draft.hear(rules.cancel(draft.state));
+      return rules.onCancel && draft.apply(rules.onCancel(draft.state));
   }
 }
 
@@ -58,9 +58,9 @@ function turn<K extends Kind>(draft: Draft<K>): void {
   if (state.phase === 'closing' && mayClose(state, facts)) {
     draft.set({ phase: 'closed' });
     draft.effect({ kind: 'end' });
-  } else if (givesWay(state, facts)) continueAsNew(draft);
+  } else if (mayContinueAsNew(state, facts)) continueAsNew(draft);
   else if (mayLook(rules, state)) {
-    // Something changed: what was held back may do well now.
+    // Something changed: what failed may succeed now.
     if (state.phase === 'resting') draft.set({ retryAt: undefined });
     look(draft);
   }
@@ -70,5 +70,5 @@ function timer<K extends Kind>(draft: Draft<K>): void {
   const { phase } = draft.state;
   draft.set({ wakeAt: undefined });
   if (phase === 'resting') draft.set({ dirty: true });
-  if (phase === 'following') askAfter(draft);
+  if (phase === 'following') checkOperation(draft);
 }

@@ -1,13 +1,13 @@
-/** What an entity is made of: its state, what it meets, what it asks for, and what each kind of resource adds to it. */
+/** What an entity is made of: its state, its events, its effects, and what each kind of resource adds. */
 import type { Backoff } from '../../api/values/backoff.ts';
 
 /** The types of one kind of entity. */
 export interface Kind {
-  /** What people said that the world does not say. */
+  /** What people asked for and what has ended: known to the workflow only. */
   readonly People: unknown;
-  /** What a pass is told of it. */
+  /** What a pass gets of it. */
   readonly Actor: unknown;
-  /** What a pass answers. */
+  /** The result of a pass. */
   readonly Assessment: unknown;
   /** A decision that asks for something to be done. */
   readonly Decision: unknown;
@@ -17,8 +17,8 @@ export interface Kind {
   readonly Ending: unknown;
   /** What people send. */
   readonly Message: unknown;
-  /** What is told to the operation in the slot, or to another workflow. */
-  readonly Telling: unknown;
+  /** What is sent to the operation in the slot, or to another workflow. */
+  readonly Signal: unknown;
 }
 
 export interface Entity<K extends Kind> {
@@ -33,7 +33,7 @@ export interface Entity<K extends Kind> {
     | 'closed';
   readonly people: K['People'];
   readonly assessment: K['Assessment'] | undefined;
-  /** The operation in the slot; its end, when that was reported and not met yet. */
+  /** The operation in the slot; its result, when that was reported and not handled yet. */
   readonly running: K['Running'] | undefined;
   readonly ending: K['Ending'] | undefined;
   /** Something changed since the last look began. */
@@ -41,20 +41,20 @@ export interface Entity<K extends Kind> {
   readonly isLooking: boolean;
   /** The look under way began before the operation ended: its answer is shown and not acted on. */
   readonly isStale: boolean;
-  /** Something was said while the operation was being started: it may not have heard of it. */
-  readonly isUntold: boolean;
+  /** Something was asked for while the operation was being started: it may have been started without it. */
+  readonly isControlStale: boolean;
   /** Failures in a row, and until when what failed is held back. */
   readonly failures: number;
   readonly retryAt: number | undefined;
   /** When a timer is to wake it. */
   readonly wakeAt: number | undefined;
-  /** Messages to other workflows that are on their way. */
-  readonly tells: number;
+  /** Signals to other workflows that are not delivered yet. */
+  readonly pendingSignals: number;
   readonly passes: number;
   readonly cancelled: boolean;
 }
 
-/** What one run hands to the next: a run that has nothing else is as good as new. */
+/** What one run hands to the next. */
 export type Carried<K extends Kind> = Pick<Entity<K>, 'people'> &
   Partial<Pick<Entity<K>, 'assessment' | 'running' | 'failures' | 'retryAt'>>;
 
@@ -72,14 +72,14 @@ export type EntityEvent<K extends Kind> =
       readonly assessment?: K['Assessment'] | undefined;
     }
   | { readonly kind: 'message'; readonly message: K['Message'] }
-  | { readonly kind: 'told'; readonly arrived: boolean };
+  | { readonly kind: 'signalled'; readonly delivered: boolean };
 
 export type EntityEffect<K extends Kind> =
   | { readonly kind: 'look'; readonly actor: K['Actor'] }
   | { readonly kind: 'show'; readonly assessment: K['Assessment'] }
-  | { readonly kind: 'start'; readonly decision: K['Decision']; readonly telling: K['Telling'] | undefined }
+  | { readonly kind: 'start'; readonly decision: K['Decision']; readonly signal: K['Signal'] | undefined }
   | { readonly kind: 'perform'; readonly decision: K['Decision'] }
-  | { readonly kind: 'tell'; readonly telling: K['Telling'] }
+  | { readonly kind: 'signal'; readonly signal: K['Signal'] }
   | { readonly kind: 'continueAsNew'; readonly carried: Carried<K> }
   | { readonly kind: 'end' };
 
@@ -90,15 +90,14 @@ type Next<K extends Kind> =
   | { readonly kind: 'rest'; readonly until: number | undefined }
   | { readonly kind: 'operate'; readonly decision: K['Decision']; readonly running: K['Running'] };
 
-/** What a message, or a pass, made of what people said. */
-export interface Heard<K extends Kind> {
+/** What follows from a message, or from a pass. */
+export interface Reaction<K extends Kind> {
   readonly people: K['People'];
-  /** The world is to be looked at. */
+  /** A pass is needed. */
   readonly dirty?: boolean;
-  /** Said to the operation in the slot, or to another workflow. */
-  readonly telling?: K['Telling'] | undefined;
-  /** Failures do not count any more. */
-  readonly forgives?: boolean;
+  /** To the operation in the slot, or to another workflow. */
+  readonly signal?: K['Signal'] | undefined;
+  readonly resetsBackoff?: boolean;
 }
 
 /** Of an entity, what its kind decides by. */
@@ -109,32 +108,31 @@ export interface Rules<K extends Kind> {
   readonly backoff: Backoff;
   /** `child`: an operation is a workflow of its own, in the one slot there is. `here`: the entity performs each step. */
   readonly slot: 'child' | 'here';
-  /** The world is looked at while an operation is under way, too. */
-  readonly looksBeside: boolean;
-  /** How it is found out that an operation of another run is there no more: it is told something, or the world is looked at. */
-  readonly asksBy: 'telling' | 'looking';
+  /** Passes are also made while an operation is running, besides those that it makes itself. */
+  readonly looksWhileOperating?: true;
+  /** How to check that an operation of another run still exists: by a signal, or by a pass. */
+  readonly checksBy: 'signal' | 'look';
   /** Before a look: forgets what holds no longer. */
-  prepare(people: K['People'], now: number): K['People'];
-  /** What a pass is told. */
+  forgetExpired?(people: K['People'], now: number): K['People'];
   actor(people: K['People']): K['Actor'];
-  /** After that: what was told once need not be told again. */
-  asked(people: K['People']): K['People'];
-  /** Takes in what a pass said of what people asked for. */
-  took(view: View<K>): Heard<K>;
-  /** What a decision comes to; `people` may hold it back. */
+  /** A pass was started. */
+  onLook?(people: K['People']): K['People'];
+  /** A pass has ended: takes in its verdicts on what people asked for. */
+  onPass(view: View<K>): Reaction<K>;
+  /** What follows from a decision. */
   next(view: View<K>, now: number): Next<K>;
-  /** Whether a decision waits for the end of the back-off. Where the planner sees to that, nothing does. */
-  holds(people: K['People'], decision: K['Decision']): boolean;
-  /** What an operation is told when it is started, and again when that has changed. */
-  control(people: K['People']): K['Telling'] | undefined;
+  /** Whether a decision waits for the end of the back-off, where the planner does not see to that. */
+  isHeldBack?(people: K['People'], decision: K['Decision']): boolean;
+  /** What an operation gets when it is started, and again when that has changed. */
+  control?(people: K['People']): K['Signal'] | undefined;
   /** An operation was started. */
-  began(people: K['People'], running: K['Running']): K['People'];
-  hear(view: View<K>, message: K['Message'], now: number): Heard<K>;
-  /** Cancelling an entity does not end it: what is under way is to end. */
-  cancel(view: View<K>): Heard<K>;
+  onStarted?(people: K['People'], running: K['Running']): K['People'];
+  onMessage(view: View<K>, message: K['Message'], now: number): Reaction<K>;
+  /** Cancelling an entity ends its operation, not the entity. */
+  onCancel?(view: View<K>): Reaction<K>;
   isFailure(ending: K['Ending']): boolean;
   /** What is remembered of an operation that ended. `retryAt`: the end of the back-off, when it failed. */
-  conclude(view: View<K>, ending: K['Ending'], retryAt: number): K['People'];
+  onEnded(view: View<K>, ending: K['Ending'], retryAt: number): K['People'];
 }
 
 /** The state of a run that begins. */
@@ -147,11 +145,11 @@ export function newEntity<K extends Kind>(carried: Carried<K>): Entity<K> {
     dirty: true,
     isLooking: false,
     isStale: false,
-    isUntold: false,
+    isControlStale: false,
     failures: 0,
     retryAt: undefined,
     wakeAt: undefined,
-    tells: 0,
+    pendingSignals: 0,
     passes: 0,
     cancelled: false,
     ...carried,

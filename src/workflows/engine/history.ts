@@ -1,5 +1,5 @@
 /**
- * When a run gives way to the next one. After a restart of the operator every workflow that has something to do is replayed
+ * When a run continues as new. After a restart of the operator every workflow that has something to do is replayed
  * from its first event, all of them on few cores, so histories are kept short (docs/decisions/0026-*): what a run knows and
  * the world does not say is carried over, and nothing that was accepted is lost.
  */

@@ -1,17 +1,17 @@
-/** How an entity looks at the world, and what becomes of what it sees. */
+/** The passes of an entity, and what follows from their decisions. */
 import type { Draft } from './draft.ts';
-import { givesWay, isBeside } from './due.ts';
+import { mayContinueAsNew, isOperating } from './due.ts';
 import type { Kind } from './entity.ts';
 
-/** Looks at the world; an operation that is under way goes on. */
+/** Starts a pass; a running operation goes on. */
 export function look<K extends Kind>(draft: Draft<K>): void {
   const { rules, facts } = draft;
   const { phase, people, wakeAt } = draft.state;
-  const prepared = rules.prepare(people, facts.now);
+  const prepared = rules.forgetExpired?.(people, facts.now) ?? people;
   draft.effect({ kind: 'look', actor: rules.actor(prepared) });
-  const beside = isBeside(phase);
+  const beside = isOperating(phase);
   draft.set({
-    people: rules.asked(prepared),
+    people: rules.onLook?.(prepared) ?? prepared,
     phase: beside ? phase : 'looking',
     wakeAt: beside ? wakeAt : undefined,
     dirty: false,
@@ -19,20 +19,20 @@ export function look<K extends Kind>(draft: Draft<K>): void {
   });
 }
 
-/** The next look, unless this is the moment to give way. */
-export function goOn<K extends Kind>(draft: Draft<K>): void {
+/** Looks again, or continues as new. */
+export function nextLook<K extends Kind>(draft: Draft<K>): void {
   draft.set({ phase: 'resting', wakeAt: undefined });
-  if (givesWay(draft.state, draft.facts)) continueAsNew(draft);
+  if (mayContinueAsNew(draft.state, draft.facts)) continueAsNew(draft);
   else look(draft);
 }
 
 export function looked<K extends Kind>(draft: Draft<K>, assessment: K['Assessment']): void {
   draft.set({ isLooking: false });
-  draft.show(assessment);
-  if (isBeside(draft.state.phase)) return;
+  draft.takePass(assessment);
+  if (isOperating(draft.state.phase)) return;
   if (!draft.state.isStale) return decide(draft);
   draft.set({ isStale: false });
-  goOn(draft);
+  nextLook(draft);
 }
 
 function decide<K extends Kind>(draft: Draft<K>): void {
@@ -42,20 +42,20 @@ function decide<K extends Kind>(draft: Draft<K>): void {
   if (next.kind === 'gone') return draft.set({ phase: 'closing' });
   if (next.kind === 'rest') return rest(draft, next.until);
   const { decision, running } = next;
-  const isHeld = retryAt !== undefined && facts.now < retryAt && rules.holds(state.people, decision);
+  const isHeld = retryAt !== undefined && facts.now < retryAt && rules.isHeldBack?.(state.people, decision);
   if (isHeld) return rest(draft, retryAt);
   draft.set({ running, ending: undefined });
   if (rules.slot === 'here') {
     draft.set({ phase: 'performing' });
     return draft.effect({ kind: 'perform', decision });
   }
-  draft.set({ phase: 'starting', isUntold: false });
-  draft.effect({ kind: 'start', decision, telling: rules.control(state.people) });
+  draft.set({ phase: 'starting', isControlStale: false });
+  draft.effect({ kind: 'start', decision, signal: rules.control?.(state.people) });
 }
 
 function rest<K extends Kind>(draft: Draft<K>, until: number | undefined): void {
   draft.set({ phase: 'resting', wakeAt: until });
-  if (givesWay(draft.state, draft.facts)) continueAsNew(draft);
+  if (mayContinueAsNew(draft.state, draft.facts)) continueAsNew(draft);
 }
 
 export function continueAsNew<K extends Kind>(draft: Draft<K>): void {

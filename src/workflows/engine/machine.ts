@@ -14,25 +14,24 @@
  *
  * Operation (`operation.ts`, `operation-reducer.ts`): performing ──► looking ──► performing …, until the plan is another one; then finishing.
  *
- * State: the phase, what people said and the world does not say (`people`, of which each kind has its own), the last pass,
- *   the operation in the slot, the back-off, and when to wake (`wakeAt`).
- * Events: changed · turn (everything that came at this moment is in) · timer · looked · started · slotTaken · ended ·
- *   reported (by the operation) · message (of a person) · told (a message arrived, or found nobody) · cancelled.
- * Effects: look · show · start · perform · tell · continueAsNew · end.
+ * State: the phase, what people asked for (`people`, of which each kind has its own), the last pass, the operation in the slot, the back-off, and when to wake (`wakeAt`).
+ * Events: changed · turn (all events of this moment are handled) · timer · looked · started · slotTaken · ended ·
+ *   reported (by the operation) · message (of a person) · signalled (a signal was delivered, or its workflow does not exist) · cancelled.
+ * Effects: look · show · start · perform · signal · continueAsNew · end.
  *
- * What holds whatever comes (test/workflows/engine): one operation at a time; a change is followed by a look that began
- * after it; the back-off is bounded; a run gives way only when every message was answered, everything it sent has
- * arrived, and no look and no step is under way.
+ * Invariants (test/workflows/engine): one operation at a time; a change is followed by a look that began
+ * after it; the back-off is bounded; a run continues as new only when every message was answered, every signal
+ * was delivered, and no pass and no step is running.
  */
 
 /** The next state, and what is to be done now, in this order. */
 export type Transition<State, Effect> = readonly [state: State, effects: readonly Effect[]];
 
-/** What an event is met with, besides the state. */
+/** What a reducer gets besides the state and the event. */
 export interface Facts {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** `long`: a run that waits gives way to the next one. `veryLong`: also one whose operation is under way. */
+  /** `long`: a run that waits continues as new. `veryLong`: also one whose operation is running. */
   readonly history: 'short' | 'long' | 'veryLong';
   /** Every message was answered. */
   readonly handlersFinished: boolean;

@@ -37,15 +37,19 @@ export function operationReducer<K extends OperationKind>(rules: OperationRules<
       case 'timer':
         return run.phase === 'waiting' ? advance(rules, { ...run, wakeAt: undefined }) : [run, []];
       case 'control':
-        return told(rules, run, event.control);
-      case 'told':
+        return controlled(rules, run, event.control);
+      case 'acknowledged':
         return [run.phase === 'finishing' ? { ...run, phase: 'finished' } : run, []];
     }
   };
 }
 
 /** An abort stays: it may have come by another way, such as a cancellation. */
-function told<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>, control: K['Control']): To<K> {
+function controlled<K extends OperationKind>(
+  rules: OperationRules<K>,
+  run: Run<K>,
+  control: K['Control'],
+): To<K> {
   const next = { ...run, control: { ...control, abort: control.abort ?? run.control.abort } };
   if (next.control.abort === undefined) return [next, []];
   if (run.phase === 'waiting') return advance(rules, { ...next, wakeAt: undefined });
@@ -76,7 +80,27 @@ function performed<K extends OperationKind>(rules: OperationRules<K>, run: Run<K
   if (done.kind === 'failed' || (done.kind === 'changed' && refusals >= TRIES))
     return finish(next, { outcome: 'failed', message: done.message, step: decision.step.kind }, undefined);
   if (done.kind === 'done' && rules.isOver(decision)) return finish(next, { outcome: 'ended' }, undefined);
-  return look(rules, next);
+  return goesOn(next, done) ? goOn(rules, next) : look(rules, next);
+}
+
+/** Whether what was planned to follow a step may be done without a look: the step is done, and people asked for nothing meanwhile. */
+function goesOn<K extends OperationKind>({ control }: Run<K>, done: StepOutcome): boolean {
+  const isDone = done.kind === 'done' && !done.hasWaited && done.isHeldUp !== true;
+  return isDone && control.abort === undefined && control.paused === undefined;
+}
+
+/** The step that was planned to follow this one, or a look when there is none. */
+function goOn<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): To<K> {
+  const { decision, planned } = run;
+  const { following: [next, ...following] = [], plan } = decision;
+  if (next !== undefined) {
+    const further = { ...next, following, ...(plan && { plan: plan.slice(1) }), approval: undefined };
+    return advance(rules, { ...run, decision: { ...decision, ...further } });
+  }
+  // Nothing is left of the plan: whether all of it came about is seen by the entity's next pass, which follows. One step alone is looked
+  // at, so that repeats are counted.
+  const isWhole = planned.step !== decision.step && plan?.length === 1;
+  return isWhole ? finish(run, { outcome: 'ended' }, undefined) : look(rules, run);
 }
 
 function looked<K extends OperationKind>(
@@ -89,11 +113,11 @@ function looked<K extends OperationKind>(
   if (rules.handsBack && facts.history === 'veryLong' && run.control.abort === undefined)
     return finish(run, { outcome: 'handedBack' }, assessment);
   const repeats = rules.countsRepeats ? repeatsOf(run, next) : 0;
-  const after = { ...run, assessment, decision: next, repeats };
+  const after = { ...run, assessment, decision: next, planned: next, repeats };
   const report = { kind: 'report', assessment, used: run.used } as const;
   if (repeats >= TRIES) {
-    const message = `"${rules.summary(run.decision)}" was performed ${repeats} times without reaching its goal`;
-    const failed = finish(after, { outcome: 'failed', message, step: run.decision.step.kind }, assessment);
+    const message = `"${rules.summary(run.planned)}" was performed ${repeats} times without reaching its goal`;
+    const failed = finish(after, { outcome: 'failed', message, step: run.planned.step.kind }, assessment);
     return [failed[0], [report, ...failed[1]]];
   }
   // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
@@ -104,12 +128,9 @@ function looked<K extends OperationKind>(
 }
 
 /** How often in a row a step was done and is planned again all the same. One that has waited may wait again. */
-function repeatsOf<K extends OperationKind>(
-  { done, decision, repeats }: Run<K>,
-  next: K['Decision'],
-): number {
+function repeatsOf<K extends OperationKind>({ done, planned, repeats }: Run<K>, next: K['Decision']): number {
   const hasEnded = done?.kind === 'done' && !done.hasWaited;
-  return hasEnded && JSON.stringify(decision.step) === JSON.stringify(next.step) ? repeats + 1 : 0;
+  return hasEnded && JSON.stringify(planned.step) === JSON.stringify(next.step) ? repeats + 1 : 0;
 }
 
 function finish<K extends OperationKind>(

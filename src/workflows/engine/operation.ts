@@ -1,24 +1,32 @@
-/** What an operation is made of: its state, what it meets, what it asks for, and what each kind of operation adds to it. */
+/** What an operation is made of: its state, its events, its effects, and what each kind of operation adds. */
+import type { Request } from '../../api/values/requests.ts';
 
-/** A decision that asks for something to be done, as far as it is looked at here. */
+/** A decision that asks for something to be done, as far as the engine needs it. */
 export interface Operate {
   readonly kind: 'operate';
   readonly operation: string;
   readonly step: { readonly kind: string };
   /** The approval that its step uses. */
   readonly approval?: number;
+  /** What follows its step without another look: the step, and whatever goes with it (planner/model/decision.ts). */
+  readonly following?: readonly Following[];
+  readonly plan?: readonly unknown[];
 }
 
-/** Who asked for something, and why. */
-interface Asker {
-  readonly by?: string;
-  readonly reason?: string;
+/** A step that was planned together with the one before it. */
+interface Following {
+  readonly step: { readonly kind: string };
 }
 
-/** What people asked for, as far as it is looked at here. */
+/** The outcome of a step that did not fail, from what its activity answered. */
+export function doneWith(answer: unknown): StepOutcome {
+  return { kind: 'done', hasWaited: answer === 'notYet', isHeldUp: answer === 'trouble' };
+}
+
+/** What people asked for, as far as the engine needs it. */
 export interface ControlLike {
-  readonly paused?: Asker | undefined;
-  readonly abort?: Asker | undefined;
+  readonly paused?: Request | undefined;
+  readonly abort?: Request | undefined;
 }
 
 /** The types of one kind of operation. */
@@ -29,10 +37,13 @@ export interface OperationKind {
   readonly Control: ControlLike;
 }
 
-/** How a step went: done, the world had moved, it failed with this message, or it was ended in the middle. */
+/** How a step went: done, its precondition had changed, it failed with this message, or it was interrupted. */
 export type StepOutcome =
-  /** `hasWaited`: it waits, and has waited as long as a step does for something that is still to come. */
-  | { readonly kind: 'done'; readonly hasWaited: boolean }
+  /**
+   * `hasWaited`: it waits, and has waited as long as a step does for something that is still to come. `isHeldUp`: something is in its
+   * way that waiting does not mend.
+   */
+  | { readonly kind: 'done'; readonly hasWaited: boolean; readonly isHeldUp?: boolean }
   | { readonly kind: 'changed' | 'failed' | 'interrupted'; readonly message: string };
 
 /**
@@ -46,12 +57,15 @@ export interface Outcome {
   /** The kind of the step that failed. */
   readonly step?: string;
   /** Who aborted it. */
-  readonly by?: Asker;
+  readonly by?: Request;
 }
 
 export interface Run<K extends OperationKind> {
   readonly phase: 'performing' | 'looking' | 'waiting' | 'finishing' | 'finished';
+  /** What is done now: what was planned, or what follows it. */
   readonly decision: K['Decision'];
+  /** What the last pass planned. */
+  readonly planned: K['Decision'];
   readonly control: K['Control'];
   /** Approvals that were used up on the way. */
   readonly used: readonly number[];
@@ -70,8 +84,8 @@ export type OperationEvent<K extends OperationKind> =
   | { readonly kind: 'performed'; readonly outcome: StepOutcome }
   | { readonly kind: 'looked'; readonly assessment: K['Assessment'] }
   | { readonly kind: 'control'; readonly control: K['Control'] }
-  /** Its entity heard how it ends, or is not there. */
-  | { readonly kind: 'told' };
+  /** Its entity has received the result, or does not exist. */
+  | { readonly kind: 'acknowledged' };
 
 export type OperationEffect<K extends OperationKind> =
   | { readonly kind: 'perform'; readonly decision: K['Decision'] }
@@ -79,7 +93,7 @@ export type OperationEffect<K extends OperationKind> =
   | { readonly kind: 'interrupt' }
   | { readonly kind: 'look'; readonly actor: K['Actor'] }
   | { readonly kind: 'report'; readonly assessment: K['Assessment']; readonly used: readonly number[] }
-  /** Tells the entity how it ends; answered by `told`. */
+  /** Sends the result to the entity; answered by `acknowledged`. */
   | { readonly kind: 'finish'; readonly outcome: Outcome; readonly assessment: K['Assessment'] | undefined };
 
 /** What one kind of operation adds. Pure. */
@@ -95,7 +109,7 @@ export interface OperationRules<K extends OperationKind> {
   next(decision: K['Decision'], assessment: K['Assessment']): K['Decision'] | undefined;
   /** Whether the operation is over with a step that was done. */
   isOver(decision: K['Decision']): boolean;
-  /** The line that people read for the step. */
+  /** The description of the step in the Temporal UI. */
   summary(decision: K['Decision']): string;
 }
 
@@ -103,6 +117,7 @@ export function newRun<K extends OperationKind>(decision: K['Decision'], control
   return {
     phase: 'performing',
     decision,
+    planned: decision,
     control,
     used: [],
     assessment: undefined,

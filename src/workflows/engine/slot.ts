@@ -1,18 +1,19 @@
-/** The one slot of an entity: what it does with an operation that it has started, or that another run began. */
+/** The one slot of an entity: operations that it has started, or that another run has started. */
 import type { Draft } from './draft.ts';
 import type { EntityEvent, Kind } from './entity.ts';
-import { goOn } from './looks.ts';
+import { nextLook } from './looks.ts';
 import { backoffMs } from '../../api/values/backoff.ts';
 
-/** An operation that another run began is asked after this often; it also tells when it ends. */
-const ASK_AFTER_MS = 60_000;
+/** How often to check that an operation which another run started still exists; it also reports its end. */
+const CHECK_INTERVAL_MS = 60_000;
 
 export function started<K extends Kind>(draft: Draft<K>): void {
-  const { people, running, isUntold } = draft.state;
+  const { rules, state } = draft;
+  const { people, running } = state;
   if (running === undefined) return;
-  draft.set({ phase: 'operating', people: draft.rules.began(people, running) });
-  // What was asked for while it was being started may not have found it.
-  if (isUntold) draft.tell(draft.rules.control(draft.state.people));
+  draft.set({ phase: 'operating', people: rules.onStarted?.(people, running) ?? people });
+  // It may have been started without what was asked for meanwhile.
+  if (state.isControlStale) signalControl(draft);
 }
 
 export function slotTaken<K extends Kind>(draft: Draft<K>): void {
@@ -21,38 +22,42 @@ export function slotTaken<K extends Kind>(draft: Draft<K>): void {
   else conclude(draft, ending);
 }
 
-/** Waits for an operation that another run began. */
+/** Waits for an operation that another run started. */
 export function follow<K extends Kind>(draft: Draft<K>): void {
   draft.set({ phase: 'following', wakeAt: undefined });
-  if (draft.rules.asksBy === 'telling') draft.tell(draft.rules.control(draft.state.people));
-  else draft.set({ wakeAt: draft.facts.now + ASK_AFTER_MS });
+  if (draft.rules.checksBy === 'signal') signalControl(draft);
+  else draft.set({ wakeAt: draft.facts.now + CHECK_INTERVAL_MS });
 }
 
-/** It is time to ask whether it is still there. */
-export function askAfter<K extends Kind>(draft: Draft<K>): void {
-  if (draft.rules.asksBy === 'telling') draft.tell(draft.rules.control(draft.state.people));
-  else leave(draft);
+/** Checks that the operation still exists. */
+export function checkOperation<K extends Kind>(draft: Draft<K>): void {
+  if (draft.rules.checksBy === 'signal') signalControl(draft);
+  else operationGone(draft);
 }
 
-export function told<K extends Kind>(draft: Draft<K>, arrived: boolean): void {
-  const { tells, phase } = draft.state;
-  draft.set({ tells: tells - 1 });
-  if (phase !== 'following' || draft.rules.asksBy !== 'telling') return;
-  if (arrived) draft.set({ wakeAt: draft.facts.now + ASK_AFTER_MS });
-  else leave(draft);
+function signalControl<K extends Kind>(draft: Draft<K>): void {
+  draft.signal(draft.rules.control?.(draft.state.people));
 }
 
-/** Nobody is in the slot any more, and nothing is known of how that came. */
-function leave<K extends Kind>(draft: Draft<K>): void {
+export function signalled<K extends Kind>(draft: Draft<K>, delivered: boolean): void {
+  const { pendingSignals, phase } = draft.state;
+  draft.set({ pendingSignals: pendingSignals - 1 });
+  if (phase !== 'following' || draft.rules.checksBy !== 'signal') return;
+  if (delivered) draft.set({ wakeAt: draft.facts.now + CHECK_INTERVAL_MS });
+  else operationGone(draft);
+}
+
+/** The operation does not exist any more, and its result is not known. */
+function operationGone<K extends Kind>(draft: Draft<K>): void {
   draft.set({ running: undefined, ending: undefined });
-  settle(draft);
+  lookAgain(draft);
 }
 
 export function reported<K extends Kind>(
   draft: Draft<K>,
   { ending, assessment }: Extract<EntityEvent<K>, { kind: 'reported' }>,
 ): void {
-  if (assessment !== undefined) draft.show(assessment);
+  if (assessment !== undefined) draft.takePass(assessment);
   if (ending === undefined) return;
   if (draft.state.phase === 'following') conclude(draft, ending);
   else draft.set({ ending });
@@ -62,7 +67,7 @@ export function ended<K extends Kind>(
   draft: Draft<K>,
   { ending, assessment }: Extract<EntityEvent<K>, { kind: 'ended' }>,
 ): void {
-  if (assessment !== undefined) draft.show(assessment);
+  if (assessment !== undefined) draft.takePass(assessment);
   const isGone = assessment !== undefined && draft.rules.next(draft.state, draft.facts.now).kind === 'gone';
   conclude(draft, ending, isGone);
 }
@@ -72,15 +77,20 @@ function conclude<K extends Kind>(draft: Draft<K>, ending: K['Ending'], isGone =
   const hasFailed = rules.isFailure(ending);
   const failures = hasFailed ? state.failures + 1 : 0;
   const retryAt = facts.now + backoffMs(rules.backoff, failures);
-  const people = rules.conclude(state, ending, retryAt);
-  draft.set({ people, running: undefined, ending: undefined, failures });
-  draft.set({ retryAt: hasFailed ? retryAt : undefined });
+  const people = rules.onEnded(state, ending, retryAt);
+  draft.set({
+    people,
+    running: undefined,
+    ending: undefined,
+    failures,
+    retryAt: hasFailed ? retryAt : undefined,
+  });
   if (isGone) draft.set({ phase: 'closing', wakeAt: undefined });
-  else settle(draft);
+  else lookAgain(draft);
 }
 
-/** The slot is free: the world is looked at, once a look that is under way has ended. */
-function settle<K extends Kind>(draft: Draft<K>): void {
+/** The slot is free: a new pass follows, after a running one has ended. */
+function lookAgain<K extends Kind>(draft: Draft<K>): void {
   if (draft.state.isLooking) draft.set({ phase: 'looking', isStale: true, wakeAt: undefined });
-  else goOn(draft);
+  else nextLook(draft);
 }

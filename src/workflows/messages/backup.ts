@@ -1,14 +1,12 @@
 /** The messages between an EtcdBackup's entity and its run, and the ones that only backups understand. */
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { BackupAssessment, BackupOperation } from '../../activities/index.ts';
-import type { Request } from './resource.ts';
+import type { Outcome } from '../engine/operation.ts';
+import type { Request } from '../../api/values/requests.ts';
 
 /** A backup now, whatever the schedule says. */
 export const backupSignal = defineSignal<[Request?]>('backup');
 export const backupUpdate = defineUpdate<string, [Request?]>('backup');
-
-export const backupStatusQuery = defineQuery<BackupAnswer>('status');
-export const backupPlanQuery = defineQuery<BackupPlanAnswer>('plan');
 
 /** What is: as the last pass saw it. */
 export interface BackupAnswer {
@@ -29,15 +27,11 @@ export interface BackupPlanAnswer {
 export const stopSignal = defineSignal<[Request]>('stop');
 
 /** How a run, or another operation of a backup, ended. */
-export interface BackupEnding {
+export interface BackupEnding extends Pick<Outcome, 'message' | 'by'> {
   readonly operation: BackupOperation;
   readonly outcome: 'ended' | 'aborted' | 'failed';
   /** The run that it was about. */
   readonly startedAt?: string;
-  /** Why it failed. */
-  readonly message?: string;
-  /** Who aborted it. */
-  readonly by?: Request;
 }
 
 /** Run → entity: it ends. */

@@ -1,7 +1,8 @@
-/** The messages that only clusters understand, and what a cluster's entity and its operation tell each other. */
-import type { Request } from './resource.ts';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+/** The messages that only clusters understand, and the messages between a cluster's entity and its operation. */
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Actor, Assessment, Operation } from '../../activities/index.ts';
+import type { Outcome } from '../engine/operation.ts';
+import type { Request } from '../../api/values/requests.ts';
 
 /** Lets one step go on that waits for a person. What it waits for stands in the plan (query `plan`) and in status. */
 export interface ApproveRequest {
@@ -10,11 +11,11 @@ export interface ApproveRequest {
   readonly ids: readonly string[];
   readonly by: string;
   readonly reason?: string;
-  /** For how long it holds, an hour when nothing is said, a day at most. It is used once. */
+  /** For how long it holds, an hour by default, a day at most. It is used once. */
   readonly expiresInSeconds?: number;
 }
 
-// What people send is whatever they send: messages/words.ts reads it.
+// People can send anything: messages/text.ts reads it.
 export const approveSignal = defineSignal<[unknown]>('approve');
 export const replaceMemberSignal = defineSignal<[unknown]>('replaceMember');
 export const moveLeaderSignal = defineSignal<[unknown]>('moveLeader');
@@ -24,9 +25,6 @@ export const approveUpdate = defineUpdate<string, [unknown]>('approve');
 export const replaceMemberUpdate = defineUpdate<string, [unknown]>('replaceMember');
 export const moveLeaderUpdate = defineUpdate<string, [unknown]>('moveLeader');
 export const restartUpdate = defineUpdate<string, [unknown]>('restart');
-
-export const statusQuery = defineQuery<StatusAnswer>('status');
-export const planQuery = defineQuery<PlanAnswer>('plan');
 
 /** What is: as the last pass saw it. */
 export interface StatusAnswer {
@@ -65,19 +63,11 @@ export interface Control {
 /** Entity → operation. */
 export const controlSignal = defineSignal<[Control?]>('control');
 
-/**
- * How an operation ended. `ended`: the last pass planned no more of it (done, blocked, or something else comes first:
- * its decision says which). `handedBack`: the history grew long, the entity starts it again.
- */
-export interface Ending {
+/** How an operation ended. */
+export interface Ending extends Outcome {
   readonly operation: Operation;
-  readonly outcome: 'ended' | 'aborted' | 'failed' | 'handedBack';
-  /** Why it failed. */
-  readonly message?: string;
-  /** The kind of the step that failed. */
-  readonly step?: string;
-  /** Who aborted it. */
-  readonly by?: Request;
+  /** Of its workflow. Absent: of an earlier release. */
+  readonly runId?: string;
 }
 
 /** Operation → entity: another pass was made, or the operation ends. */

@@ -1,4 +1,4 @@
-/** How an update says no. */
+/** The refusal of an update. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureType } from '../../api/failures.ts';
 

@@ -3,31 +3,26 @@
  * the UI) all speak these. Signals reach a workflow also while no operator runs; the updates of the same name answer,
  * and need one.
  */
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Given, Request } from '../../api/values/requests.ts';
 
 /** The task queue of activities that move data, of an operator with this task queue. Only workers of activities poll it. */
 export function transfersQueue(taskQueue: string): string {
   return `${taskQueue}-transfers`;
 }
 
-/** Which custom resource a workflow belongs to. The uid tells a resource from a later one of the same name. */
-export interface ResourceRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** Who asks and why: kept in the history, which is the audit log. */
-export interface Request {
-  readonly by?: string;
-  readonly reason?: string;
-}
-
-/** From the watcher: something about this resource changed. Says "look", never what to do. */
+/** From the watcher: something about this resource changed. It never says what to do. */
 export interface Changed {
   readonly generation?: number;
   readonly resourceVersion?: string;
 }
+
+/** What the workflows of clusters and backups both take from people. */
+export type CommonMessage =
+  | { readonly kind: 'pause' | 'abort'; readonly request: Request }
+  | { readonly kind: 'resume' | 'resync' }
+  /** An update that was given as an EtcdRequest was answered. */
+  | { readonly kind: 'given'; readonly given: Given; readonly answer: string };
 
 export const changedSignal = defineSignal<[Changed?]>('changed');
 export const pauseSignal = defineSignal<[Request?]>('pause');
@@ -37,4 +32,8 @@ export const abortSignal = defineSignal<[Request?]>('abort');
 
 export const pauseUpdate = defineUpdate<string, [Request?]>('pause');
 export const resumeUpdate = defineUpdate<string, [Request?]>('resume');
+export const resyncUpdate = defineUpdate<string, [Request?]>('resync');
 export const abortUpdate = defineUpdate<string, [Request?]>('abort');
+
+export const statusQuery = defineQuery<unknown>('status');
+export const planQuery = defineQuery<unknown>('plan');

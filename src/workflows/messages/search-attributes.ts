@@ -17,27 +17,15 @@ const LAST_BACKUP = defineSearchAttributeKey('EtcdLastBackup', 'DATETIME');
  */
 export function publish({ decision, summary }: Assessment, published: string): string {
   if (summary === undefined) return published;
-  const operation = decision.kind === 'operate' ? decision.operation : 'none';
-  const values = [
-    summary.phase,
-    operation,
-    summary.version,
-    summary.healthy,
-    summary.paused,
-    summary.membersReady,
-  ];
-  const now = JSON.stringify(values);
-  if (now === published) return published;
   const pairs: SearchAttributeUpdatePair[] = [
     { key: PHASE, value: summary.phase },
-    { key: OPERATION, value: operation },
+    { key: OPERATION, value: decision.kind === 'operate' ? decision.operation : 'none' },
     { key: VERSION, value: summary.version },
     { key: HEALTHY, value: summary.healthy },
     { key: PAUSED, value: summary.paused },
     { key: MEMBERS_READY, value: summary.membersReady },
   ];
-  upsertSearchAttributes(pairs);
-  return now;
+  return upsertChanged(pairs, published, JSON.stringify(pairs.map(({ value }) => value)));
 }
 
 /** As {@link publish}, for an EtcdBackup. */
@@ -45,8 +33,6 @@ export function publishBackup({ decision, summary }: BackupAssessment, published
   if (summary === undefined) return published;
   const operation = decision.kind === 'operate' ? decision.operation : 'none';
   const { phase = 'Pending', etcdVersion, lastSuccessDate, paused, succeeded } = summary;
-  const now = JSON.stringify([phase, operation, etcdVersion, lastSuccessDate, paused, succeeded]);
-  if (now === published) return published;
   const pairs: SearchAttributeUpdatePair[] = [
     { key: PHASE, value: phase },
     { key: OPERATION, value: operation },
@@ -55,6 +41,11 @@ export function publishBackup({ decision, summary }: BackupAssessment, published
     { key: PAUSED, value: paused },
     { key: LAST_BACKUP, value: typeof lastSuccessDate === 'string' ? new Date(lastSuccessDate) : null },
   ];
-  upsertSearchAttributes(pairs);
+  const now = JSON.stringify([phase, operation, etcdVersion, lastSuccessDate, paused, succeeded]);
+  return upsertChanged(pairs, published, now);
+}
+
+function upsertChanged(pairs: SearchAttributeUpdatePair[], published: string, now: string): string {
+  if (now !== published) upsertSearchAttributes(pairs);
   return now;
 }

@@ -3,6 +3,7 @@
  * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
  */
 import type { Assessment, BackupAssessment, RestoreAssessment, StepTiming } from '../../activities/index.ts';
+import { OPERATION_OF } from '../../api/values/requests.ts';
 import type { BackupEnding } from './backup.ts';
 import type { Control, Progress } from './cluster.ts';
 
@@ -82,7 +83,13 @@ const assessment = record({
       plan: listOf(record({ summary: text })),
       consent: optional(record({ operation: name, ids: listOf(text) })),
     }),
-    operate: record({ operation: name, step, timing, plan: listOf(record({ summary: text })) }),
+    operate: record({
+      operation: name,
+      step,
+      timing,
+      plan: listOf(record({ summary: text })),
+      following: optional(listOf(record({ step, timing }))),
+    }),
   }),
   generation: number,
   summary: optional(
@@ -129,6 +136,9 @@ const backupAssessment = record({
       etcdVersion: optional(name),
       lastSuccessDate: optional(date),
       newest: listOf(record({ time: text, location: text, verified: text })),
+      lastRun: optional(
+        record({ startedAt: optional(text), outcome: optional(text), message: optional(text) }),
+      ),
     }),
   ),
 });
@@ -151,6 +161,7 @@ const progress = record({
   ending: optional(
     record({
       operation: name,
+      runId: optional(name),
       outcome: oneOf('ended', 'aborted', 'failed', 'handedBack'),
       message: optional(text),
       step: optional(name),
@@ -170,7 +181,7 @@ const control = record({
     listOf(
       record({
         id: integer,
-        kind: oneOf('replaceMember', 'moveLeader', 'restart'),
+        kind: oneOf(...Object.keys(OPERATION_OF)),
         target: text,
         by: text,
         ids: optional(listOf(text)),
@@ -189,32 +200,21 @@ const backupEnding = record({
   by: optional(request),
 });
 
-/** What a pass of an EtcdCluster answers. */
-export function isAssessment(value: unknown): value is Assessment {
-  return assessment(value);
-}
+const limited =
+  (shape: Shape): Shape =>
+  value =>
+    shape(value) && JSON.stringify(value).length <= LONGEST;
 
-/** What a pass of an EtcdBackup answers. */
-export function isBackupAssessment(value: unknown): value is BackupAssessment {
-  return backupAssessment(value);
-}
+type Guard<T> = (value: unknown) => value is T;
 
-/** What a pass of an EtcdRestore answers. */
-export function isRestoreAssessment(value: unknown): value is RestoreAssessment {
-  return restoreAssessment(value);
-}
+/** The results of passes. */
+export const isAssessment = assessment as Guard<Assessment>;
+export const isBackupAssessment = backupAssessment as Guard<BackupAssessment>;
+export const isRestoreAssessment = restoreAssessment as Guard<RestoreAssessment>;
 
-/** What an operation tells its entity. */
-export function isProgress(value: unknown): value is Progress {
-  return progress(value) && JSON.stringify(value).length <= LONGEST;
-}
-
-/** What an entity tells its operation. */
-export function isControl(value: unknown): value is Control {
-  return control(value) && JSON.stringify(value).length <= LONGEST;
-}
-
-/** What a run of a backup tells its entity. */
-export function isBackupEnding(value: unknown): value is BackupEnding {
-  return backupEnding(value) && JSON.stringify(value).length <= LONGEST;
-}
+/** What an operation reports to its entity. */
+export const isProgress = limited(progress) as Guard<Progress>;
+/** What an entity sends to its operation. */
+export const isControl = limited(control) as Guard<Control>;
+/** What a run of a backup reports to its entity. */
+export const isBackupEnding = limited(backupEnding) as Guard<BackupEnding>;

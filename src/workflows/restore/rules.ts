@@ -1,9 +1,9 @@
 /** What an EtcdRestore adds to the engine's entity: it has no slot, its few steps are its own. Pure. */
+import type { ResourceId } from '../../api/names.ts';
 import type { RestoreActor, RestoreAssessment, RestoreDecision } from '../../activities/index.ts';
 import type { Kind, Rules } from '../engine/entity.ts';
-import type { ResourceRef } from '../messages/resource.ts';
 
-/** How often the work of the cluster's workflow is looked at: it tells nobody of its steps. */
+/** How often the work of the cluster's workflow is looked at: it does not report its steps. */
 const FOLLOW_MS = 5_000;
 const BLOCKED_MS = 30_000;
 
@@ -11,11 +11,11 @@ export interface RestorePeople {
   readonly failed: RestoreActor['failed'];
   /** Another look was asked for at what was refused, and not taken yet. */
   readonly again: boolean;
-  /** What keeps the restore from beginning, as the workflow of the cluster was last told. */
-  readonly told: string | undefined;
+  /** What keeps the restore from beginning, when the workflow of the cluster was last signalled. */
+  readonly signalledReason: string | undefined;
 }
 
-export const NOBODY: RestorePeople = { failed: undefined, again: false, told: undefined };
+export const NOTHING_ASKED: RestorePeople = { failed: undefined, again: false, signalledReason: undefined };
 
 export interface RestoreKind extends Kind {
   readonly People: RestorePeople;
@@ -27,26 +27,21 @@ export interface RestoreKind extends Kind {
   readonly Ending: { readonly failure: string | undefined };
   readonly Message: 'resync';
   /** The cluster whose workflow is to look. */
-  readonly Telling: ResourceRef;
+  readonly Signal: ResourceId;
 }
 
 export const restoreRules: Rules<RestoreKind> = {
   backoff: { firstMs: 10_000, maxMs: 600_000 },
   slot: 'here',
-  looksBeside: false,
-  asksBy: 'looking',
-  prepare: people => people,
+  checksBy: 'look',
   actor: ({ failed, again }) => ({ ...(failed && { failed }), ...(again && { again }) }),
-  asked: people => ({ ...people, again: false }),
-  // A failure is said at once, and tried again later.
-  holds: () => true,
-  control: () => undefined,
-  began: people => people,
-  hear: ({ people }) => ({ people: { ...people, again: true }, dirty: true }),
-  // What takes a restore back is its deletion, or an abort at the workflow of its cluster.
-  cancel: ({ people }) => ({ people }),
+  onLook: people => ({ ...people, again: false }),
+  // A failure is shown at once, and tried again later.
+  isHeldBack: () => true,
+  onMessage: ({ people }) => ({ people: { ...people, again: true }, dirty: true }),
+  // No `onCancel`: what takes a restore back is its deletion, or an abort at the workflow of its cluster.
   isFailure: ({ failure }) => failure !== undefined,
-  conclude: ({ people }, { failure }) => ({
+  onEnded: ({ people }, { failure }) => ({
     ...people,
     failed: failure === undefined ? undefined : { message: failure },
   }),
@@ -58,7 +53,7 @@ export const restoreRules: Rules<RestoreKind> = {
         return { kind: 'gone' };
       case 'operate':
         return { kind: 'operate', decision, running: 'operate' };
-      // What is refused stays so until it is told otherwise.
+      // What is refused stays refused until a resync.
       case 'refused':
         return { kind: 'rest', until: undefined };
       case 'waiting':
@@ -68,13 +63,13 @@ export const restoreRules: Rules<RestoreKind> = {
     }
   },
 
-  /** The workflow of the cluster cannot know that there is something for it to do or to say, or nothing any more. */
-  took({ people, assessment }) {
+  /** The workflow of the cluster cannot know by itself that the restore waits for it, or does not any more. */
+  onPass({ people, assessment }) {
     if (assessment === undefined) return { people };
     const { decision, summary, cluster } = assessment;
     const isHandedOver = decision.kind === 'waiting' && summary?.phase === 'Fencing';
-    const told = 'reason' in decision ? `${decision.kind} ${decision.reason}` : undefined;
-    const isNews = isHandedOver || decision.kind === 'ended' || told !== people.told;
-    return { people: { ...people, told }, telling: isNews ? cluster : undefined };
+    const signalledReason = 'reason' in decision ? `${decision.kind} ${decision.reason}` : undefined;
+    const isNews = isHandedOver || decision.kind === 'ended' || signalledReason !== people.signalledReason;
+    return { people: { ...people, signalledReason }, signal: isNews ? cluster : undefined };
   },
 };

@@ -1,4 +1,4 @@
-/** Runs an entity in a Temporal workflow: what comes in becomes an event, each effect an activity, a child, a signal or a timer. */
+/** Runs an entity in a Temporal workflow: messages and results become events, effects become activities, children, signals and timers. */
 import {
   allHandlersFinished,
   CancellationScope,
@@ -19,19 +19,19 @@ interface Started<K extends Kind> {
   readonly result: Promise<Extract<EntityEvent<K>, { kind: 'ended' }>>;
 }
 
-/** What one kind of entity has done. */
+/** The effects of one kind of entity. */
 export interface Ports<K extends Kind> {
   look(actor: K['Actor']): Promise<K['Assessment']>;
   /** Shows people the last pass. */
   show(entity: Entity<K>): void;
   /** Undefined when the slot is taken: an operation outlived the run of the entity that started it. */
-  start(decision: K['Decision'], telling: K['Telling'] | undefined): Promise<Started<K> | undefined>;
+  start(decision: K['Decision'], signal: K['Signal'] | undefined): Promise<Started<K> | undefined>;
   perform(decision: K['Decision']): Promise<K['Ending']>;
-  /** Rejects when nobody is there. */
-  tell(telling: K['Telling']): Promise<unknown>;
+  /** Rejects when the workflow does not exist. */
+  signal(signal: K['Signal']): Promise<unknown>;
 }
 
-/** A method of an entity that has no such effect. */
+/** The port of an effect that a kind of entity does not have. */
 export function never(): never {
   throw new TypeError('an entity of this kind does no such thing');
 }
@@ -64,9 +64,9 @@ export class EntityDriver<K extends Kind> {
     this.#timer.set(entity.wakeAt);
   }
 
-  /** Resolves when the operation under way has heard what was said so far, or there is none. */
-  heard(): Promise<void> {
-    return condition(() => this.#entity.phase !== 'starting' && this.#entity.tells === 0);
+  /** Resolves when the running operation has received all signals so far, or there is none. */
+  delivered(): Promise<void> {
+    return condition(() => this.#entity.phase !== 'starting' && this.#entity.pendingSignals === 0);
   }
 
   /** To the end of the run. Answers what the next run is handed; undefined: there is none, the resource is gone. */
@@ -103,16 +103,20 @@ export class EntityDriver<K extends Kind> {
       case 'show':
         return this.#ports.show(this.#entity);
       case 'start':
-        return this.#do(() => this.#start(effect.decision, effect.telling));
+        return this.#do(() => this.#start(effect.decision, effect.signal));
       case 'perform':
         return this.#do(async () => {
           const ending = await this.#ports.perform(effect.decision);
           this.dispatch({ kind: 'ended', ending });
         });
-      case 'tell':
+      case 'signal':
         return this.#do(async () => {
-          const arrived = await arrives(this.#ports.tell(effect.telling));
-          this.dispatch({ kind: 'told', arrived });
+          const sent = this.#ports.signal(effect.signal);
+          const delivered = await sent.then(
+            () => true,
+            () => false,
+          );
+          this.dispatch({ kind: 'signalled', delivered });
         });
       case 'continueAsNew':
         this.#carried = effect.carried;
@@ -122,8 +126,8 @@ export class EntityDriver<K extends Kind> {
     }
   }
 
-  async #start(decision: K['Decision'], telling: K['Telling'] | undefined): Promise<void> {
-    const child = await this.#ports.start(decision, telling);
+  async #start(decision: K['Decision'], signal: K['Signal'] | undefined): Promise<void> {
+    const child = await this.#ports.start(decision, signal);
     this.dispatch({ kind: child === undefined ? 'slotTaken' : 'started' });
     if (child !== undefined) this.dispatch(await child.result);
   }
@@ -132,14 +136,6 @@ export class EntityDriver<K extends Kind> {
   #do(work: () => Promise<void>): void {
     CancellationScope.nonCancellable(work).catch(error => (this.#failure = { error }));
   }
-}
-
-/** Whether a message found somebody. */
-function arrives(sent: Promise<unknown>): Promise<boolean> {
-  return sent.then(
-    () => true,
-    () => false,
-  );
 }
 
 /** The one timer of a workflow, which is set anew as its state says. */

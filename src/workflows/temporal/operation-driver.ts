@@ -14,14 +14,14 @@ import {
 } from '../engine/operation.ts';
 import { type OperationReducer, operationReducer } from '../engine/operation-reducer.ts';
 
-/** What one kind of operation has done. */
+/** The effects of one kind of operation. */
 export interface OperationPorts<K extends OperationKind> {
   look(actor: K['Actor']): Promise<K['Assessment']>;
   /** When its scope is cancelled, the step is ended in the middle, and awaited. */
   perform(decision: K['Decision']): Promise<StepOutcome>;
-  /** Tells the entity of a pass. */
+  /** Reports a pass to the entity. */
   report(assessment: K['Assessment'], used: readonly number[]): void;
-  /** Tells the entity of the end; resolves when it has heard of it, or is not there. */
+  /** Reports the result to the entity; resolves when it has received it, or does not exist. */
   finish(run: Run<K>, outcome: Outcome): Promise<void>;
 }
 
@@ -43,14 +43,14 @@ export class OperationDriver<K extends OperationKind> {
     this.#run = newRun(first.decision, first.control);
   }
 
-  /** What people ask for now. */
-  hear(control: K['Control']): void {
+  /** Takes in what people asked for. */
+  setControl(control: K['Control']): void {
     this.#dispatch({ kind: 'control', control });
   }
 
   /** Cancelling it in the UI is asking to abort. */
   cancel(): void {
-    this.hear({ ...this.#run.control, abort: { by: 'cancellation of the workflow' } });
+    this.setControl({ ...this.#run.control, abort: { by: 'cancellation of the workflow' } });
   }
 
   /** To its end. */
@@ -94,7 +94,7 @@ export class OperationDriver<K extends OperationKind> {
       case 'finish':
         return this.#do(async () => {
           await this.#ports.finish(this.#run, effect.outcome);
-          this.#dispatch({ kind: 'told' });
+          this.#dispatch({ kind: 'acknowledged' });
         });
     }
   }

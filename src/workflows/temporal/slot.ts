@@ -1,4 +1,6 @@
 /** The one slot of an entity: Temporal's uniqueness of workflow ids is the lock. */
+import type { Priority } from '@temporalio/common';
+import { operationWorkflowId, type ResourceId } from '../../api/names.ts';
 import {
   WorkflowExecutionAlreadyStartedError,
   type Workflow,
@@ -16,38 +18,37 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-/** The id of the one operation of an entity. */
-function slotOf(entity: string): string {
-  return `${entity}/operation`;
-}
-
-/** Whoever is in the slot of this entity. */
+/** The operation in the slot of this entity. */
 export function inSlot(): ExternalWorkflowHandle {
-  return getExternalWorkflowHandle(slotOf(workflowInfo().workflowId));
+  return getExternalWorkflowHandle(operationWorkflowId(workflowInfo().workflowId));
 }
 
-/** Starts an operation; undefined when the slot is taken: one outlived the run of the entity that started it. */
+/**
+ * Starts an operation; undefined when the slot is taken: one outlived the run of the entity that started it.
+ * @param how `priority`: when it is not that of the entity
+ */
 export async function startInSlot<W extends Workflow>(
-  workflow: W,
-  { args, summary }: { readonly args: Parameters<W>; readonly summary: string },
-): Promise<ChildWorkflowHandle<W> | undefined> {
+  operation: string,
+  { namespace, name }: ResourceId,
+  { args, priority }: { readonly args: Parameters<W>; readonly priority?: Priority },
+): Promise<{ readonly runId: string; readonly result: Promise<WorkflowResultType<W> | string> } | undefined> {
   try {
-    return await startChild<Workflow>(workflow, {
-      workflowId: slotOf(workflowInfo().workflowId),
+    const child = await startChild<Workflow>(operation, {
+      workflowId: operationWorkflowId(workflowInfo().workflowId),
       args,
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      // What is under way goes on before anything that may wait is looked at.
-      priority: { priorityKey: 1 },
-      staticSummary: summary,
+      ...(priority && { priority }),
+      staticSummary: `${operation} ${namespace}/${name}`,
     });
+    return { runId: child.firstExecutionRunId, result: resultOf(child, operation) };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     return undefined;
   }
 }
 
-/** The result of an operation, or why it has none: people terminated it, or a fault of ours ended it. */
-export async function resultOf<W extends Workflow>(
+/** The result of an operation, or why it has none: it was terminated, or it failed by a fault of the operator. */
+async function resultOf<W extends Workflow>(
   child: ChildWorkflowHandle<W>,
   operation: string,
 ): Promise<WorkflowResultType<W> | string> {

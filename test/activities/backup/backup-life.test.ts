@@ -460,6 +460,7 @@ describe('trouble', () => {
       rule: 'cron 0 3 * * * in UTC',
       since: '2026-11-21T09:59:00Z',
       lastTime: '2026-11-22T03:00:00Z',
+      dueBy: '2026-11-23T04:00:00Z',
     });
   });
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addressesOf } from '../../../src/activities/backup/endpoint-addresses.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
-import { parseEndpoint } from '../../../src/planner/model/endpoints.ts';
+import { parseEndpoint } from '../../../src/api/derived/endpoints.ts';
 import { AllowedAddresses } from '../../../src/store/addresses.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 

@@ -6,29 +6,13 @@ const VERSION = '3.6.16';
 test('a creation is reported from its first pass to its end', async () => {
   const world = new OperatorWorld({ spec: { size: 3, version: VERSION } });
   await world.look();
-  expect(world.passes.at(-1)).toMatchObject({
-    decision: 'operate',
-    ended: undefined,
-    figures: { size: 3, available: false, quorumMargin: undefined, dbSize: undefined, read: false },
-  });
+  expect(world.passes.at(-1)).toMatchObject({ decision: 'operate', ended: undefined });
   await world.run();
   await world.run();
   expect(world.passes.flatMap(({ ended }) => (ended === undefined ? [] : [ended]))).toEqual([
     { type: 'createCluster', outcome: 'Succeeded', seconds: expect.any(Number) },
   ]);
-  const last = world.passes.at(-1);
-  expect(last).toMatchObject({
-    cluster: world.ref,
-    decision: 'idle',
-    figures: {
-      members: { Healthy: 3, Unhealthy: 0, Unknown: 0 },
-      available: true,
-      quorumMargin: 1,
-      quota: 2 * 2 ** 30,
-      read: true,
-    },
-  });
-  expect(last?.figures?.dbSize).toBeGreaterThan(0);
+  expect(world.passes.at(-1)).toMatchObject({ decision: 'idle' });
 });
 
 test('a cluster that is gone is reported as gone', async () => {
@@ -43,10 +27,5 @@ test('a cluster that is gone is reported as gone', async () => {
     expect(pass).toBeLessThan(5);
     await world.run();
   }
-  expect(world.passes.at(-1)).toEqual({
-    cluster: world.ref,
-    decision: 'gone',
-    figures: undefined,
-    ended: undefined,
-  });
+  expect(world.passes.at(-1)).toEqual({ decision: 'gone', ended: undefined });
 });

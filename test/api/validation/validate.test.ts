@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NOT_ACTED_ON_YET } from '../../../src/api/validation/ignored-fields.ts';
+import type { Kind } from '../../../src/api/names.ts';
 import { customResourceDefinitions } from '../../../src/api/schemas/crd.ts';
 import type { EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from '../../../src/api/schemas/types.ts';
 import {
@@ -209,10 +210,11 @@ describe('a restore', () => {
 });
 
 describe('what is not acted upon yet', () => {
-  test.each(customResourceDefinitions())('is a field of the schema of $metadata.name', definition => {
+  const kinds = customResourceDefinitions().filter(({ spec }) => spec.names.kind !== 'EtcdRequest');
+  test.each(kinds)('is a field of the schema of $metadata.name', definition => {
     const schema = definition.spec.versions[0].schema.openAPIV3Schema;
     const paths = new Set(nodesOf(schema).map(([path]) => path));
-    const unknown = NOT_ACTED_ON_YET[definition.spec.names.kind].filter(
+    const unknown = NOT_ACTED_ON_YET[definition.spec.names.kind as Kind].filter(
       ({ field }) => !paths.has(`.${field}`),
     );
     expect(unknown).toEqual([]);

@@ -2,6 +2,7 @@
  * Restores in place while what carries them out is killed, wiped or away: whatever is done, the backup is there in the end, key
  * by key and by revision, nothing was called done before it was, and no volume of the members before is lost.
  */
+import { withoutApiserver } from '../../stack/drill/apiserver-away.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RestoreDrill, restored, takenBack, whole } from '../../stack/drill/restore-drill.ts';
 import type { World } from '../../stack/e2e.ts';
@@ -67,10 +68,10 @@ test('the API server is away in the middle', async () => {
   const before = await drill.operations.newest();
   await restored(drill, 'API server away for half a minute', async () => {
     await drill.completed(before, 'switchIncarnation');
-    await world.stack.apiserver.stop();
-    const begun = performance.now();
-    await poll(async () => performance.now() - begun > 30_000, { timeoutMs: 60_000 });
-    await world.stack.apiserver.start();
+    await withoutApiserver(world, async () => {
+      const begun = performance.now();
+      await poll(async () => performance.now() - begun > 30_000, { timeoutMs: 60_000 });
+    });
   });
 }, 600_000);
 

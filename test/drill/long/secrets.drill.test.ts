@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ClosableKubeClient, createKubeClient } from '../../../src/kube/client.ts';
-import { FileCredentials } from '../../../src/kube/credentials.ts';
-import { silentLogger } from '../../../src/kube/port.ts';
+import type { ClosableKubeClient } from '../../../src/kube/client.ts';
 import { awaitRunning, manifest, type World } from '../../stack/e2e.ts';
+import { kubeClientOf } from '../../stack/kube-client.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
 import { operatorProcesses, readyOperators } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
@@ -20,9 +19,8 @@ let tenant: ClosableKubeClient;
 useNamespace(at.namespace, opened => void (world = opened));
 
 beforeAll(() => {
-  const credentials = new FileCredentials({ source: { file: world.stack.kubeconfig }, logger: silentLogger });
   // The disk of a busy machine takes so many megabytes slowly.
-  tenant = createKubeClient({ credentials, attemptTimeoutMs: 60_000 });
+  tenant = kubeClientOf(world.stack.kubeconfig, { attemptTimeoutMs: 60_000 });
 });
 afterAll(() => tenant.close());
 

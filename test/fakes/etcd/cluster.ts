@@ -1,7 +1,8 @@
 /** The replicated state of an etcd cluster in memory; see etcd.ts. */
 import { createHash } from 'node:crypto';
 import { compareVersions, isAtLeast, minorOf } from '../../../src/api/versions/compare.ts';
-import type { EtcdErrorCode, ListedMember } from '../../../src/etcd/port.ts';
+import type { ListedMember } from '../../../src/etcd/answers.ts';
+import type { EtcdErrorCode } from '../../../src/etcd/port.ts';
 
 type Row = { -readonly [K in keyof ListedMember]: ListedMember[K] };
 

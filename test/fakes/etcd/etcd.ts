@@ -8,19 +8,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { isAtLeast, minorOf } from '../../../src/api/versions/compare.ts';
 import { initialClusterId, initialMemberId } from '../../../src/etcd/cluster-id.ts';
+import type {
+  KeyCount,
+  MemberList,
+  MemberStatus,
+  MemberVersion,
+  StoreHash,
+} from '../../../src/etcd/answers.ts';
 import {
   EtcdError,
   type EtcdErrorCode,
   type EtcdMember,
   type EtcdPort,
-  type KeyCount,
-  type MemberList,
-  type MemberStatus,
   type MemberTarget,
   type SnapshotChunk,
   type SnapshotOptions,
-  type MemberVersion,
-  type StoreHash,
 } from '../../../src/etcd/port.ts';
 import { snapshotStream } from './snapshot.ts';
 import { FakeCluster, type FakeProcess, hash } from './cluster.ts';

@@ -20,6 +20,7 @@ export interface ApiRequest {
   /** Whether only metadata is asked for. */
   readonly metadataOnly: boolean;
   readonly authorization: string | undefined;
+  readonly userAgent: string | undefined;
   /** The serial number of the client certificate, if there was one. */
   readonly clientSerial: string | undefined;
   readonly body: string;
@@ -75,6 +76,7 @@ export async function parseRequest(incoming: IncomingMessage): Promise<ApiReques
     contentType,
     metadataOnly: incoming.headers.accept?.includes(';as=PartialObjectMetadata') ?? false,
     authorization: incoming.headers.authorization,
+    userAgent: incoming.headers['user-agent'],
     clientSerial: certificate?.serialNumber,
     body: Buffer.concat(chunks).toString('utf8'),
     atMs: performance.now(),

@@ -87,8 +87,10 @@ export class FakeKube implements KubeClient {
         await enter('list', { ...kind, namespace: options.namespace }, options);
         const { slim = object => object, metadataOnly = false } = options;
         const seen = (object: KubeObject) => (metadataOnly ? metadataOf(object) : cloneJson(object));
-        const items = this.#storage.select(kind, options).map(object => slim(seen(object)));
-        return { items, resourceVersion: String(this.#storage.revision) };
+        const all = this.#storage.select(kind, options);
+        const items = all.slice(0, options.atMost).map(object => slim(seen(object)));
+        const isPartial = items.length < all.length;
+        return { items, resourceVersion: String(this.#storage.revision), ...(isPartial && { isPartial }) };
       },
       create: async (object, options = {}) => {
         await enter('create', refOf(object), options, object);

@@ -1,6 +1,6 @@
 import { KubeError } from '../../../src/kube/errors.ts';
 import type { KindRef, KubeObject, ListOptions, ObjectRef, WritableObject } from '../../../src/kube/port.ts';
-import { ResourcePaths } from '../../../src/kube/resources.ts';
+import { collectionPath, objectPath } from '../../../src/kube/resources.ts';
 import { cloneJson, type Json, ownAfterUpdate, type Ownership, sameJson } from './fields.ts';
 import { matchesFields, matchesLabels } from './match.ts';
 
@@ -41,7 +41,6 @@ export class FakeStorage {
   compacted = 0;
   /** By apiVersion and kind, then by namespace and name. */
   readonly #objects = new Map<string, Map<string, Stored>>();
-  readonly #paths = new ResourcePaths();
   #uids = 0;
 
   constructor(options: StorageOptions) {
@@ -49,7 +48,7 @@ export class FakeStorage {
   }
 
   find(ref: ObjectRef): Stored | undefined {
-    if (this.options.isShared !== true) this.#paths.object(ref);
+    if (this.options.isShared !== true) objectPath(ref);
     return this.#objects.get(kindOf(ref))?.get(keyOf(ref));
   }
 
@@ -69,7 +68,7 @@ export class FakeStorage {
     kind: KindRef | undefined,
     by: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>,
   ): KubeObject[] {
-    if (kind !== undefined) this.#paths.collection(kind, by.namespace);
+    if (kind !== undefined) collectionPath(kind, by.namespace);
     const objects = kind === undefined ? this.#all().map(({ object }) => object) : this.ofKind(kind);
     return objects.filter(object => selects(object, by)).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   }

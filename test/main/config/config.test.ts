@@ -22,6 +22,7 @@ test('an empty environment gives the defaults of the deployment', () => {
       retentionDays: 30,
       tls: undefined,
     },
+    codec: undefined,
     taskQueue: 'etcd-operator',
     roles: { worker: true, watcher: true },
     watchNamespace: undefined,
@@ -34,12 +35,15 @@ test('an empty environment gives the defaults of the deployment', () => {
     kubeconfig: undefined,
     inCluster: undefined,
     ports: { health: 8080, metrics: 9464, temporalMetrics: 9465 },
+    metricsResources: 1000,
+    backupJitterSeconds: 0,
     logLevel: 'info',
     redact: [],
     worker: {
-      maxCachedWorkflows: 1000,
+      maxCachedWorkflows: undefined,
       maxConcurrentActivities: 100,
       maxConcurrentTransfers: 20,
+      maxBackupsPerStore: 8,
       maxConcurrentWorkflowTasks: 40,
     },
   } satisfies Config);
@@ -90,6 +94,23 @@ const accepted: readonly [
     { host: '10.96.0.1', port: '443' },
   ],
   [
+    'keys for payloads',
+    { TEMPORAL_CODEC_KEYS: '/etc/temporal-codec' },
+    c => c.codec,
+    { keysFolder: '/etc/temporal-codec', server: undefined },
+  ],
+  [
+    'a codec server',
+    {
+      TEMPORAL_CODEC_KEYS: '/keys',
+      TEMPORAL_CODEC_SERVER_PORT: '8081',
+      TEMPORAL_CODEC_SERVER_ORIGINS: 'https://temporal.example.org, http://localhost:8233',
+      TEMPORAL_CODEC_SERVER_ENCODES: 'true',
+    },
+    c => c.codec?.server,
+    { port: 8081, origins: ['https://temporal.example.org', 'http://localhost:8233'], encodes: true },
+  ],
+  [
     'TLS without any file',
     { TEMPORAL_TLS: 'true' },
     c => c.temporal.tls,
@@ -136,6 +157,21 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     'TEMPORAL_TLS_CLIENT_KEY_PATH is "tls.key": write the absolute path of a file',
     'TEMPORAL_TLS_CLIENT_CERT_PATH is "": set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
   ],
+  [{ TEMPORAL_CODEC_KEYS: 'keys' }, 'TEMPORAL_CODEC_KEYS is "keys": write the absolute path of a folder'],
+  [
+    { TEMPORAL_CODEC_SERVER_PORT: '8081' },
+    'TEMPORAL_CODEC_SERVER_PORT is "8081": set TEMPORAL_CODEC_KEYS as well, or leave it out',
+  ],
+  [
+    { TEMPORAL_CODEC_KEYS: '/keys', TEMPORAL_CODEC_SERVER_PORT: '9465' },
+    'TEMPORAL_CODEC_SERVER_PORT is "9465": set it to a port that no other variable names',
+  ],
+  ...['*', 'temporal.example.org', 'https://temporal.example.org/', 'https://temporal.example.org/ui'].map(
+    (origin): [Environment, string] => [
+      { TEMPORAL_CODEC_SERVER_ORIGINS: origin },
+      `TEMPORAL_CODEC_SERVER_ORIGINS is "${origin}": write origins, such as https://temporal.example.org`,
+    ],
+  ),
   [{ ROLES: 'worker,watch' }, 'ROLES is "worker,watch": set it to worker, watcher, or worker,watcher'],
   [
     { WATCH_NAMESPACE: 'a,b' },

@@ -4,12 +4,12 @@ import {
   healthPages,
   metricsPages,
   operatorChecks,
-  type PageServer,
   type Pages,
   type Parts,
   servePages,
   temporalServing,
 } from '../../../src/main/listeners/health.ts';
+import type { PageServer } from '../../../src/main/listeners/serving.ts';
 
 const healthy: Parts = {
   workerState: 'RUNNING',

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { metricsPages, type PageServer, servePages } from '../../../src/main/listeners/health.ts';
+import { metricsPages, servePages } from '../../../src/main/listeners/health.ts';
+import type { PageServer } from '../../../src/main/listeners/serving.ts';
 import { sdkMetrics } from '../../../src/main/listeners/sdk-metrics.ts';
 
 const closing: (() => unknown)[] = [];

@@ -8,7 +8,13 @@ import { poll } from '../../stack/poll.ts';
 import { podRef } from '../../kube/support.ts';
 
 /** A deadline that a call among those of the passes would miss, and that a busy machine does not. */
-const TIMING = { leaseDurationMs: 8_000, renewDeadlineMs: 7_000, retryPeriodMs: 400, patienceMs: 200 };
+const TIMING = {
+  leaseDurationMs: 8_000,
+  renewDeadlineMs: 7_000,
+  renewEveryMs: 400,
+  retryPeriodMs: 400,
+  patienceMs: 200,
+};
 /** Clusters that are looked at at once, and how long the apiserver takes for what they ask. */
 const PASSES = 60;
 const SLOW_MS = 2_000;

@@ -1,6 +1,6 @@
 /** Which member is asked for a snapshot, and what endpoints mean. */
 import { describe, expect, it } from 'vitest';
-import { clusterOfService, dialledHost, parseEndpoint } from '../../../src/planner/model/endpoints.ts';
+import { clusterOfService, dialledHost, parseEndpoint } from '../../../src/api/derived/endpoints.ts';
 import {
   endpointsByPreference,
   type SourceCandidate,

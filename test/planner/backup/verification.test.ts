@@ -1,6 +1,10 @@
 /** What a verification may conclude from what it has read. */
 import { describe, expect, it } from 'vitest';
-import { judge, parseReport, type ReadReport } from '../../../src/planner/backup/verification.ts';
+import {
+  verificationResult,
+  parseReport,
+  type ReadReport,
+} from '../../../src/planner/backup/verification.ts';
 
 const entry = { time: '2026-11-21T10:00:00Z', location: 's3://b/k', revision: 42 };
 const structure = { hash: 7, revision: 43, keys: 3 };
@@ -12,7 +16,7 @@ function judged(
   of: { live?: typeof live; before?: typeof structure } = { live },
 ) {
   const manifest = of.before === undefined ? { entry } : { entry, structure: of.before };
-  return judge(manifest, { kind: 'read', structure, ...report }, of.live);
+  return verificationResult(manifest, { kind: 'read', structure, ...report }, of.live);
 }
 
 describe('the structure', () => {
@@ -29,10 +33,12 @@ describe('the structure', () => {
     });
   });
 
-  it('of a cluster that nobody has written to holds no revision at all', () => {
+  it('of a cluster without writes holds no revision', () => {
     const report: ReadReport = { kind: 'read', structure: { hash: 7, revision: 0, keys: 0 } };
     const fresh = { revision: '1', hashes: [{ hash: '0', compactRevision: '-1' }] };
-    expect(judge({ entry: { ...entry, revision: 1 } }, report, fresh)).toEqual({ verified: 'Structure' });
+    expect(verificationResult({ entry: { ...entry, revision: 1 } }, report, fresh)).toEqual({
+      verified: 'Structure',
+    });
   });
 
   it('may end below it when all of that is compacted away', () => {
@@ -41,7 +47,7 @@ describe('the structure', () => {
     expect(judged(short, { live: compacted })).toEqual({ verified: 'Structure' });
   });
 
-  it('below it proves nothing where nobody knows what is compacted away', () => {
+  it('below it proves nothing where the compaction is not known', () => {
     const short = { structure: { ...structure, revision: 41 } };
     expect(judged(short, {})).toMatchObject({ verified: 'Checksum', doubt: expect.any(String) });
   });

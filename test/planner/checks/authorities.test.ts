@@ -7,11 +7,11 @@ import {
   mayBeIssued,
   untrustedByMembers,
 } from '../../../src/planner/checks/authorities.ts';
-import { nextIsCertified } from '../../../src/planner/checks/next-names.ts';
+import { certificateCoversNextMember } from '../../../src/planner/checks/certificate-coverage.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
 import type { CertificateFacts } from '../../../src/planner/model/tls-facts.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { preflight } from '../../../src/planner/restore/preflight.ts';
+import { whyNotAccepted } from '../../../src/planner/checks/restore-acceptance.ts';
 import { aClaim, aPod, aRunningCluster, CLUSTER_ID, namesOf, NOW } from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 
@@ -137,7 +137,7 @@ describe('the name of the next member', () => {
 
   it('is demanded before a lost member is removed', () => {
     expect(plan(lost(names(3)), {})).toMatchObject({ kind: 'blocked', reason: 'WrongNames' });
-    expect(nextIsCertified(situationOf(lost(names(3))))?.message).toContain(
+    expect(certificateCoversNextMember(situationOf(lost(names(3))))?.message).toContain(
       'tls.crt of Secret example-peer is not valid for example-3.example.shop.svc',
     );
     expect(plan(lost(names(4)), {})).toMatchObject({ step: { kind: 'removeMember', member: 'example-2' } });
@@ -146,10 +146,12 @@ describe('the name of the next member', () => {
   });
 
   it('has to be there itself where members look each other up by names of members', () => {
-    expect(nextIsCertified(situationOf(lost([...names(3), '*.example.shop.svc'])))?.reason).toBe(
+    expect(certificateCoversNextMember(situationOf(lost([...names(3), '*.example.shop.svc'])))?.reason).toBe(
       'WrongNames',
     );
-    expect(nextIsCertified(situationOf(lost([...names(4), '*.example.shop.svc'])))).toBeUndefined();
+    expect(
+      certificateCoversNextMember(situationOf(lost([...names(4), '*.example.shop.svc']))),
+    ).toBeUndefined();
   });
 
   it('is not demanded for one who is one too many', () => {
@@ -176,10 +178,10 @@ describe('the name of the next member', () => {
       confirmClusterId: CLUSTER_ID,
       revisionBump: 0,
     };
-    const found = preflight(situationOf(seen({ dnsNames: names(5) })), restore);
+    const found = whyNotAccepted(situationOf(seen({ dnsNames: names(5) })), restore);
     expect(found).toMatchObject({ kind: 'waits', reason: 'WrongNames' });
     expect(found?.message).toContain('not valid for example-5.example.shop.svc:');
-    expect(preflight(situationOf(seen({ dnsNames: names(6) })), restore)).toBeUndefined();
+    expect(whyNotAccepted(situationOf(seen({ dnsNames: names(6) })), restore)).toBeUndefined();
   });
 
   it.each([

@@ -37,7 +37,7 @@ describe('a pod whose labels may not be changed', () => {
     });
   });
 
-  it('is said when there is nothing else to do', () => {
+  it('is reported when there is nothing else to do', () => {
     const observation = aRunningCluster({ pods: [...pods, third!] });
     expect(plan(observation, failedWith('labelPods'))).toMatchObject({
       kind: 'blocked',
@@ -67,7 +67,7 @@ describe('a certificate of a living cluster', () => {
     expect(plan(seen, failedWith('issueCertificates'))).toMatchObject({ step: { kind: 'restartMember' } });
   });
 
-  it('whose name is taken does not either, and is said when there is nothing else to do', () => {
+  it('whose name is taken does not either, and is reported when there is nothing else to do', () => {
     const taken = ['Secret example-client-tls'];
     expect(plan(observation({ taken }), {})).toMatchObject({ step: { kind: 'restartMember' } });
     const whole = observation({ taken }, [...aRunningCluster().pods]);
@@ -84,7 +84,7 @@ describe('a budget that may not be made', () => {
     expect(plan(observation, failedWith('ensureObjects'))).toMatchObject({ step: { kind: 'restartMember' } });
   });
 
-  it('is said when there is nothing else to do', () => {
+  it('is reported when there is nothing else to do', () => {
     const observation = aRunningCluster({ disruptionBudget });
     const decision = plan(observation, failedWith('ensureObjects'));
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'StepFailed' });

@@ -107,7 +107,7 @@ describe('a total loss', () => {
     expect(isTotalLoss(allEmpty(600))).toBe(true);
   });
 
-  it('is not proved by the members of the beginning, when the status tells of no others and their claims are there', () => {
+  it('is not proved by the initial members alone, when claims of later members exist that the status does not list', () => {
     const claims = ['example-3', 'example-4', 'example-5'].map(name => aClaim({ name }));
     const gone = { probes: {}, membership: UNKNOWN_MEMBERSHIP, pods: [] };
     expect(isTotalLoss(aRunningCluster({ ...gone, claims }))).toBe(false);
@@ -161,7 +161,7 @@ describe('a member whose volume was put back to a time when it was alone', () =>
     expect(decision).toMatchObject({ message: expect.stringContaining('example-1, example-2') });
   });
 
-  it('is told apart from a member that was removed and has not ended yet', () => {
+  it('is distinguished from a member that was removed and has not ended yet', () => {
     const name = 'example-2';
     const read = { ok: false as const, message: 'etcdserver: request timed out' };
     const probes = { ...aRunningCluster().probes, [name]: aProbe({ name, read }) };

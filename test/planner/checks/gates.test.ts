@@ -95,7 +95,7 @@ describe('the gates between two members', () => {
       });
     });
 
-    it('say so, and wait no longer than that while nobody was seen healthy', () => {
+    it('are reported, and are waited for no longer while no member was seen healthy', () => {
       expect(nextMemberMayGo(situationOf(aRunningCluster({ pods })))).toEqual({
         reason: 'Soaking',
         message:

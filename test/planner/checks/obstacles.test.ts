@@ -13,7 +13,7 @@ import { aCluster, anObservation, aProbe, aRunningCluster, FOREIGN } from '../..
 import { situationOf } from '../../../src/planner/situation.ts';
 
 describe('checks', () => {
-  it('run in order, and the first finding is told', () => {
+  it('run in order, and the first obstacle is returned', () => {
     const seen: string[] = [];
     const check =
       (name: ObstacleReason, finds: boolean): Check =>

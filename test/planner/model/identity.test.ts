@@ -18,7 +18,7 @@ import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
 import { conditionsOf } from '../../../src/planner/report/conditions.ts';
 import { isTotalLoss } from '../../../src/planner/checks/total-loss.ts';
-import { planRediscovery } from '../../../src/planner/operations/stamps/rediscovery.ts';
+import { planIdentityCompletion } from '../../../src/planner/operations/stamps/identity-completion.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
 import {
@@ -111,6 +111,16 @@ describe('an identity that is read back from stamps', () => {
       token: 'example-0b7e6e34-10',
       members: [{ name: 'example-1' }],
     });
+  });
+
+  it('is that of this resource, when a pod is stamped as that of another resource of the name', () => {
+    const identity = rebuiltIdentity(
+      anObservation({
+        claims: [aClaim({ clusterId: 'beef' })],
+        pods: [aPod({ token: 'example-ffffffff-1', clusterId: CLUSTER_ID })],
+      }),
+    );
+    expect(identity).toMatchObject({ incarnation: { token: TOKEN }, clusterId: 'beef' });
   });
 
   it.each([
@@ -206,7 +216,7 @@ describe('claims that lost their stamps together with the status', () => {
       ...shared,
       membership: aMembership(['example-0', 'example-2']),
     });
-    expect(planRediscovery(seen)).toBeUndefined();
+    expect(planIdentityCompletion(seen)).toBeUndefined();
     const findings = {
       observation: situationOf(seen),
       decision: plan(seen, {}),

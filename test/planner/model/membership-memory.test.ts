@@ -7,7 +7,7 @@ import { replacementsAfter } from '../../../src/planner/operations/membership/re
 import type { ClusterFacts, Observation } from '../../../src/planner/model/observation.ts';
 import type { PersonRequest } from '../../../src/planner/model/actor.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { judge } from '../../../src/planner/checks/human-requests.ts';
+import { judgeRequests } from '../../../src/planner/checks/human-requests.ts';
 import {
   aClaim,
   aCluster,
@@ -108,7 +108,7 @@ describe('a request to replace a member', () => {
       by: 'ana',
       ids: ['b2'],
     };
-    expect(judge(situationOf(aRunningCluster({ cluster })), [request])).toEqual([
+    expect(judgeRequests(situationOf(aRunningCluster({ cluster })), [request])).toEqual([
       {
         id: 1,
         outcome: 'refused',

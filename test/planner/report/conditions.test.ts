@@ -356,7 +356,7 @@ describe('the other conditions', () => {
     expect(report(observation)['Durable']?.[2]).toContain('spec.storage now requests volumes');
   });
 
-  it('QuorumAtRisk counts a voter that was added by hand, of which nobody knows how it is', () => {
+  it('QuorumAtRisk counts a voter that was added by hand and whose health is not known', () => {
     const withStranger = (size: number) =>
       aRunningCluster({ membership: aMembership([...namesOf(size), 'stranger']) }, size);
     expect(report(withStranger(3))['QuorumAtRisk']).toEqual([
@@ -377,7 +377,7 @@ describe('the other conditions', () => {
     expect(report(running({ paused: true }))['Paused']?.slice(0, 2)).toEqual(['True', 'PausedBySpec']);
   });
 
-  it('of the specification only faults are told, and that the version is supported', () => {
+  it('reports only faults of the specification, and that the version is supported', () => {
     const wanted = ['Available', 'Healthy', 'Progressing', 'Durable', 'VersionSupported'];
     const told = report(running({ etcd: { quotaBackendBytes: '1Gi' } }));
     expect(Object.keys(told).filter(type => type !== 'StorageTight')).toEqual(expect.arrayContaining(wanted));

@@ -30,6 +30,21 @@ describe('what people are told', () => {
       [{ type: 'Normal', reason: 'Available', message: 'so it is' }],
     ],
     [
+      'once that a new cluster serves: that its members are well is the same news',
+      withConditions(
+        condition('Available', 'False', 'Creating'),
+        condition('Healthy', 'Unknown', 'Creating'),
+      ),
+      withConditions(available, condition('Healthy', 'True', 'AllMembersHealthy')),
+      [{ type: 'Normal', reason: 'Available', message: 'so it is' }],
+    ],
+    [
+      'that all members are well again',
+      withConditions(available, condition('Healthy', 'False', 'MembersUnhealthy')),
+      withConditions(available, condition('Healthy', 'True', 'AllMembersHealthy')),
+      [{ type: 'Normal', reason: 'AllMembersHealthy', message: 'so it is' }],
+    ],
+    [
       'that it is not available any more, and why',
       withConditions(available),
       withConditions(condition('Available', 'False', 'NoQuorum')),

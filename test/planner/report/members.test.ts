@@ -60,9 +60,6 @@ describe('what is said of a member', () => {
         role: 'Leader',
         version: '3.6.16',
         health: 'Healthy',
-        dbSize: 20480,
-        dbSizeInUse: 16384,
-        raftIndex: 12,
         claim: 'example-0',
         claimUID: 'claim-example-0',
         node: 'node-0',
@@ -101,5 +98,26 @@ describe('what is said of a member', () => {
     ];
     const { ready, unready } = memberStatus(observedMembers(situationOf(aRunningCluster({ pods }))));
     expect({ ready, unready }).toEqual({ ready: ['example-0'], unready: ['example-1', 'example-2'] });
+  });
+
+  it.each([
+    ['is still lost since then between two starts of its pod', { ready: false }, true],
+    ['is lost no longer when its pod is ready', { ready: true }, false],
+    ['is lost no longer when its pod is being deleted', { ready: false, deleting: true }, false],
+    [
+      'is lost no longer when its pod is newer',
+      { ready: false, createdAt: Date.parse('2026-11-21T09:30:00Z') },
+      false,
+    ],
+  ])('that was proved lost %s', (_, pod, isLost) => {
+    const lostSince = '2026-11-21T09:00:00Z';
+    const details = [{ name: 'example-0', health: 'Unknown' as const, lostSince }];
+    const observation = aRunningCluster({
+      cluster: aCluster({ status: { ...aRunningStatus(), members: { details } } }),
+      pods: [aPod({ name: 'example-0', createdAt: Date.parse('2026-11-21T08:00:00Z'), ...pod })],
+      probes: { 'example-0': { answered: false, message: 'connect ECONNREFUSED' } },
+    });
+    const [member] = observedMembers(situationOf(observation));
+    expect(member?.detail.lostSince).toBe(isLost ? lostSince : undefined);
   });
 });

@@ -1,5 +1,5 @@
 /** How operations end: what `status.lastOperation` says of them is what was observed. */
-import { ACTS } from '../../../src/planner/model/steps/row.ts';
+import { ACTION_TIMING } from '../../../src/planner/model/steps/row.ts';
 import type { ObstacleReason } from '../../../src/api/obstacles/catalogue.ts';
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
@@ -35,7 +35,7 @@ const other: Decision = {
   kind: 'operate',
   operation: 'deleteCluster',
   step: { kind: 'removeFinalizer' },
-  timing: ACTS,
+  timing: ACTION_TIMING,
   plan: [{ kind: 'removeFinalizer', summary: 'remove the finalizer' }],
 };
 
@@ -77,6 +77,15 @@ const fewer = (count: number): Partial<Observation> => {
 const asked = (kind: 'moveLeader' | 'restart' | 'replaceMember', target: string, ids: string[]): Actor => ({
   requests: [{ id: 1, kind, target, ids, by: 'me' }],
 });
+const restored = (name: string, completedAt?: string): Partial<EtcdClusterStatus> => ({
+  incarnation: {
+    ...anIncarnation(),
+    restore: { name, uid: `uid-of-${name}`, ...(completedAt !== undefined && { completedAt }) },
+  },
+});
+const abortOfRestore = (name: string): Actor => ({
+  aborted: { operation: 'restoreCluster', generation: 1, subject: `uid-of-${name}`, by: 'me' },
+});
 const idOf = (serial: number): string => {
   const { membership } = aRunningCluster();
   return membership.known ? (membership.members[serial]?.id ?? '') : '';
@@ -112,6 +121,15 @@ describe('an operation has succeeded', () => {
         type: 'moveLeader',
         goal: 'moveLeader example-0',
         actor: asked('moveLeader', 'example-0', [idOf(0)]),
+      },
+    ],
+    [
+      'a restore that follows one that was aborted',
+      {
+        type: 'restoreCluster',
+        goal: 'tuesday',
+        actor: abortOfRestore('monday'),
+        status: restored('tuesday', NOW),
       },
     ],
     ['also when another one begins in the same pass', { type: 'scaleCluster', decision: other }],
@@ -178,6 +196,28 @@ describe('an operation that is not planned any more has not succeeded', () => {
       },
       'Aborted',
       /^aborted by me/,
+    ],
+    [
+      'a restore that was aborted and undone',
+      {
+        type: 'restoreCluster',
+        goal: 'monday',
+        actor: abortOfRestore('monday'),
+        status: { incarnation: anIncarnation() },
+      },
+      'Aborted',
+      /^aborted by me$/,
+    ],
+    [
+      'a restore that was aborted when its members were there',
+      {
+        type: 'restoreCluster',
+        goal: 'monday',
+        actor: abortOfRestore('monday'),
+        status: restored('monday'),
+      },
+      'Aborted',
+      /^aborted by me$/,
     ],
     [
       'a hand-over that was taken back',

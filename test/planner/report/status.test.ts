@@ -256,6 +256,7 @@ describe('operations', () => {
     const { operation, lastOperation } = report(anObservation());
     expect(operation).toEqual({
       type: 'createCluster',
+      why: 'the cluster does not exist yet; first step: record incarnation example-0b7e6e34-1 with example-0, example-1, example-2',
       startedAt: NOW,
       step: 'record incarnation example-0b7e6e34-1 with example-0, example-1, example-2',
       workflowID: `${CONTEXT.workflowId}/operation`,

@@ -51,15 +51,23 @@ export interface Drilled {
   readonly apply: (spec: EtcdClusterSpec) => Promise<void>;
 }
 
-/** Makes a healthy cluster in a namespace of its own before the tests of a file; `spec` is only what it begins with. */
-export function drilledCluster(namespace: string, size = 3, spec: EtcdClusterSpec = {}): Drilled {
+/**
+ * Makes a healthy cluster in a namespace of its own before the tests of a file; `spec` is only what it begins with, and `open`
+ * gives another stack than that of the tests.
+ */
+export function drilledCluster(
+  namespace: string,
+  size = 3,
+  spec: EtcdClusterSpec = {},
+  open: () => Promise<World> = openWorld,
+): Drilled {
   const at = { namespace, name: 'drilled' };
   let world: World;
   const apply = async (spec: EtcdClusterSpec) => {
     await world.kube.apply(manifest(namespace, at.name, { ...DRILLED, ...spec }));
   };
   beforeAll(async () => {
-    world = await openWorld();
+    world = await open();
     await createNamespace(world, namespace);
     await apply({ size, ...spec });
     await awaitRunning(world, at);

@@ -20,7 +20,7 @@ const forbidden = 'POST /api/v1/namespaces/default/pods: 403 Forbidden: no right
 
 /** Two clusters that are available, and a backup. */
 async function running(): Promise<Harness> {
-  const world = new Harness(1, { resyncMs: 1e12 });
+  const world = new Harness();
   await world.watcher.start();
   for (const ref of [example, quiet]) world.put(ref, { status: { conditions: [available, healthy] } });
   world.put(nightly, { status: {} });

@@ -5,15 +5,13 @@ import { owned, refTo } from '../objects.ts';
 
 const example = refTo('EtcdCluster', 'example');
 const other = refTo('EtcdCluster', 'other');
-const noResync = { resyncMs: 1e12 };
-
 const member = (serial: number, more: Record<string, unknown> = {}, owner = example): KubeObject =>
   owned('Pod', `${owner.name}-${serial}`, owner, { status: { podIP: address(serial, owner), ...more } });
 const address = (serial: number, owner = example): string => `10.0.${owner === example ? 0 : 1}.${serial}`;
 
 /** Two clusters of three members each that everything was told of. */
 async function quiet(timings = {}): Promise<Harness> {
-  const world = new Harness(1, { ...noResync, ...timings });
+  const world = new Harness(1, timings);
   await world.watcher.start();
   for (const cluster of [example, other]) {
     world.put(cluster);
@@ -134,11 +132,101 @@ test('a pod is asked at its present address, and not once it goes', async () => 
 });
 
 test('many members are asked less often each', async () => {
-  const world = await quiet({ askSpacingMs: 1_000 });
+  const world = await quiet({ roundRootMs: 2_449.5 });
   const asked = world.asked;
   await world.clock.advance(600_000);
-  // Six members a second apart: one ask a second in all.
+  // Six members once in six seconds: one ask a second in all.
   expect((world.asked - asked) / 600).toBeCloseTo(1, 1);
+  await world.stop();
+});
+
+test.each([
+  { members: 1_000, within: 5_000 },
+  { members: 6_000, within: 8_500 },
+])(
+  'of $members members one that falls silent is told of within $within ms, also while a tenth of them hangs',
+  async ({ members, within }) => {
+    const world = await quiet();
+    for (let serial = 3; serial < members - 3; serial += 1)
+      world.reflectors.put(member(serial, { podIP: `10.2.${serial >> 8}.${serial & 255}` }, other));
+    await world.clock.advance(10_000);
+    for (let serial = 3; serial < members - 3; serial += 10) {
+      world.sayings.set(`10.2.${serial >> 8}.${serial & 255}`, 'silent');
+      world.slowness.set(`10.2.${serial >> 8}.${serial & 255}`, 1_500);
+    }
+    await world.clock.advance(3_000);
+    const signals = told(world);
+    world.sayings.set(address(1), 'silent');
+    world.slowness.set(address(1), 1_500);
+    await world.clock.advance(within);
+    expect(told(world)).toBeGreaterThanOrEqual(signals + 1);
+    world.slowness.clear();
+    await world.stop();
+  },
+);
+
+test('a member that ends its connection is asked at once, of however many', async () => {
+  const world = await quiet({ roundRootMs: 100_000 });
+  await world.clock.advance(600_000);
+  const signals = told(world);
+  world.sayings.set(address(2), 'silent');
+  world.endConnection(address(2));
+  // Nobody lives there.
+  world.endConnection('10.9.9.9');
+  await world.clock.advance(500);
+  expect(told(world)).toBe(signals + 1);
+  world.sayings.delete(address(2));
+  await world.stop();
+});
+
+test('a member that could not be asked for reasons of this process is not taken for a silent one', async () => {
+  const world = await quiet();
+  const signals = told(world);
+  world.sayings.set(address(1), undefined);
+  await world.clock.advance(60_000);
+  expect(told(world)).toBe(signals);
+  expect(world.askedAt.get(address(1))).toBeGreaterThan(100);
+  await world.stop();
+});
+
+test('an address that two pods have is asked for neither of them, and both clusters look, until one has it', async () => {
+  const world = await quiet();
+  const signals = () => [told(world), world.temporal.signals(other).length];
+  const [before, others] = signals();
+  // The pod of another cluster has got the address of one whose node does not report any more.
+  world.reflectors.put(member(0, { podIP: address(1) }, other));
+  await world.clock.advance(2_000);
+  expect(told(world)).toBe((before ?? 0) + 1);
+  expect(world.temporal.signals(other).length).toBeGreaterThan(others ?? 0);
+  expect(world.addressesForgotten).toContain(address(0, other));
+  const asked = world.askedAt.get(address(1));
+  await world.clock.advance(60_000);
+  expect(world.askedAt.get(address(1))).toBe(asked);
+  world.reflectors.put(member(1, { podIP: '10.9.9.9' }));
+  await world.clock.advance(10_000);
+  expect(world.askedAt.get(address(1))).toBeGreaterThan((asked ?? 0) + 5);
+  expect(world.askedAt.get('10.9.9.9')).toBeGreaterThan(5);
+  // What is said there from now on is said of the other pod.
+  const [mine, theirs] = signals();
+  world.sayings.set(address(1), 'silent');
+  await world.clock.advance(2_000);
+  expect(signals()).toEqual([mine, (theirs ?? 0) + 1]);
+  await world.stop();
+});
+
+test('an answer that was on its way when the address changed hands is heard for nobody', async () => {
+  const world = await quiet();
+  world.slowness.set(address(1), 5_000);
+  world.sayings.set(address(1), 'silent');
+  await world.clock.advance(2_000);
+  world.reflectors.remove(member(1));
+  world.reflectors.put(member(0, { podIP: address(1) }, other));
+  await world.clock.advance(500);
+  const others = world.temporal.signals(other).length;
+  world.slowness.delete(address(1));
+  world.sayings.delete(address(1));
+  await world.clock.advance(20_000);
+  expect(world.temporal.signals(other)).toHaveLength(others);
   await world.stop();
 });
 

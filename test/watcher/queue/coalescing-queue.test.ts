@@ -30,6 +30,8 @@ class World {
     this.clock = new FakeClock(seed);
     const options = { ...defaultTimings, concurrency };
     this.queue = new CoalescingQueue({
+      // The part before the slash; a key without one is a group by itself.
+      groupOf: key => key.split('/')[0] ?? key,
       clock: this.clock,
       options,
       deliver: async (key, abort) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
-import { slimOwned, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
+import { slimOwned, slimPod, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
 import { worthTelling } from '../../../src/watcher/resources/event-filter.ts';
 import { owned, refTo, resource, secret } from '../objects.ts';
 
@@ -30,6 +30,19 @@ test('new and gone objects are always told', () => {
   const object = slimResource(resource(cluster));
   expect(worthTelling({ type: 'added', object })).toBe(true);
   expect(worthTelling({ type: 'deleted', object })).toBe(true);
+});
+
+describe('the identity in the status of a cluster', () => {
+  const status = { observedGeneration: 1, incarnation: { token: 'example-1' } };
+  const before = resource(cluster, { status });
+  test.each<[string, boolean, Change]>([
+    ['is not told when the operator adds to it', false, edit(['status', 'clusterID'], 'beef')],
+    ['is told when it is altered', true, edit(['status', 'incarnation', 'token'], 'example-2')],
+    ['is told when a part is taken away', true, edit(['status', 'incarnation'], undefined)],
+    ['is told when the status is taken away', true, edit(['status'], undefined)],
+  ])('%s', (_, expected, change) => {
+    expect(told(slimResource, before, change)).toBe(expected);
+  });
 });
 
 describe('a custom resource', () => {
@@ -126,7 +139,7 @@ describe('a pod', () => {
     ['the node that answers for it', false, edit(['status', 'hostIPs'], [{ ip: '1.1.1.1' }])],
   ];
   test.each(cases)('%s: %s', (_, expected, change) => {
-    expect(told(slimOwned, before, change)).toBe(expected);
+    expect(told(slimPod, before, change)).toBe(expected);
   });
 });
 

@@ -11,7 +11,7 @@ import { owned, refTo, resource, secret } from '../objects.ts';
 const cluster = refTo('EtcdCluster', 'example');
 
 function knowing(...objects: KubeObject[]): KnownResources {
-  const known = new KnownResources();
+  const known = new KnownResources({ now: () => 0 });
   for (const object of objects) known.put(slimResource(object));
   return known;
 }

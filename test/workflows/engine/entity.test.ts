@@ -9,10 +9,10 @@ const story = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.nat(100)), { maxLe
 
 describe.each([
   ['whose operations are children', plain({})],
-  ['that looks beside its operation', plain({ looksBeside: true, asksBy: 'looking' })],
+  ['that looks beside its operation', plain({ looksWhileOperating: true, checksBy: 'look' })],
   ['that performs its steps itself', plain({ slot: 'here' })],
 ])('an entity %s', (_, rules) => {
-  it('does one thing at a time, tries again in time, and gives way with nothing in flight', () => {
+  it('does one thing at a time, retries in time, and continues as new with nothing in flight', () => {
     fc.assert(
       fc.property(story, moves => {
         const world = new EntityWorld(rules);
@@ -25,7 +25,7 @@ describe.each([
     );
   });
 
-  it('never loses a change: it looks again once what is under way has ended', () => {
+  it('never loses a change: a pass follows when the running work has ended', () => {
     fc.assert(
       fc.property(story, moves => {
         const world = new EntityWorld(rules);
@@ -49,7 +49,7 @@ describe.each([
 });
 
 describe('the back-off', () => {
-  it('doubles, and is bounded however often something fails', () => {
+  it('doubles, and is bounded for any number of failures', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), failures => {
         const ms = backoffMs(BACK_OFF, failures);

@@ -19,6 +19,7 @@ interface Plain extends OperationKind {
     readonly operation: string;
     readonly step: { readonly kind: string };
     readonly approval?: number;
+    readonly following?: readonly { readonly step: { readonly kind: string } }[];
   };
   readonly Assessment: { readonly decision: Plain['Decision'] | { readonly kind: 'idle' } };
   readonly Actor: { readonly used: readonly number[] };
@@ -40,9 +41,13 @@ const FACTS: Facts = { now: 0, history: 'short', handlersFinished: true };
 /** Runs one with these answers until it finishes or has no more of them. */
 function play(
   answers: readonly (StepOutcome | Plain['Assessment'] | OperationEvent<Plain>)[],
-  { with: of = rules, facts = FACTS }: { with?: OperationRules<Plain>; facts?: Facts } = {},
+  {
+    with: of = rules,
+    facts = FACTS,
+    first = FIRST,
+  }: { with?: OperationRules<Plain>; facts?: Facts; first?: Plain['Decision'] } = {},
 ) {
-  let run: Run<Plain> = newRun<Plain>(FIRST, {});
+  let run: Run<Plain> = newRun<Plain>(first, {});
   const effects: OperationEffect<Plain>[] = [];
   const take = (event: OperationEvent<Plain>) => {
     const [next, did] = operationReducer(of)(run, event, facts);
@@ -69,13 +74,44 @@ const planned = (kind: string): Plain['Assessment'] => ({ decision: { ...FIRST, 
 const idle: Plain['Assessment'] = { decision: { kind: 'idle' } };
 
 describe('an operation', () => {
-  it('performs, looks, and ends when the plan is another one', () => {
-    const { run, kinds } = play([done, planned('b'), done, idle, { kind: 'told' }]);
+  it('performs steps with passes between them, and ends when the plan is another one', () => {
+    const { run, kinds } = play([done, planned('b'), done, idle, { kind: 'acknowledged' }]);
     expect(kinds).toEqual(['perform', 'look', 'report', 'perform', 'look', 'finish']);
     expect(run).toMatchObject({ phase: 'finished', outcome: { outcome: 'ended' }, assessment: idle });
   });
 
-  it('fails with its step, and with a world that has moved away five times', () => {
+  it('performs what was planned to follow without a pass, until something is in the way or people ask for something', () => {
+    const chain = { ...FIRST, approval: 7, following: [{ step: { kind: 'b' } }, { step: { kind: 'c' } }] };
+    const steps = (...answers: Parameters<typeof play>[0]) => {
+      const { run, effects } = play(answers, { first: chain });
+      const done = effects.flatMap(effect =>
+        effect.kind === 'perform' ? [effect.decision.step.kind] : effect.kind,
+      );
+      return { done, used: run.used };
+    };
+    expect(steps(done, done, done)).toEqual({ done: ['a', 'b', 'c', 'look'], used: [7] });
+    expect(steps(done, { kind: 'done', hasWaited: true }).done).toEqual(['a', 'b', 'look']);
+    expect(steps(done, { kind: 'done', hasWaited: false, isHeldUp: true }).done).toEqual(['a', 'b', 'look']);
+    expect(steps(done, changed).done).toEqual(['a', 'b', 'look']);
+    expect(steps(done, { kind: 'failed', message: 'no' }).done).toEqual(['a', 'b', 'finish']);
+    expect(steps({ kind: 'control', control: { paused: {} } }, done).done).toEqual(['a', 'look']);
+    expect(steps({ kind: 'control', control: { abort: {} } }, done, planned('b')).done).toEqual([
+      'a',
+      'look',
+      'report',
+      'finish',
+    ]);
+  });
+
+  it('makes no progress when it plans the same again after what followed was done', () => {
+    const chain = { ...FIRST, following: [{ step: { kind: 'b' } }] };
+    const again: Plain['Assessment'] = { decision: chain };
+    const held: StepOutcome = { kind: 'done', hasWaited: false, isHeldUp: true };
+    const rounds = Array.from({ length: 9 }, () => [done, held, again, { kind: 'timer' } as const]).flat();
+    expect(play(rounds, { first: chain }).run.outcome).toMatchObject({ outcome: 'failed', step: 'a' });
+  });
+
+  it('fails with its step, and when a precondition has changed five times', () => {
     const failed = play([{ kind: 'failed', message: 'no' }]);
     expect(failed.run.outcome).toEqual({ outcome: 'failed', message: 'no', step: 'a' });
     const four = play([changed, planned('a'), changed, planned('a'), changed, planned('a'), changed]);
@@ -110,7 +146,7 @@ describe('an operation', () => {
     expect(run.outcome).toEqual({ outcome: 'aborted', by: { by: 'ana' } });
   });
 
-  it('takes no step while it is paused, and looks', () => {
+  it('performs no step while it is paused, and makes passes', () => {
     const { kinds } = play([
       { kind: 'control', control: { paused: { by: 'ana' } } },
       done,
@@ -127,7 +163,7 @@ describe('an operation', () => {
     expect(play([abort, done, planned('b')], { facts }).run.outcome?.outcome).toBe('aborted');
   });
 
-  it('uses an approval with its step, and not when that was refused before it began', () => {
+  it('uses up an approval with its step, but not when the precondition of the step has changed', () => {
     const first = { ...FIRST, approval: 7 };
     const used = (outcome: StepOutcome) => {
       const [run] = operationReducer(rules)(newRun<Plain>(first, {}), { kind: 'performed', outcome }, FACTS);
@@ -138,7 +174,7 @@ describe('an operation', () => {
     expect(used(changed)).toEqual([]);
   });
 
-  it('does one thing at a time and ends once, whatever comes', () => {
+  it('does one thing at a time and ends once, in any order of events', () => {
     const outcome = fc.constantFrom<StepOutcome>(
       done,
       changed,
@@ -153,7 +189,7 @@ describe('an operation', () => {
       fc.constantFrom(planned('a'), planned('b'), idle),
       fc.constantFrom<OperationEvent<Plain>>(
         { kind: 'timer' },
-        { kind: 'told' },
+        { kind: 'acknowledged' },
         { kind: 'control', control: {} },
         { kind: 'control', control: { paused: {} } },
         { kind: 'control', control: { abort: {} } },

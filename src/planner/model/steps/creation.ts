@@ -1,6 +1,6 @@
 /** The steps that make a cluster: its identity is recorded, its members start together and are sealed. */
 import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
-import { ACTS, list, namesOf, row, WAITS } from './row.ts';
+import { ACTION_TIMING, list, namesOf, row, WAIT_TIMING } from './row.ts';
 
 export interface MemberIdentity {
   readonly name: string;
@@ -19,7 +19,7 @@ export const CREATION_STEPS = {
     /** Given when the identity is rebuilt from stamps: then no member may bootstrap any more. */
     readonly clusterId?: string;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ incarnation }) =>
       `record incarnation ${incarnation.token} with ${namesOf(incarnation.members)}`,
@@ -27,30 +27,33 @@ export const CREATION_STEPS = {
   bootstrapMembers: row<{
     readonly token: string;
     readonly members: readonly string[];
+    /** The version of etcd that they start with. */
+    readonly version: string;
     /** The minor that all of them are born in: noted on pods that are made for it. */
     readonly settledIn?: string | undefined;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ members }) => `create Services, claims and pods of ${list(members)}`,
   }),
   awaitQuorum: row<{ readonly token: string; readonly members: readonly string[] }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ members }) => `wait until ${list(members)} elect a leader`,
   }),
+  /** Whoever is seen started is sealed with it; it has waited while somebody is still to be (`notYet`). */
   recordClusterId: row<{
     readonly token: string;
-    readonly clusterId: string;
-    readonly members: readonly MemberIdentity[];
+    /** What a quorum told, and whom it listed, when it was planned; left out where it was planned before there was a quorum. */
+    readonly elected?: { readonly clusterId: string; readonly members: readonly MemberIdentity[] };
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
-    summary: ({ clusterId }) => `record cluster id ${clusterId}`,
+    summary: ({ elected }) => `record cluster id ${elected?.clusterId ?? 'as elected'}`,
   }),
   /** Members that have started, or a learner that is about to: on an empty volume they refuse from then on. */
   sealMembers: row<{ readonly members: readonly SealedMember[] }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ members }) => `seal ${namesOf(members)}, so that they never start on an empty volume`,
   }),

@@ -1,9 +1,9 @@
 /** The steps that add, start, stop and remove members. */
-import { ACTS, list, MOVES_DATA, namesOf, type NamedObject, row, WAITS } from './row.ts';
+import { ACTION_TIMING, list, TRANSFER_TIMING, namesOf, type NamedObject, row, WAIT_TIMING } from './row.ts';
 
 export const MEMBER_STEPS = {
   awaitMembers: row<{ readonly members: readonly string[] }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ members }) => `wait until ${list(members)} are ready`,
   }),
@@ -16,7 +16,7 @@ export const MEMBER_STEPS = {
     /** The minor that the cluster has arrived in: noted on the pod. */
     readonly settledIn?: string | undefined;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ member, version }) =>
       `start ${member} again on its volume${version === undefined ? '' : ` with etcd ${version}`}`,
@@ -26,14 +26,14 @@ export const MEMBER_STEPS = {
     readonly peerUrl: string;
     /** The ids of all members that the plan was made for. */
     readonly expected: readonly string[];
-  }>({ timing: WAITS, plannedAgain: true, summary: ({ member }) => `add ${member} as a learner` }),
+  }>({ timing: WAIT_TIMING, plannedAgain: true, summary: ({ member }) => `add ${member} as a learner` }),
   createMember: row<{ readonly token: string; readonly member: string; readonly id: string }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ member }) => `create claim and pod of ${member}`,
   }),
   promoteLearner: row<{ readonly member: string; readonly id: string }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ member, id }) => `wait until ${member} (${id}) has caught up, then promote it`,
   }),
@@ -43,12 +43,12 @@ export const MEMBER_STEPS = {
     readonly expected: readonly string[];
     /** Why: the evidence that its data is lost, or that it is not asked for any more. */
     readonly reason: string;
-    /** Its data is lost: it is replaced, and counted. */
-    readonly dead: boolean;
+    /** It is replaced, which is recorded and counted: its data is proved lost, or a person asked without such a proof. */
+    readonly replacement?: 'Lost' | 'Requested';
     /** It is a learner that never got going: recorded, so that the next one is not tried at once. */
     readonly givenUp?: true;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ member, id, reason }) => `remove ${member} (${id}): ${reason}`,
   }),
@@ -59,12 +59,12 @@ export const MEMBER_STEPS = {
     /** What becomes of its claims; a time is in milliseconds since the epoch. */
     readonly retention: 'Delete' | 'Retain' | { readonly keepUntil: number };
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ member }) => `delete the remaining pods and claims of ${member}`,
   }),
   moveLeader: row<{ readonly from: string; readonly to: string; readonly toId: string }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ from, to }) => `move the leadership from ${from} to ${to}`,
   }),
@@ -76,14 +76,14 @@ export const MEMBER_STEPS = {
     /** Milliseconds since the epoch. */
     readonly until: number;
   }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ before, because }) =>
       `wait before ${before === undefined ? 'the upgrade ends' : `${before} is restarted`}: ${because}`,
   }),
   /** Every member reads all its keys up to one revision; what comes of it is recorded (report/key-hashes.ts). */
   compareKeys: row<{ readonly members: readonly NamedObject[] }>({
-    timing: MOVES_DATA,
+    timing: TRANSFER_TIMING,
     plannedAgain: true,
     summary: ({ members }) => `compare the data of ${namesOf(members)} (HashKV)`,
   }),
@@ -96,5 +96,9 @@ export const MEMBER_STEPS = {
     /** The pod that is to be stopped right after this one for the same reason: clients are led away from both at once. */
     readonly alongside?: readonly NamedObject[];
     readonly because: string;
-  }>({ timing: WAITS, plannedAgain: true, summary: ({ member, because }) => `stop ${member}: ${because}` }),
+  }>({
+    timing: WAIT_TIMING,
+    plannedAgain: true,
+    summary: ({ member, because }) => `stop ${member}: ${because}`,
+  }),
 };

@@ -1,5 +1,5 @@
 /** The steps about objects of Kubernetes: Services, the budget, Secrets, pods, claims and the resource itself. */
-import { ACTS, list, namesOf, type NamedObject, row, WAITS } from './row.ts';
+import { ACTION_TIMING, list, namesOf, type NamedObject, row, WAIT_TIMING } from './row.ts';
 
 /** The objects that a cluster has one of. */
 export type SharedObject = 'peerService' | 'clientService' | 'disruptionBudget';
@@ -13,18 +13,18 @@ const READABLE: Record<SharedObject, string> = {
 export const OBJECT_STEPS = {
   /** Secrets of TLS.auto, by name: authorities and certificates. */
   issueCertificates: row<{ readonly secrets: readonly string[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ secrets }) => `issue certificates ${list(secrets)}`,
   }),
   /** Certificates of cert-manager, by name: created, or brought to what they are to say. */
   requestCertificates: row<{ readonly certificates: readonly string[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ certificates }) => `request certificates ${list(certificates)} from cert-manager`,
   }),
   ensureObjects: row<{ readonly objects: readonly SharedObject[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ objects }) => `create ${list(objects.map(object => READABLE[object]))}`,
   }),
@@ -35,19 +35,19 @@ export const OBJECT_STEPS = {
       readonly because: string;
     }[];
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ objects }) =>
       `restore ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
   }),
   /** The finalizer and the annotations of the operator that the EtcdCluster lacks, by their names. */
   stampResource: row<{ readonly token: string; readonly lacking: readonly string[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ lacking }) => `restore ${list(lacking)} on the EtcdCluster`,
   }),
   removeFinalizer: row<object>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: () => 'remove the finalizer',
   }),
@@ -58,14 +58,14 @@ export const OBJECT_STEPS = {
     readonly from: string;
     readonly size: string;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ claim, from, size }) => `expand claim ${claim} from ${from} to ${size}`,
   }),
   /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
-  labelClaim: row<ClaimLabels>({ timing: ACTS, plannedAgain: true, summary: labelSummary }),
+  labelClaim: row<ClaimLabels>({ timing: ACTION_TIMING, plannedAgain: true, summary: labelSummary }),
   releaseClaims: row<{ readonly claims: readonly NamedObject[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ claims }) => `delete claims ${namesOf(claims)}`,
   }),
@@ -73,24 +73,24 @@ export const OBJECT_STEPS = {
   labelPods: row<{
     readonly pods: readonly (NamedObject & { readonly labels: Readonly<Record<string, string>> })[];
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ pods }) => `restore the labels of ${namesOf(pods)}`,
   }),
   /** Clients are led to these pods again. */
   admitMembers: row<{ readonly pods: readonly NamedObject[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ pods }) => `admit clients to ${namesOf(pods)}`,
   }),
   deletePods: row<{ readonly pods: readonly NamedObject[] }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ pods }) => `delete pods ${namesOf(pods)} and wait until they are gone`,
   }),
   /** Pods whose nodes are proved gone, or of which a person said so: taken out of Kubernetes without their nodes. */
   forceDeletePods: row<{ readonly pods: readonly NamedObject[]; readonly because: string }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ pods, because }) => `force the deletion of ${namesOf(pods)}: ${because}`,
   }),
@@ -109,9 +109,9 @@ function labelSummary({ claim, labels, annotations }: ClaimLabels): string {
       (value === null) === isTaken ? [key] : [],
     ),
   );
-  const said = [
+  const changes = [
     ...(put.length === 0 ? [] : [`add ${list(put)} to`]),
     ...(taken.length === 0 ? [] : [`remove ${list(taken)} from`]),
   ];
-  return `${said.join(' and ')} claim ${claim}`;
+  return `${changes.join(' and ')} claim ${claim}`;
 }

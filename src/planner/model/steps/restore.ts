@@ -1,6 +1,6 @@
-/** The steps that put a backup in the place of a cluster's data. */
+/** The steps of a cluster's workflow that put a backup in the place of the cluster's data. */
 import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
-import { ACTS, list, MOVES_DATA, namesOf, type NamedObject, row, WAITS } from './row.ts';
+import { ACTION_TIMING, list, TRANSFER_TIMING, namesOf, type NamedObject, row, WAIT_TIMING } from './row.ts';
 
 /** An EtcdRestore. */
 export type RestoreIdentity = NamedObject;
@@ -19,7 +19,7 @@ interface Seeding {
 export const RESTORE_STEPS = {
   /** Clients are kept out, then the pods are stopped and seen gone. */
   fenceMembers: row<{ readonly pods: readonly NamedObject[] }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: true,
     summary: ({ pods }) => `withdraw all clients and stop ${namesOf(pods) || 'no pods'}`,
   }),
@@ -34,31 +34,31 @@ export const RESTORE_STEPS = {
     readonly members: readonly string[];
     readonly keep: readonly NamedObject[];
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ incarnation, keep }) =>
       `record incarnation ${incarnation.token}, and keep ${namesOf(keep) || 'no claims'}`,
   }),
   /** Brings the backup onto the volume of the first member. */
   fillVolume: row<Seeding>({
-    timing: MOVES_DATA,
+    timing: TRANSFER_TIMING,
     plannedAgain: true,
     summary: ({ member }) => `copy the backup to the volume of ${member}`,
   }),
   /** Makes a database of it. */
   unpackBackup: row<Seeding>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: true,
     summary: ({ member }) => `restore the database of ${member} from the backup`,
   }),
   /** Of members that are none any more: the snapshot has brought them. Ids in hexadecimal. */
   disarmAlarms: row<{ readonly alarms: readonly StaleAlarm[] }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ alarms }) => `disarm ${list(alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`,
   }),
   startSeed: row<Seeding & { readonly claimUid: string }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ member }) => `start ${member} alone with the restored data`,
   }),
@@ -69,19 +69,19 @@ export const RESTORE_STEPS = {
     readonly time: string;
     readonly revision?: number;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ name, backup, time }) =>
       `create EtcdRestore ${name} to restore the backup of ${time} that EtcdBackup ${backup} made`,
   }),
   concludeRestore: row<{ readonly restore: RestoreIdentity }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ restore }) => `record that EtcdRestore ${restore.name} has succeeded`,
   }),
   /** It has failed, and is not begun again. */
   abandonRestore: row<{ readonly restore: RestoreIdentity; readonly because: string }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ restore, because }) => `record that EtcdRestore ${restore.name} is abandoned: ${because}`,
   }),
@@ -93,7 +93,7 @@ export const RESTORE_STEPS = {
     /** Those that stayed until now because only they tell that their volumes are empty. */
     readonly pods: readonly NamedObject[];
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ restore }) => `return to the state before EtcdRestore ${restore.name}`,
   }),

@@ -18,21 +18,21 @@ export interface StepTiming {
 }
 
 /** It acts, which takes seconds on a busy machine. When it keeps failing people are told within a minute. */
-export const ACTS: StepTiming = {
+export const ACTION_TIMING: StepTiming = {
   startToCloseSeconds: 25,
   scheduleToCloseSeconds: 50,
   heartbeatSeconds: HEARTBEAT_SECONDS,
 };
 
 /** It waits: it looks for ten seconds (runtime/poll.ts of the activities), and then the planner looks. */
-export const WAITS: StepTiming = {
+export const WAIT_TIMING: StepTiming = {
   startToCloseSeconds: 20,
   scheduleToCloseSeconds: 60,
   heartbeatSeconds: HEARTBEAT_SECONDS,
 };
 
 /** It moves the data of a whole cluster, or reads all of it, for as long as that takes. */
-export const MOVES_DATA: StepTiming = {
+export const TRANSFER_TIMING: StepTiming = {
   startToCloseSeconds: 6 * 3600,
   scheduleToCloseSeconds: 12 * 3600,
   heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -52,6 +52,34 @@ export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
   readonly summary: (fields: Fields) => string;
 }
 
+/** One kind of step of an EtcdBackup or an EtcdRestore: it touches no member, and may take as long as its fields say. */
+export interface ResourceStepRow<Fields> {
+  readonly timing: (fields: Fields) => StepTiming;
+  readonly summary: (fields: Fields) => string;
+}
+
+/** A row whose fields are `Fields`. */
+export function resourceRow<Fields>(entry: ResourceStepRow<Fields>): ResourceStepRow<Fields> {
+  return entry;
+}
+
+/** A step of one of these rows. */
+export type ResourceStep<Rows> = {
+  readonly [Kind in keyof Rows]: { readonly kind: Kind } & FieldsOf<Rows[Kind]>;
+}[keyof Rows];
+
+/** What a decision records of its step besides the step itself. */
+export function recordedOf<Step extends { readonly kind: string }>(
+  rows: { readonly [Kind in Step['kind']]: ResourceStepRow<never> },
+  step: Step,
+): { readonly timing: StepTiming; readonly summary: string } {
+  // The type system does not see that the row of a step's kind takes that step's fields.
+  const { timing, summary } = rows[
+    step.kind as Step['kind']
+  ] as ResourceStepRow<never> as ResourceStepRow<Step>;
+  return { timing: timing(step), summary: summary(step) };
+}
+
 /** The fields that a row names. */
 export type FieldsOf<Row> = Row extends { readonly summary: (fields: infer Fields) => string }
   ? Fields
@@ -68,6 +96,11 @@ export function row<Fields>(entry: StepRow<Fields>): StepRow<Fields> {
 export interface NamedObject {
   readonly name: string;
   readonly uid: string;
+}
+
+/** Exactly these objects, and nothing else that is known of them. */
+export function identify(objects: readonly NamedObject[]): NamedObject[] {
+  return objects.map(({ name, uid }) => ({ name, uid }));
 }
 
 /** Names, for people. */

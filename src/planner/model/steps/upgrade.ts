@@ -1,5 +1,5 @@
 /** The steps that bring another version of etcd. */
-import { ACTS, row, WAITS } from './row.ts';
+import { ACTION_TIMING, row, WAIT_TIMING } from './row.ts';
 
 export const UPGRADE_STEPS = {
   /** Another version in the pod that there is: its container starts again, everything else about it stays. */
@@ -10,7 +10,7 @@ export const UPGRADE_STEPS = {
     readonly version: string;
     readonly because: string;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ member, version, because }) => `restart ${member} with etcd ${version}: ${because}`,
   }),
@@ -22,25 +22,25 @@ export const UPGRADE_STEPS = {
     readonly asked: string;
     readonly because: string;
   }>({
-    timing: ACTS,
+    timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ backup, because }) => `request a backup from EtcdBackup ${backup} before ${because}`,
   }),
   /** Until a run of the EtcdBackup that began since then has ended, well or not. */
   awaitBackup: row<{ readonly backup: string; readonly uid: string; readonly asked: string }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ backup }) => `wait until EtcdBackup ${backup} has made the backup`,
   }),
   /** Until the member is ready and says itself that it runs this version. */
   awaitVersion: row<{ readonly member: string; readonly version: string }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ member, version }) => `wait until ${member} is ready and runs ${version}`,
   }),
   /** Until every member says that the cluster, and from 3.6 on its data, are of this minor. */
   awaitAgreement: row<{ readonly members: readonly string[]; readonly minor: string }>({
-    timing: WAITS,
+    timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ minor }) => `wait until the cluster version and the storage version are ${minor}`,
   }),

@@ -2,18 +2,16 @@
 import { type ConditionFinding, finding } from '../../../api/conditions/catalogue.ts';
 import { securityOf, securitySwitch } from '../../../api/derived/tls.ts';
 import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
-import { blocked, operate } from '../../model/answers.ts';
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { authoritiesToBring, mayBeIssued, membersRun } from '../../checks/authorities.ts';
 import {
   type Complaint,
   complaintsAbout,
-  exchanged,
+  authorityComplaints,
   securityIsUnchanged,
 } from '../../checks/certificates.ts';
 import { specificationIsUsable } from '../../checks/obstacles.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, Step } from '../../model/decision.ts';
-import { nextIsCertified } from '../../checks/next-names.ts';
+import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
 import type { CertificateFacts, TlsFacts } from '../../model/tls-facts.ts';
 import type { Situation } from '../../model/situation.ts';
 
@@ -38,7 +36,7 @@ export function planHeldCertificates(observation: Situation): Decision | undefin
   const step = nextRequest(observation);
   const [taken] = step === undefined ? [] : takenNames(observation);
   if (step !== undefined && taken !== undefined) return blocked(taken, [step]);
-  const [held] = [...exchanged(observation), ...otherIssuer(observation)];
+  const [held] = [...authorityComplaints(observation), ...otherIssuer(observation)];
   return held && blocked(held);
 }
 
@@ -72,7 +70,7 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
     ...lostAuthorities(observation),
     ...lostCertManager(tls),
   ];
-  const untrusted = exchanged(observation);
+  const untrusted = authorityComplaints(observation);
   const issued = tls.toIssue.filter(entry => mayBeIssued(observation, entry));
   const coming = issued.map(({ secret }) => secret);
   const faulty = tls.certificates.flatMap(entry =>
@@ -100,7 +98,7 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
   if (bringing !== undefined) return [finding('TLSReady', 'AuthorityRollingOut', bringing)];
   const near = endings(tls);
   if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
-  const next = cluster.status.clusterID === undefined ? undefined : nextIsCertified(observation);
+  const next = cluster.status.clusterID === undefined ? undefined : certificateCoversNextMember(observation);
   const nobodyElse = next && `no member can be replaced: ${next.message}`;
   if (nobodyElse !== undefined) return [finding('TLSReady', 'NextNamesMissing', nobodyElse)];
   const shared = sharedIssuer(observation);

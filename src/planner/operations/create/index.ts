@@ -1,11 +1,11 @@
 /**
  * Creation. The incarnation is recorded before anything is made, all members bootstrap at once, the cluster id is
  * recorded, and only then the client Service opens: no client can write into a cluster that could still be
- * bootstrapped again (docs/concepts.md, "How a cluster is born").
+ * bootstrapped again (docs/concepts.md, "How a cluster is created").
  */
 import type { OperationRow } from '../../model/operation.ts';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../../../api/names.ts';
-import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
+import type { Incarnation } from '../../../api/schemas/types.ts';
 import {
   type Check,
   firstObstacle,
@@ -15,25 +15,32 @@ import {
   serialsAreLeft,
   specificationIsUsable,
 } from '../../checks/obstacles.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import { operate, blocked } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import {
+  blocked,
+  type Decision,
+  inOneGo,
+  type Obstacle,
+  operate,
+  type Step,
+  type StepKind,
+} from '../../model/decision.ts';
 import {
   firstIncarnation,
   rebuiltIdentity,
   rebuiltStorage,
-  stampThem,
+  missingStampsMessage,
   unstampedClaims,
 } from '../../model/identity.ts';
 import { lossOf } from '../../checks/evidence.ts';
-import { hasEnded } from '../../model/member-names.ts';
+import { hasEnded, isReady } from '../../model/member-names.ts';
 import type { Situation } from '../../model/situation.ts';
-import { membersWithoutPod } from '../repair/index.ts';
+import { membersWithoutPod } from '../../checks/missing-pods.ts';
+import { madeByOtherOperator } from '../../checks/other-operator.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { unsealed } from '../stamps/seal.ts';
 import { storageFor } from '../../model/storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from '../../checks/certificates.ts';
-import { bornSettled } from '../upgrade/settling.ts';
+import { bornIn, firstVersion, noteOnVersion } from './first-version.ts';
 
 const BEFORE_RECORDING: readonly Check[] = [
   specificationIsUsable,
@@ -61,7 +68,29 @@ export function planCreation(observation: Situation): Decision | undefined {
   if (obstacle !== undefined) return blocked(obstacle, steps);
   if (steps.length === 0) return undefined;
   const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(observation, incarnation) : undefined;
-  return trouble === undefined ? operate('createCluster', steps) : blocked(trouble, steps);
+  return trouble === undefined ? creating(observation, steps) : blocked(trouble, steps);
+}
+
+/**
+ * Which step each of these follows without another look. Each looks for itself at what it depends on (formation.ts), and what is not as
+ * it should be leads to a look at everything.
+ */
+const FOLLOWS: { readonly [Kind in StepKind]?: StepKind } = {
+  bootstrapMembers: 'recordIncarnation',
+  awaitQuorum: 'bootstrapMembers',
+  recordClusterId: 'awaitQuorum',
+  ensureObjects: 'recordClusterId',
+  awaitMembers: 'ensureObjects',
+};
+
+function creating(observation: Situation, steps: readonly Step[]): Decision {
+  // Whoever starts while the others are sealed is to be sealed as well before clients are let in.
+  const mayOpen = observation.members.length > 0 && observation.members.every(({ started }) => started);
+  return inOneGo(
+    operate('createCluster', steps),
+    steps,
+    (step, next) => FOLLOWS[next.kind] === step.kind || (mayOpen && step.kind === 'sealMembers'),
+  );
 }
 
 /** It was available once, or comes from a backup: nobody is bootstrapped then. */
@@ -75,14 +104,20 @@ function isBorn({ cluster }: Situation): boolean {
 function planIdentity(observation: Situation): Decision {
   const rebuilt = rebuiltIdentity(observation);
   if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
+  const other = madeByOtherOperator(observation);
+  if (other !== undefined) return blocked(other);
   const nameless = observation.pods.filter(({ owned }) => owned);
   if (nameless.length > 0) return blocked(nothingTells(nameless.map(({ name }) => name)));
   const restoredBy = observation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
   if (restoredBy !== undefined) return blocked(awaitsRestore(restoredBy));
   const incarnation = firstIncarnation(observation);
-  const steps = creationSteps(observation, incarnation);
+  const storage = storageFor(observation);
+  const steps: Step[] = [
+    { kind: 'recordIncarnation', incarnation, storage },
+    ...remainingSteps(observation, incarnation),
+  ];
   const obstacle = firstObstacle(observation, BEFORE_RECORDING);
-  return obstacle === undefined ? operate('createCluster', steps) : blocked(obstacle, steps);
+  return obstacle === undefined ? creating(observation, steps) : blocked(obstacle, steps);
 }
 
 /**
@@ -129,7 +164,7 @@ function nothingStamped(
   const unstamped = unstampedClaims(observation);
   return unstamped.length === 0
     ? everythingLost(observation, clusterId)
-    : { reason: 'IdentityUnknown', message: stampThem(observation.cluster, unstamped, token) };
+    : { reason: 'IdentityUnknown', message: missingStampsMessage(observation.cluster, unstamped, token) };
 }
 
 /** Its own pods have lost what was written on them, and so has everything else. */
@@ -156,21 +191,17 @@ function awaitsRestore(name: string): Obstacle {
   };
 }
 
-function creationSteps(observation: Situation, incarnation: Incarnation): Step[] {
-  const storage: StorageStatus = storageFor(observation);
-  return [{ kind: 'recordIncarnation', incarnation, storage }, ...remainingSteps(observation, incarnation)];
-}
-
 /** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
 function remainingSteps(observation: Situation, incarnation: Incarnation): Step[] {
   const members = incarnation.members.map(member => member.name);
+  const isEveryReady = members.every(name => isReady(observation, name));
   return [
     ...bootstrapSteps(observation, incarnation),
     ...sealingSteps(observation, incarnation),
     ...(observation.clientService.exists
       ? []
       : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
-    ...(everyPodReady(observation, members) ? [] : [{ kind: 'awaitMembers' as const, members }]),
+    ...(isEveryReady ? [] : [{ kind: 'awaitMembers' as const, members }]),
   ];
 }
 
@@ -180,29 +211,23 @@ function bootstrapSteps(observation: Situation, incarnation: Incarnation): Step[
   if (cluster.status.clusterID !== undefined) return [];
   const { token } = incarnation;
   const members = incarnation.members.map(member => member.name);
+  const version = firstVersion(observation);
   if (membership.known) {
     const identities = membership.members.map(({ name, id }) => ({ name, id }));
     const unborn = unbornMembers(membership.members, observation);
     return [
-      ...(unborn.length === 0 ? [] : [{ kind: 'bootstrapMembers' as const, token, members: unborn }]),
-      { kind: 'recordClusterId', token, clusterId: membership.clusterId, members: identities },
+      ...(unborn.length === 0
+        ? []
+        : [{ kind: 'bootstrapMembers' as const, token, members: unborn, version }]),
+      { kind: 'recordClusterId', token, elected: { clusterId: membership.clusterId, members: identities } },
     ];
   }
-  const bootstrap: Step = { kind: 'bootstrapMembers', token, members, ...bornIn(observation) };
+  const bootstrap: Step = { kind: 'bootstrapMembers', token, members, version, ...bornIn(observation) };
   const afterwards: Step[] = [
     { kind: 'awaitQuorum', token, members },
-    { kind: 'recordClusterId', token, clusterId: 'as elected', members: [] },
+    { kind: 'recordClusterId', token },
   ];
   return everythingMade(observation, members) ? afterwards : [bootstrap, ...afterwards];
-}
-
-/**
- * A cluster of which all members begin in one minor has nothing of an older one in its log, and can leave the minor without
- * one more start. Said only before any pod is there: who was made before may be of another minor.
- */
-function bornIn({ cluster, pods }: Situation): { readonly settledIn?: string } {
-  const minor = bornSettled(cluster.config.version);
-  return minor === undefined || pods.length > 0 ? {} : { settledIn: minor };
 }
 
 /**
@@ -211,10 +236,12 @@ function bornIn({ cluster, pods }: Situation): { readonly settledIn?: string } {
  */
 function sealingSteps(observation: Situation, { token, members }: Incarnation): Step[] {
   const { cluster, membership, clientService } = observation;
+  // Whoever has started by then is sealed when the cluster id is recorded.
+  if (cluster.status.clusterID === undefined) return [];
   const started = observation.members.filter(view => view.started);
   const open = unsealed(started);
   if (open.length > 0) return [{ kind: 'sealMembers', members: open }];
-  if (cluster.status.clusterID === undefined || membership.known || clientService.exists) return [];
+  if (membership.known || clientService.exists) return [];
   return [{ kind: 'awaitQuorum', token, members: members.map(({ name }) => name) }];
 }
 
@@ -251,23 +278,21 @@ function isMemberLost(observation: Situation): boolean {
   return observation.members.some(view => !view.isLearner && lossOf(observation, view) !== undefined);
 }
 
-function everyPodReady(observation: Situation, members: readonly string[]): boolean {
-  return members.every(name =>
-    observation.pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting),
-  );
-}
-
 /** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */
 function troubleOf(observation: Situation, incarnation: Incarnation): Obstacle | undefined {
   const names = incarnation.members.map(member => member.name);
   const troubled = observation.pods.filter(pod => names.includes(pod.name) && pod.trouble !== undefined);
   if (troubled.length === 0) return undefined;
   const each = troubled.map(pod => `${pod.name}: ${pod.trouble?.reason} (${pod.trouble?.message})`);
-  return { reason: 'MembersNotStarting', message: each.join('; ') };
+  return {
+    reason: 'MembersNotStarting',
+    message: [...each, ...noteOnVersion(observation, names)].join('; '),
+  };
 }
 
 export const createCluster: OperationRow = {
   progress: 'Creating',
+  why: 'the cluster does not exist yet',
   isReached: ({ cluster: { status }, clientService, membership }) =>
     status.clusterID !== undefined && clientService.exists && membership.known,
 };

@@ -3,9 +3,9 @@
  * the budget go with their owner.
  */
 import type { OperationRow } from '../../model/operation.ts';
-import { operate } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import { type Decision, operate, type Step } from '../../model/decision.ts';
 import type { Observation } from '../../model/observation.ts';
+import { identify } from '../../model/steps/row.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What deletion does next; undefined when the resource is not being deleted. */
@@ -19,20 +19,18 @@ export function planDeletion(observation: Observation): Decision | undefined {
   // Who hangs is dealt with when the others are gone.
   if (ending.length === 0)
     return planStuckPods(observation, 'deleteCluster', rest) ?? operate('deleteCluster', rest);
-  const pods = ending.map(({ name, uid }) => ({ name, uid }));
-  return operate('deleteCluster', [{ kind: 'deletePods', pods }, ...rest]);
+  return operate('deleteCluster', [{ kind: 'deletePods', pods: identify(ending) }, ...rest]);
 }
 
 function claimSteps({ cluster, claims }: Observation): Step[] {
   if (cluster.config.storage.retain === 'Retain') return [];
-  const owned = claims
-    .filter(claim => claim.owned && !claim.deleting && claim.keptByRestore !== true)
-    .map(({ name, uid }) => ({ name, uid }));
-  return owned.length === 0 ? [] : [{ kind: 'releaseClaims', claims: owned }];
+  const owned = claims.filter(claim => claim.owned && !claim.deleting && claim.keptByRestore !== true);
+  return owned.length === 0 ? [] : [{ kind: 'releaseClaims', claims: identify(owned) }];
 }
 
 export const deleteCluster: OperationRow = {
   progress: 'Deleting',
+  why: 'the EtcdCluster is being deleted',
   // The resource is gone then, and nobody writes its status.
   isReached: () => false,
 };

@@ -2,27 +2,19 @@
  * Hibernation: pods go, one after the other and the leader last; claims, Services and identity stay. Waking starts the same
  * members on the same volumes.
  */
+import { nextLookSeconds } from '../../checks/next-look.ts';
 import type { OperationRow } from '../../model/operation.ts';
-import { allAreReady } from '../rollout/next-member.ts';
+import { allAreReady, isComing } from '../rollout/next-member.ts';
 import { isAsleep } from '../../model/hibernation.ts';
-import { blocked, idle, operate } from '../../model/answers.ts';
+import { blocked, type Decision, idle, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
-import type { Decision, Step } from '../../model/decision.ts';
 import { leads } from '../../model/member-probe.ts';
-import { memberNames } from '../../model/member-names.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
+import { isReady, memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import {
-  lastVersion,
-  membersWithoutPod,
-  sharedObjectSteps,
-  usableClaim,
-  versionsAreKnown,
-} from '../repair/index.ts';
-
-/** For this long waking waits for a member; later it is a member that needs repair. */
-const PATIENCE_MS = 300_000;
+import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { missingPods, sharedObjectSteps, versionsAreKnown } from '../repair/index.ts';
+import { usableClaim } from '../../checks/missing-pods.ts';
 
 /** What hibernation or waking does next; undefined when neither is asked for. It goes before repair, which would undo it. */
 export function planHibernation(observation: Situation): Decision | undefined {
@@ -47,10 +39,18 @@ export function planRefusedHibernation({ cluster }: Situation): Decision | undef
   });
 }
 
-/** Services and budget are kept as they should be, so that a woken cluster is found where it was. */
+/**
+ * Services and budget are kept as they should be, so that a woken cluster is found where it was. One that was put to sleep in the middle
+ * of a restore says so: others wait for that restore.
+ */
 function asleep(observation: Situation): Decision {
   const steps = sharedObjectSteps(observation);
-  return steps.length === 0 ? idle() : operate('repairCluster', steps);
+  if (steps.length > 0) return operate('repairCluster', steps);
+  const seconds = nextLookSeconds(observation);
+  const restore = restoreUnderWay(observation.cluster);
+  if (restore === undefined) return idle(seconds);
+  const message = `the cluster is hibernated, so the restore from EtcdRestore ${restore.name} waits: set spec.hibernated to false to continue`;
+  return blocked({ reason: 'Hibernated', message, waitMs: seconds * 1_000 });
 }
 
 function stops(observation: Situation): Step[] {
@@ -83,37 +83,36 @@ function inTheWay(observation: Situation): Obstacle | undefined {
 
 function planWake(observation: Situation): Decision | undefined {
   const { status } = observation.cluster;
-  const token = status.incarnation?.token;
   const slept = status.conditions?.some(
     ({ type, reason }) => type === 'Available' && reason === 'Hibernated',
   );
-  if (token === undefined || (!slept && status.operation?.type !== 'wakeCluster')) return undefined;
+  if (status.incarnation === undefined || (!slept && status.operation?.type !== 'wakeCluster'))
+    return undefined;
   const unsafe = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
   if (unsafe !== undefined) return undefined;
-  const starts = membersWithoutPod(observation).flatMap((member): Step[] => {
-    const claim = usableClaim(observation, member);
-    return claim === undefined
-      ? []
-      : [{ kind: 'restartMember', token, member, claimUid: claim.uid, ...lastVersion(observation, member) }];
-  });
+  const starts = missingPods(observation);
   const members = memberNames(observation);
   const wait: Step = { kind: 'awaitMembers', members };
   if (starts.length > 0) return operate('wakeCluster', [...starts, wait]);
-  return members.every(name => isComing(observation, name)) &&
+  return members.every(name => hasComingPod(observation, name)) &&
     !members.every(name => isReady(observation, name))
     ? operate('wakeCluster', [wait])
     : undefined;
 }
 
-function isReady({ pods }: Situation, name: string): boolean {
-  return pods.some(pod => pod.owned && pod.name === name && pod.ready && !pod.deleting);
+function hasComingPod(observation: Situation, name: string): boolean {
+  const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
+  return pod !== undefined && isComing(observation, pod);
 }
 
-function isComing({ pods, now }: Situation, name: string): boolean {
-  const pod = pods.find(candidate => candidate.owned && candidate.name === name);
-  return pod !== undefined && !pod.deleting && pod.trouble === undefined && now - pod.createdAt < PATIENCE_MS;
-}
+export const hibernateCluster: OperationRow = {
+  progress: 'Hibernating',
+  why: 'spec.hibernated is true',
+  isReached: isAsleep,
+};
 
-export const hibernateCluster: OperationRow = { progress: 'Hibernating', isReached: isAsleep };
-
-export const wakeCluster: OperationRow = { progress: 'Waking', isReached: allAreReady };
+export const wakeCluster: OperationRow = {
+  progress: 'Waking',
+  why: 'spec.hibernated is false',
+  isReached: allAreReady,
+};

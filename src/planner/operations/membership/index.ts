@@ -6,9 +6,10 @@
 import type { OperationRow } from '../../model/operation.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
 import { lossOf } from '../../checks/evidence.ts';
-import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
+import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
-import { hasFailed, isPassedOver } from '../../checks/failed-steps.ts';
+import { abortOf } from '../../checks/aborted.ts';
+import { hasFailed, isSkipped } from '../../checks/failed-steps.ts';
 import type { Situation } from '../../model/situation.ts';
 import { planLearner } from './learner.ts';
 import { planRemovedMembers } from './removed-members.ts';
@@ -24,7 +25,7 @@ export function planMembership(observation: Situation): Decision | undefined {
   for (const planner of [planReplacement, planLearner, planNextRemoval, planRemovedMembers, planScale]) {
     const decision = planner(observation, views);
     if (decision === undefined) continue;
-    if (decision.kind !== 'operate' || !isPassedOver(observation.actor, decision)) return decision;
+    if (decision.kind !== 'operate' || !isSkipped(observation.actor, decision)) return decision;
     passedOver ??= decision;
   }
   return passedOver;
@@ -46,26 +47,24 @@ function planNextRemoval(observation: Situation, views: readonly MemberView[]): 
  * failed, repair does just that.
  */
 export function continueRemoval(observation: Situation): Decision | undefined {
-  if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
+  if (firstObstacle(observation, [peerServiceNameIsFree, membersAreOurs]) !== undefined) return undefined;
   const decision = planMembership(observation);
   if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
-  const { id, dead } = decision.step;
+  const { id, replacement } = decision.step;
   const leaving = observation.members.find(view => view.id === id);
-  if (dead || leaving === undefined || leaving.isLearner || isStaying(leaving)) return undefined;
+  if (replacement !== undefined || leaving === undefined) return undefined;
+  if (leaving.isLearner || isStaying(leaving)) return undefined;
   return isHeldUp(observation, decision) ? undefined : decision;
 }
 
-function isHeldUp(
-  { actor, cluster }: Situation,
-  { operation, step }: Extract<Decision, { kind: 'operate' }>,
-): boolean {
-  const { aborted } = actor ?? {};
-  if (hasFailed(actor, { operation, step })) return true;
-  return aborted?.operation === operation && aborted.generation === cluster.generation;
+function isHeldUp(situation: Situation, decision: Extract<Decision, { kind: 'operate' }>): boolean {
+  return hasFailed(situation.actor, decision) || abortOf(situation, decision) !== undefined;
 }
 
 export const scaleCluster: OperationRow = {
   progress: 'Scaling',
+  why: 'spec.size and the number of members differ',
+  change: ({ cluster, members }) => ({ from: String(members.length), to: String(cluster.config.size) }),
   conditions: ({ cluster, members }, { step }) => {
     const message = `Current cluster size: ${members.length}, desired cluster size: ${cluster.config.size}`;
     return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
@@ -75,8 +74,8 @@ export const scaleCluster: OperationRow = {
 
 export const replaceMember: OperationRow = {
   progress: 'Repairing',
+  why: 'a member is lost',
   conditions: (_situation, { plan }) => [finding('Recovering', 'ReplacingMember', plan[0]?.summary)],
-  carriesOut: 'replaceMember',
   isReached: (situation, _recorded, isDone) =>
     isDone ?? (isWhole(situation) && situation.members.every(view => lossOf(situation, view) === undefined)),
 };

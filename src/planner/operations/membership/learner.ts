@@ -1,19 +1,27 @@
 /** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
 import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
-import { blocked, operate, undoing } from '../../model/answers.ts';
-import type { Decision, Operation, Step } from '../../model/decision.ts';
+import {
+  blocked,
+  type Decision,
+  operate,
+  type Operation,
+  type Step,
+  asRollback,
+} from '../../model/decision.ts';
 import { isStampedOtherwise } from '../../model/identity.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { podChanges } from '../rollout/rendering.ts';
+import { podChanges } from '../../checks/pod-changes.ts';
 import { unsealed } from '../stamps/seal.ts';
+import { abortOf } from '../../checks/aborted.ts';
 import { isPodGone, saysEmpty } from '../../checks/evidence.ts';
+import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { askedIds } from '../../checks/human-requests.ts';
-import { attribution } from '../../model/attribution.ts';
-import { departing, sizeForNow } from './asked.ts';
+import { attribution } from '../../model/actor.ts';
+import { departing, sizeForNow } from './departing.ts';
 import { awaitsSuccessor } from './replacements.ts';
-import { everyVoterHealthy, onlyOurs } from '../../checks/preflight.ts';
+import { everyVoterHealthy, noForeignMembers } from '../../checks/preflight.ts';
 import { type MemberView } from '../../model/member-view.ts';
 
 /** A learner that has not caught up after this long is given up. */
@@ -27,7 +35,7 @@ const PENDING = 'Unschedulable';
 export function planLearner(observation: Situation, views: readonly MemberView[]): Decision | undefined {
   const learner = views.find(view => view.isLearner);
   if (learner === undefined) return undefined;
-  const obstacle = onlyOurs(views);
+  const obstacle = noForeignMembers(views);
   if (obstacle !== undefined) return blocked(obstacle);
   const operation = operationOf(observation);
   const undo = undoOf(observation, operation);
@@ -35,8 +43,8 @@ export function planLearner(observation: Situation, views: readonly MemberView[]
   if (removal === undefined) return finish(observation, learner, operation);
   const { name: member, id } = learner;
   const expected = views.map(view => view.id);
-  const remove: Step = { kind: 'removeMember', member, id, expected, dead: false, ...removal };
-  return undo === undefined ? operate(operation, [remove]) : undoing(operate(operation, [remove]));
+  const remove: Step = { kind: 'removeMember', member, id, expected, ...removal };
+  return undo === undefined ? operate(operation, [remove]) : asRollback(operate(operation, [remove]));
 }
 
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
@@ -53,10 +61,9 @@ export function operationOf(observation: Situation): Operation {
 }
 
 /** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
-function undoOf({ actor, cluster }: Situation, operation: Operation): LearnerRemoval | undefined {
-  const aborted = actor?.aborted;
-  if (aborted?.operation !== operation || aborted.generation !== cluster.generation) return undefined;
-  return { reason: `${operation} was aborted by ${attribution(aborted)}` };
+function undoOf(observation: Situation, operation: Operation): LearnerRemoval | undefined {
+  const aborted = abortOf(observation, { operation });
+  return aborted && { reason: `${operation} was aborted by ${attribution(aborted)}` };
 }
 
 function finish(observation: Situation, learner: MemberView, operation: Operation): Decision {
@@ -127,7 +134,7 @@ function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): Le
  * is gone, and a learner never counted: nobody waits for the node to be registered anew.
  */
 function volumeLossOf({ claim }: MemberView): string | undefined {
-  if (claim?.deleting === true || claim?.phase === 'Lost') return 'its volume is lost';
+  if (claim !== undefined && !hasUsableVolume(claim)) return 'its volume is lost';
   return claim?.home?.exists === false
     ? `its volume is on node ${claim.home.node}, which is gone`
     : undefined;

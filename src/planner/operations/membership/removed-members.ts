@@ -3,13 +3,19 @@
  * somebody else, or is not listed because a volume was put back to a time before it was added, may hold what clients wrote last:
  * its pod is left to start for a while, and its claim is kept for longer.
  */
-import { blocked, operate, undoing } from '../../model/answers.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import {
+  blocked,
+  type Decision,
+  type Obstacle,
+  operate,
+  type Step,
+  asRollback,
+} from '../../model/decision.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { operationOf } from './learner.ts';
-import { onlyOurs } from '../../checks/preflight.ts';
+import { noForeignMembers } from '../../checks/preflight.ts';
+import { identify } from '../../model/steps/row.ts';
 import type { MemberView } from '../../model/member-view.ts';
 
 /** What is left of one that is no member any more. */
@@ -31,16 +37,20 @@ export function planRemovedMembers(
   // Who waits may be the quorum, and who is listed one of the past.
   const unexplained = waiting.length < views.length ? undefined : unexplainedLoss(observation, waiting);
   if (first === undefined) return unexplained && blocked(unexplained);
-  const of = (objects: readonly { name: string; uid: string }[]) =>
-    objects.map(({ name, uid }) => ({ name, uid }));
   const { member, pods, claims } = first;
   const retention = retentionOf(observation, first);
-  const step: Step = { kind: 'retireMember', member, pods: of(pods), claims: of(claims), retention };
+  const step: Step = {
+    kind: 'retireMember',
+    member,
+    pods: identify(pods),
+    claims: identify(claims),
+    retention,
+  };
   // Who is a stranger may be one of ours by another name: nothing is cleared away while nobody knows.
-  const obstacle = onlyOurs(views) ?? unexplained;
+  const obstacle = noForeignMembers(views) ?? unexplained;
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
-  return undoing(operate(operationOf(observation), [step]));
+  return asRollback(operate(operationOf(observation), [step]));
 }
 
 function leftOf(observation: Situation, views: readonly MemberView[]): Left[] {

@@ -2,18 +2,16 @@
  * Replacement of members whose data is proved lost: remove, then add. Removing first is what etcd allows (it refuses
  * to add while a voter of three is down) and what is safe: a dead voter counts against quorum until it is removed.
  */
-import { blocked, operate } from '../../model/answers.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { consentTo } from '../../checks/consent.ts';
-import type { Decision, Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
-import { nextIsCertified } from '../../checks/next-names.ts';
+import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
 import { requestUnderWay } from '../../checks/human-requests.ts';
-import { attribution } from '../../model/attribution.ts';
-import { askedSeat } from './asked.ts';
+import { attribution } from '../../model/actor.ts';
+import { memberToReplace } from './departing.ts';
 import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
-import { exchangeOf, vouchFor } from '../../checks/exchanged-claims.ts';
-import { onlyOurs, restHasQuorum } from '../../checks/preflight.ts';
+import { claimUidMismatch, confirmClaimInstructions } from '../../checks/exchanged-claims.ts';
+import { noForeignMembers, quorumSurvivesRemoval } from '../../checks/preflight.ts';
 import { replacedLately } from './replacements.ts';
 import { isHealthy, type MemberView } from '../../model/member-view.ts';
 
@@ -24,11 +22,11 @@ export function planReplacement(observation: Situation, views: readonly MemberVi
   if (first === undefined) return planUnproved(observation, views);
   const step = removal(observation, views, first);
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
-  const isAsked = askedSeat(observation, views)?.id === first.id;
+  const isAsked = memberToReplace(observation, views)?.id === first.id;
   const obstacle =
-    onlyOurs(views) ??
+    noForeignMembers(views) ??
     (isAsked ? undefined : graceOver(observation, first)) ??
-    restHasQuorum(views, first) ??
+    quorumSurvivesRemoval(views, first) ??
     successorMayCome(observation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const exceeded = isAsked ? undefined : budgetExceeded(observation, first);
@@ -47,15 +45,16 @@ export function replacementIsDue(observation: Situation): boolean {
  * what etcd refuses while it is away; removing it first takes a person who says that it may go.
  */
 function planUnproved(observation: Situation, views: readonly MemberView[]): Decision | undefined {
-  const asked = askedSeat(observation, views);
+  const asked = memberToReplace(observation, views);
   if (asked === undefined || isHealthy(asked) || views.length > observation.cluster.config.size)
     return undefined;
   const request = requestUnderWay(observation);
   const reason = `${attribution(request ?? {})} requested its replacement without proof that its data is lost`;
   const expected = views.map(({ id }) => id);
   const { name: member, id } = asked;
-  const step: Step = { kind: 'removeMember', member, id, expected, reason, dead: true };
-  const obstacle = onlyOurs(views) ?? restHasQuorum(views, asked) ?? successorMayCome(observation, views);
+  const step: Step = { kind: 'removeMember', member, id, expected, reason, replacement: 'Requested' };
+  const obstacle =
+    noForeignMembers(views) ?? quorumSurvivesRemoval(views, asked) ?? successorMayCome(observation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const message = `${member} is not known to be healthy, and nothing proves that its data is lost: it would be removed before its replacement is added, and its volume would be kept`;
   return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
@@ -63,7 +62,9 @@ function planUnproved(observation: Situation, views: readonly MemberView[]): Dec
 
 /** Nobody takes the place of one who is one too many. */
 function successorMayCome(observation: Situation, views: readonly MemberView[]): Obstacle | undefined {
-  return views.length > observation.cluster.config.size ? undefined : nextIsCertified(observation);
+  return views.length > observation.cluster.config.size
+    ? undefined
+    : certificateCoversNextMember(observation);
 }
 
 function withConsent(
@@ -80,19 +81,19 @@ function removal(observation: Situation, views: readonly MemberView[], { name, i
   const view = views.find(candidate => candidate.id === id);
   const reason = (view && lossOf(observation, view)) ?? 'its data is lost';
   const expected = views.map(candidate => candidate.id);
-  return { kind: 'removeMember', member: name, id, expected, reason, dead: true };
+  return { kind: 'removeMember', member: name, id, expected, reason, replacement: 'Lost' };
 }
 
 function graceOver(observation: Situation, view: MemberView): Obstacle | undefined {
   const left = graceLeftMs(observation, view);
   if (left === 0) return undefined;
   const { claim } = view;
-  const isExchanged = claim !== undefined && exchangeOf(observation, claim) !== undefined;
+  const isExchanged = claim !== undefined && claimUidMismatch(observation, claim) !== undefined;
   const lost = `${view.name} is lost: ${lossOf(observation, view)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
   return isExchanged
     ? {
         reason: 'ClaimExchanged',
-        message: `${lost} (spec.repair.replaceAfterSeconds); ${vouchFor(observation, claim)}`,
+        message: `${lost} (spec.repair.replaceAfterSeconds); ${confirmClaimInstructions(observation, claim)}`,
       }
     : {
         reason: 'WaitingForMember',

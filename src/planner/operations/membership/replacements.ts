@@ -32,7 +32,8 @@ export function replacementsAfter(observation: Situation): EtcdClusterStatus['re
 
 /** The members that were replaced within the hour before `now`, as status and resource remember it: a status can be lost. */
 export function replacedLately(cluster: ClusterFacts, now: number): ReadonlyMap<string, string> {
-  const stamped = stampsOf(cluster).token === undefined ? '' : (annotationOf(cluster) ?? '');
+  const { annotations = {} } = cluster.object.metadata;
+  const stamped = stampsOf(cluster).token === undefined ? '' : (annotations[ANNOTATION_REPLACED] ?? '');
   const noted = stamped.split(' ').flatMap((note): [string, string][] => {
     const [member = '', time = ''] = note.split('=');
     return member === '' ? [] : [[member, time]];
@@ -47,8 +48,4 @@ export function replacedLately(cluster: ClusterFacts, now: number): ReadonlyMap<
 /** The annotation of the resource that says so. */
 export function replacedNote(lately: ReadonlyMap<string, string>): string {
   return [...lately].map(([member, time]) => `${member}=${time}`).join(' ');
-}
-
-function annotationOf({ object }: ClusterFacts): string | undefined {
-  return object.metadata.annotations?.[ANNOTATION_REPLACED];
 }

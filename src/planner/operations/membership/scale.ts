@@ -1,17 +1,23 @@
 /** As many voters as are asked for: one more or one less at a time, always as a learner first. */
-import { serialOf } from '../../../api/names.ts';
+import { bySerial } from '../../../api/names.ts';
 import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
-import { blocked, operate } from '../../model/answers.ts';
+import {
+  blocked,
+  type Decision,
+  type Obstacle,
+  operate,
+  type Operation,
+  type Step,
+} from '../../model/decision.ts';
 import { serialsAreLeft, specificationIsUsable } from '../../checks/obstacles.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, Operation, Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
-import { nextIsCertified } from '../../checks/next-names.ts';
+import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
 import { certificatesAreGood } from '../../checks/certificates.ts';
-import { departing, sizeForNow } from './asked.ts';
+import { departing, sizeForNow } from './departing.ts';
 import { operationOf } from './learner.ts';
-import { everyVoterHealthy, nobodyEnds, onlyOurs } from '../../checks/preflight.ts';
-import { isHealthy, isStaying, nextMember, peerUrlOf, type MemberView } from '../../model/member-view.ts';
+import { everyVoterHealthy, noPodTerminating, noForeignMembers } from '../../checks/preflight.ts';
+import { peerUrlOf } from '../../model/identity.ts';
+import { isHealthy, isStaying, nextMember, type MemberView } from '../../model/member-view.ts';
 import { stopFirst } from './stop-first.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 
@@ -58,18 +64,18 @@ function planAdd(observation: Situation, views: readonly MemberView[]): Decision
   const expected = views.map(view => view.id);
   const token = observation.cluster.status.incarnation?.token ?? '';
   const steps: Step[] = [
-    { kind: 'addLearner', member, peerUrl: peerUrlOf(observation, member), expected },
+    { kind: 'addLearner', member, peerUrl: peerUrlOf(observation.cluster, member), expected },
     { kind: 'createMember', token, member, id: 'as added' },
     { kind: 'sealMembers', members: [{ name: member, id: 'as added', uid: 'as created' }] },
     { kind: 'promoteLearner', member, id: 'as added' },
   ];
   const obstacle =
-    onlyOurs(views) ??
+    noForeignMembers(views) ??
     serialsAreLeft(observation) ??
     triedLately(observation) ??
     everyVoterHealthy(views) ??
     certificatesAreGood(observation) ??
-    nextIsCertified(observation);
+    certificateCoversNextMember(observation);
   return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
 }
 
@@ -100,13 +106,13 @@ function planRemove(
   const steps: Step[] = [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
     ...stopFirst(observation, views, { view: leaving, after, reason }),
-    { kind: 'removeMember', member, id, expected, reason, dead: false },
+    { kind: 'removeMember', member, id, expected, reason },
   ];
   // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
   // themselves, and nobody left has no leader to agree on.
   const rest = views.filter(view => view.id !== id);
   const obstacle =
-    onlyOurs(views) ?? everyVoterHealthy(isHealthy(leaving) ? views : rest) ?? nobodyEnds(rest);
+    noForeignMembers(views) ?? everyVoterHealthy(isHealthy(leaving) ? views : rest) ?? noPodTerminating(rest);
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
@@ -117,6 +123,6 @@ function leastNeeded(views: readonly MemberView[]): MemberView[] {
     (a, b) =>
       Number(isStaying(a)) - Number(isStaying(b)) ||
       Number(isHealthy(a)) - Number(isHealthy(b)) ||
-      (serialOf(b.name) ?? 0) - (serialOf(a.name) ?? 0),
+      bySerial(b.name, a.name),
   );
 }

@@ -4,9 +4,10 @@
  * breaks off what its clients asked of it.
  */
 import type { Step } from '../../model/decision.ts';
-import { hangs } from '../../model/member-names.ts';
+import { isTerminationOverdue } from '../../model/member-names.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
-import { exchangeOf } from '../../checks/exchanged-claims.ts';
+import { hasUsableVolume } from '../../checks/missing-pods.ts';
+import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import { isHealthy, type MemberView } from '../../model/member-view.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
@@ -30,7 +31,7 @@ export function stopFirst(
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return [];
   const voters = views.length;
   const there = stoppable(observation, voters, view);
-  if (there === undefined || hangs(there.pod, now)) return [];
+  if (there === undefined || isTerminationOverdue(there.pod, now)) return [];
   const next = after && stoppable(observation, voters - 1, after)?.pod;
   return [
     {
@@ -54,6 +55,6 @@ function stoppable(
   const { pod, claim } = view;
   if (voters < FEWEST_VOTERS || !isHealthy(view)) return undefined;
   if (pod === undefined || claim === undefined) return undefined;
-  const isItsOwn = exchangeOf(observation, claim) === undefined;
-  return claim.deleting || claim.phase === 'Lost' || !isItsOwn ? undefined : { pod, claim };
+  const isItsOwn = claimUidMismatch(observation, claim) === undefined;
+  return hasUsableVolume(claim) && isItsOwn ? { pod, claim } : undefined;
 }

@@ -1,7 +1,6 @@
 /** Leadership handed to the member that somebody asked for. */
 import type { OperationRow } from '../../model/operation.ts';
-import { blocked, operate } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
 import type { Situation } from '../../model/situation.ts';
 import { askedIds } from '../../checks/human-requests.ts';
@@ -22,6 +21,6 @@ export function planMoveLeader(observation: Situation): Decision | undefined {
 
 export const moveLeader: OperationRow = {
   progress: 'Maintaining',
-  carriesOut: 'moveLeader',
+  why: 'a person requested it',
   isReached: (_situation, _recorded, isDone) => isDone === true,
 };

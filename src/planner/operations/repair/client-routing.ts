@@ -7,6 +7,7 @@ import type { Decision, Step } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { leavingMembers } from '../membership/scale.ts';
 import type { PodFacts } from '../../model/observation.ts';
+import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 
@@ -24,9 +25,7 @@ export function clientRoutingSteps(observation: Situation, next: Decision): Step
       !isToStop(observation, pod, next) &&
       mayServe(observation, pod),
   );
-  return found.length === 0
-    ? []
-    : [{ kind: 'admitMembers', pods: found.map(({ name, uid }) => ({ name, uid })) }];
+  return found.length === 0 ? [] : [{ kind: 'admitMembers', pods: identify(found) }];
 }
 
 /** Whether a step is about to stop it, or it is led away from and goes after those that are being removed now. */

@@ -4,16 +4,32 @@
  * (etcd would take it for the old member). It is reported.
  */
 import { ANNOTATION_DATA_VERSION } from '../../../api/names.ts';
-import { blocked, operate } from '../../model/answers.ts';
-import { firstObstacle, membersAreOurs, namesAreFree, peersAreFound } from '../../checks/obstacles.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, SharedObject, Step } from '../../model/decision.ts';
+import {
+  blocked,
+  type Decision,
+  type Obstacle,
+  operate,
+  type SharedObject,
+  type Step,
+} from '../../model/decision.ts';
+import {
+  firstObstacle,
+  membersAreOurs,
+  namesAreFree,
+  peerServiceNameIsFree,
+} from '../../checks/obstacles.ts';
 import { hasFailed } from '../../checks/failed-steps.ts';
-import { isStampedOtherwise, stampThem, stampThemAnew, unstampedClaims } from '../../model/identity.ts';
-import { claimsAreTheirOwn, exchangeOf } from '../../checks/exchanged-claims.ts';
-import { onlyOurs } from '../../checks/preflight.ts';
+import {
+  isStampedOtherwise,
+  missingStampsMessage,
+  conflictingStampsMessage,
+  unstampedClaims,
+} from '../../model/identity.ts';
+import { claimUidsMatch } from '../../checks/exchanged-claims.ts';
+import { noForeignMembers } from '../../checks/preflight.ts';
+import { hasUsableVolume, lastVersion, membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { lossOfAll } from '../../checks/total-loss.ts';
-import { hangs, hasEnded, memberNames } from '../../model/member-names.ts';
+import { isTerminationOverdue, memberNames } from '../../model/member-names.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { ClaimFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -27,23 +43,23 @@ export function planRepair(observation: Situation): Decision | undefined {
   const isFailing =
     first !== undefined && hasFailed(observation.actor, { operation: 'repairCluster', step: first });
   const steps = isFailing ? [...pods, ...shared] : [...shared, ...pods];
-  const obstacle = firstObstacle(observation, [peersAreFound, membersAreOurs, versionsAreKnown]);
+  const obstacle = firstObstacle(observation, [peerServiceNameIsFree, membersAreOurs, versionsAreKnown]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length > 0 ? operate('repairCluster', steps) : undefined;
 }
 
 /** Members are started and replaced under whatever stands where clients look for them; nothing else is done meanwhile. */
-export function planStrangers(observation: Situation): Decision | undefined {
+export function planNameConflicts(observation: Situation): Decision | undefined {
   const taken = namesAreFree(observation);
   return taken && blocked(taken);
 }
 
 /** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
-export function planWaiting(observation: Situation): Decision | undefined {
+export function planUnstartedMembers(observation: Situation): Decision | undefined {
   const lost = firstObstacle(observation, [
     podsAreNotEnding,
     podNamesAreFree,
-    claimsAreNotExchanged,
+    () => claimUidsMatch(observation, membersWithoutPod(observation)),
     membersHaveTheirData,
   ]);
   return lost && blocked(lost);
@@ -79,34 +95,14 @@ function missingObjects(observation: Situation): Step[] {
 }
 
 /** Members without a pod whose volume is there: all of them, in no order, also when quorum is lost. */
-function missingPods(observation: Situation): Step[] {
+export function missingPods(observation: Situation): Step[] {
   const token = observation.cluster.status.incarnation?.token;
   if (token === undefined) return [];
-  return membersWithoutPod(observation).flatMap(member => {
-    const claim = usableClaim(observation, member);
-    return claim === undefined
-      ? []
-      : [
-          {
-            kind: 'restartMember' as const,
-            token,
-            member,
-            claimUid: claim.uid,
-            ...lastVersion(observation, member),
-          },
-        ];
+  return membersWithoutPod(observation).flatMap((member): Step[] => {
+    const claimUid = usableClaim(observation, member)?.uid;
+    if (claimUid === undefined) return [];
+    return [{ kind: 'restartMember', token, member, claimUid, ...lastVersion(observation, member) }];
   });
-}
-
-/**
- * A repair never upgrades: in the middle of an upgrade, or when the status was lost, a member comes back in the version that it
- * ran last.
- */
-export function lastVersion({ cluster, claims }: Situation, member: string): { readonly version?: string } {
-  const { currentVersion, members } = cluster.status;
-  const said = members?.details?.find(({ name }) => name === member)?.version;
-  const version = said ?? claims.find(claim => claim.owned && claim.name === member)?.version;
-  return version === undefined || version === currentVersion ? {} : { version };
 }
 
 /**
@@ -126,36 +122,13 @@ export function versionsAreKnown(observation: Situation): Obstacle | undefined {
   };
 }
 
-/**
- * Members that have no pod at all, not even one that is being deleted; one of ours that has ended counts for none: no kubelet
- * starts it again, e.g. after it was evicted (Kubernetes, "Node-pressure Eviction").
- */
-export function membersWithoutPod(observation: Situation): string[] {
-  const there = observation.pods.filter(pod => pod.deleting || !pod.owned || !hasEnded(pod));
-  return memberNames(observation).filter(name => !there.some(pod => pod.name === name));
-}
-
-/** The claim that a member can be started again on. */
-export function usableClaim(observation: Situation, member: string): ClaimFacts | undefined {
-  const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
-  if (claim === undefined || !isThere(claim)) return undefined;
-  if (exchangeOf(observation, claim) !== undefined || isStampedOtherwise(observation, claim))
-    return undefined;
-  // A pod for a volume on a node that is gone could never be placed.
-  return claim.home?.exists === false ? undefined : claim;
-}
-
-function isThere({ deleting, phase }: ClaimFacts): boolean {
-  return !deleting && phase !== 'Lost';
-}
-
 /** A pod that is being deleted keeps its name until its node says that it is gone. */
 function podsAreNotEnding(observation: Situation): Obstacle | undefined {
   const members = memberNames(observation);
   const pods = observation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
   const ending = pods.map(pod => pod.name);
   if (ending.length === 0) return undefined;
-  const stuck = pods.filter(pod => hangs(pod, observation.now)).map(whyStuck);
+  const stuck = pods.filter(pod => isTerminationOverdue(pod, observation.now)).map(whyStuck);
   return {
     reason: 'PodTerminating',
     message: [`waiting until ${ending.join(', ')} is gone before it is started again`, ...stuck].join('; '),
@@ -179,10 +152,6 @@ function podNamesAreFree(observation: Situation): Obstacle | undefined {
   };
 }
 
-function claimsAreNotExchanged(observation: Situation): Obstacle | undefined {
-  return claimsAreTheirOwn(observation, membersWithoutPod(observation));
-}
-
 /** Claims without stamps that may be what a quorum waits for: of members that lack one, or of nobody knows whom. */
 function claimsInQuestion(observation: Situation, lost: readonly string[]): ClaimFacts[] {
   const { membership, namesSeen } = observation;
@@ -197,18 +166,21 @@ function membersHaveTheirData(observation: Situation): Obstacle | undefined {
   if (unstamped.length > 0) {
     const { cluster } = observation;
     const token = cluster.status.incarnation?.token ?? '';
-    return { reason: 'ClaimsUnstamped', message: stampThem(cluster, unstamped, token) };
+    return { reason: 'ClaimsUnstamped', message: missingStampsMessage(cluster, unstamped, token) };
   }
   const stray = observation.claims.filter(
     claim =>
-      claim.owned && lost.includes(claim.name) && isThere(claim) && isStampedOtherwise(observation, claim),
+      claim.owned &&
+      lost.includes(claim.name) &&
+      hasUsableVolume(claim) &&
+      isStampedOtherwise(observation, claim),
   );
   if (stray.length > 0)
-    return { reason: 'ClaimsUnstamped', message: stampThemAnew(observation.cluster, stray) };
+    return { reason: 'ClaimsUnstamped', message: conflictingStampsMessage(observation.cluster, stray) };
   const all = lossOfAll(observation);
   if (all !== undefined || lost.length === 0) return all;
   // A quorum lists who is lost, and whoever is not known by its URL is not replaced.
-  const strangers = onlyOurs(observation.members);
+  const strangers = noForeignMembers(observation.members);
   if (strangers !== undefined) return strangers;
   return {
     reason: 'MemberLost',

@@ -1,6 +1,7 @@
 /** What repair is for: nothing is missing of all that is put back under its name. */
+import { nextLookSeconds } from '../../checks/next-look.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
-import { idle } from '../../model/answers.ts';
+import { idle } from '../../model/decision.ts';
 import { goesToSleep } from '../../model/hibernation.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -14,6 +15,7 @@ import { planRepair, sharedObjectSteps } from './index.ts';
 
 export const repairCluster: OperationRow = {
   progress: 'Repairing',
+  why: 'a pod or another object of the cluster is missing or not as it should be',
   conditions: (_situation, { step, plan }) =>
     step.kind === 'restartMember' ? [finding('Recovering', 'RecreatingPod', plan[0]?.summary)] : [],
   isReached: nothingIsMissing,
@@ -35,6 +37,6 @@ function nothingIsMissing(observation: Situation): boolean {
   ];
   return (
     planners.every(planner => planner(observation) === undefined) &&
-    clientRoutingSteps(observation, idle()).length === 0
+    clientRoutingSteps(observation, idle(nextLookSeconds(observation))).length === 0
   );
 }

@@ -2,8 +2,7 @@
  * Labels of members' pods: the Services, the budget and everybody else find a member by them, so that one without is not found by
  * the other members either. Whatever somebody took off or changed is put back; nothing is restarted for it.
  */
-import { operate } from '../../model/answers.ts';
-import type { Decision } from '../../model/decision.ts';
+import { type Decision, operate } from '../../model/decision.ts';
 import type { Observation } from '../../model/observation.ts';
 
 /** Undefined when every pod that is ours carries its labels. Before anything waits for members that nobody finds. */

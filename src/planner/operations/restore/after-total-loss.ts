@@ -4,9 +4,8 @@
  * incarnation. Pure.
  */
 import { serialOf } from '../../../api/names.ts';
-import { operate } from '../../model/answers.ts';
+import { type Decision, operate } from '../../model/decision.ts';
 import { latestBackup } from '../../model/backups-of-cluster.ts';
-import type { Decision } from '../../model/decision.ts';
 import { isTotalLoss } from '../../checks/total-loss.ts';
 import type { Observation } from '../../model/observation.ts';
 

@@ -1,12 +1,11 @@
 /**
- * Restore in place, up to the recorded cluster id; from then on the members that are missing are added as for any cluster,
+ * Restore in place by the workflow of the cluster, up to the recorded cluster id; from then on the members that are missing are added as for any cluster,
  * and at last clients are let in. A restore is a new cluster under the old name (etcd docs, "Disaster recovery"): the old
  * members are fenced first, their claims are kept, and names and tokens are new.
  */
 import type { Incarnation } from '../../../api/schemas/types.ts';
-import { about, blocked, operate, undoing } from '../../model/answers.ts';
+import { withSubject, blocked, type Decision, operate, type Step, asRollback } from '../../model/decision.ts';
 import { membersAreOurs, specificationIsUsable } from '../../checks/obstacles.ts';
-import type { Decision, Step } from '../../model/decision.ts';
 import type { RestoreIdentity, StaleAlarm } from '../../model/steps/restore.ts';
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
@@ -14,13 +13,14 @@ import { saysEmpty } from '../../checks/evidence.ts';
 import { isHealthy, lastKnownView } from '../../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../../checks/total-loss.ts';
 import type { PodFacts } from '../../model/observation.ts';
+import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
-import { attribution } from '../../model/attribution.ts';
+import { attribution } from '../../model/actor.ts';
 import { storageFor } from '../../model/storage.ts';
-import { preflight, candidates } from '../../restore/preflight.ts';
-import { firstRestored } from '../../restore/first-restored.ts';
+import { whyNotAccepted, candidates } from '../../checks/restore-acceptance.ts';
+import { firstRestored } from '../../checks/certificate-coverage.ts';
 import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
-import { bumpFor } from '../../restore/revisions.ts';
+import { bumpFor } from './revision-bump.ts';
 import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
@@ -36,11 +36,11 @@ export function planRestore(observation: Situation): Decision | undefined {
     const restore = restores.find(({ uid }) => uid === under.uid);
     if (restore === undefined) return undo(observation, under);
     const goingOn = () => (isLost ? lostAgain(observation, restore) : seeding(observation, restore));
-    return abandoning(observation, restore) ?? about(restore.uid, goingOn());
+    return abandoning(observation, restore) ?? withSubject(restore.uid, goingOn());
   }
   const [next] = candidates(observation);
-  if (next?.source === undefined || preflight(observation, next) !== undefined) return undefined;
-  return abandoning(observation, next) ?? about(next.uid, beginning(observation, next));
+  if (next?.source === undefined || whyNotAccepted(observation, next) !== undefined) return undefined;
+  return abandoning(observation, next) ?? withSubject(next.uid, beginning(observation, next));
 }
 
 /** All that was restored is lost before clients were let in. Only a person knows whether what was before is still wanted. */
@@ -53,7 +53,7 @@ function lostAgain(observation: Situation, { name }: RestoreOfCluster): Decision
 }
 
 /** What ends a restore: clients are let in when every member is there, serves, and has the revision. */
-export function planOpening(observation: Situation): Decision | undefined {
+export function planRestoreCompletion(observation: Situation): Decision | undefined {
   const { cluster, clientService } = observation;
   const under = restoreUnderWay(cluster);
   if (under === undefined || cluster.status.clusterID === undefined) return undefined;
@@ -86,7 +86,7 @@ function beginning(observation: Situation, restore: RestoreOfCluster): Decision 
   const { name, uid } = restore;
   const incarnation = nextIncarnation(observation, restore);
   const from = cluster.status.incarnation?.token;
-  const keep = observation.claims.filter(claim => claim.owned).map(({ name, uid }) => ({ name, uid }));
+  const keep = identify(observation.claims.filter(claim => claim.owned));
   const change: Step = {
     kind: 'switchIncarnation',
     restore: { name, uid },
@@ -106,9 +106,7 @@ function beginning(observation: Situation, restore: RestoreOfCluster): Decision 
 function fence(observation: Situation): Step[] {
   const { clientService } = observation;
   const witnesses = witnessesOf(observation);
-  const pods = podsToEnd(observation)
-    .ending.filter(pod => !witnesses.includes(pod))
-    .map(({ name, uid }) => ({ name, uid }));
+  const pods = identify(podsToEnd(observation).ending.filter(pod => !witnesses.includes(pod)));
   const isOpen = clientService.exists && clientService.owned;
   return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods }];
 }
@@ -203,8 +201,8 @@ function seedingSteps(
 function staleAlarms({ probes, membership }: Situation): readonly StaleAlarm[] {
   if (!membership.known) return [];
   const members = membership.members.map(({ id }) => id);
-  const said = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
-  const alarms = said.flatMap(text => {
+  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  const alarms = errors.flatMap(text => {
     const [, id, alarm] = /memberID:(\d+) alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
     if (id === undefined) return [];
     return [{ memberId: BigInt(id).toString(16), alarm: alarm === 'CORRUPT' ? alarm : 'NOSPACE' } as const];
@@ -213,9 +211,9 @@ function staleAlarms({ probes, membership }: Situation): readonly StaleAlarm[] {
 }
 
 function recordStep({ membership }: Situation, token: string): Step {
-  if (!membership.known) return { kind: 'recordClusterId', token, clusterId: 'as restored', members: [] };
+  if (!membership.known) return { kind: 'recordClusterId', token };
   const members = membership.members.map(({ name, id }) => ({ name, id }));
-  return { kind: 'recordClusterId', token, clusterId: membership.clusterId, members };
+  return { kind: 'recordClusterId', token, elected: { clusterId: membership.clusterId, members } };
 }
 
 /**
@@ -232,13 +230,13 @@ function abandoning({ actor, ...observation }: Situation, restore: RestoreOfClus
     { kind: 'abandonRestore', restore: { name, uid }, because },
     ...(isUnder ? [...fence(observation), ...undoingSteps(observation, { name, uid })] : []),
   ];
-  return about(uid, undoing(operate('restoreCluster', steps)));
+  return withSubject(uid, asRollback(operate('restoreCluster', steps)));
 }
 
 /** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
 function undo(observation: Situation, { name, uid }: RestoreIdentity): Decision {
   const decision = fenced(observation, undoingSteps(observation, { name, uid }));
-  return about(uid, decision.kind === 'operate' ? undoing(decision) : decision);
+  return withSubject(uid, decision.kind === 'operate' ? asRollback(decision) : decision);
 }
 
 /** The volume that was restored onto goes: no client ever wrote to it, and all that is on it comes from the backup. */
@@ -249,15 +247,6 @@ function undoingSteps(observation: Situation, restore: RestoreIdentity): readonl
     claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
   );
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
-  const named = (objects: readonly { readonly name: string; readonly uid: string }[]) =>
-    objects.map(({ name, uid }) => ({ name, uid }));
-  return [
-    {
-      kind: 'revertRestore',
-      restore,
-      because,
-      claims: named(restored),
-      pods: named(witnessesOf(observation)),
-    },
-  ];
+  const pods = identify(witnessesOf(observation));
+  return [{ kind: 'revertRestore', restore, because, claims: identify(restored), pods }];
 }

@@ -7,9 +7,15 @@ import type { Situation } from '../../model/situation.ts';
 
 export const restoreCluster: OperationRow = {
   progress: 'Restoring',
+  why: 'an EtcdRestore asks for it',
   conditions: (situation, { plan }) =>
     isRescue(situation) ? [finding('Recovering', 'RestoringCluster', plan[0]?.summary)] : [],
   goal: ({ cluster }, before) => restoreUnderWay(cluster)?.name ?? before,
+  // Status records the name; the uid is known while the restore is recorded.
+  subject: ({ cluster }, goal) => {
+    const recorded = cluster.status.incarnation?.restore;
+    return recorded?.name === goal ? recorded?.uid : undefined;
+  },
   undone: ({ cluster }, goal) => {
     const isThere = cluster.status.incarnation?.restore?.name === goal;
     return isThere ? undefined : `${goal} was abandoned, and the previous state is restored`;

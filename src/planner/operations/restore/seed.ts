@@ -2,11 +2,12 @@
  * Whether the first member of a restore is started on the volume that the backup was brought onto, and has what the backup was said
  * to hold: its revision, and as many keys. Until then the cluster is not grown and no client is let in (issue 5, C4). Pure.
  */
-import type { Obstacle } from '../../model/obstacle.ts';
-import { isStampedOtherwise, stampThem, stampThemAnew } from '../../model/identity.ts';
+import type { Obstacle } from '../../model/decision.ts';
+import { isStampedOtherwise, missingStampsMessage, conflictingStampsMessage } from '../../model/identity.ts';
 import type { MemberProbe } from '../../model/member-probe.ts';
 import { memberViews } from '../../model/member-view.ts';
-import { claimsAreTheirOwn } from '../../checks/exchanged-claims.ts';
+import { hasUsableVolume } from '../../checks/missing-pods.ts';
+import { claimUidsMatch } from '../../checks/exchanged-claims.ts';
 import type { Observation } from '../../model/observation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 
@@ -59,17 +60,17 @@ export function lackOfVolume(observation: Observation, seed: string): Obstacle |
   const under = restoreUnderWay(cluster);
   if (under?.filled !== true || pods.some(({ owned, name }) => owned && name === seed)) return undefined;
   const claim = claims.find(({ name }) => name === seed);
-  if (claim === undefined || claim.deleting || claim.phase === 'Lost') {
+  if (claim === undefined || !hasUsableVolume(claim)) {
     const state = claim?.deleting === true ? 'is being deleted' : 'is gone';
     const message = `the volume of ${seed}, which contains the restored backup, ${state}: abort the restore or delete EtcdRestore ${under.name}, and create another EtcdRestore`;
     return { reason: 'ClaimMissing', message };
   }
   const { token = '' } = cluster.status.incarnation ?? {};
   if (claim.token === undefined)
-    return { reason: 'ClaimsUnstamped', message: stampThem(cluster, [claim], token) };
+    return { reason: 'ClaimsUnstamped', message: missingStampsMessage(cluster, [claim], token) };
   if (!claim.owned || isStampedOtherwise(observation, claim))
-    return { reason: 'ClaimsUnstamped', message: stampThemAnew(cluster, [claim]) };
-  return claimsAreTheirOwn(observation, [seed]);
+    return { reason: 'ClaimsUnstamped', message: conflictingStampsMessage(cluster, [claim]) };
+  return claimUidsMatch(observation, [seed]);
 }
 
 /**

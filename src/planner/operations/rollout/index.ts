@@ -8,8 +8,8 @@ import type { OperationRow } from '../../model/operation.ts';
 import { smallClaims } from '../volumes/growth.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
-import { asMade } from '../../../objects/made-from.ts';
-import { blocked, operate } from '../../model/answers.ts';
+import { clusterAtPodCreation } from '../../../objects/made-from.ts';
+import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import { authorityChanges } from '../../checks/authorities.ts';
 import {
   firstObstacle,
@@ -17,21 +17,25 @@ import {
   namesAreFree,
   specificationIsUsable,
 } from '../../checks/obstacles.ts';
-import type { Decision, Step } from '../../model/decision.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
-import { restHasQuorum } from '../../checks/preflight.ts';
+import { quorumSurvivesRemoval } from '../../checks/preflight.ts';
 import { isHealthy } from '../../model/member-view.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { podChanges } from './rendering.ts';
-import { membersWithoutPod, usableClaim } from '../repair/index.ts';
+import { podChanges } from '../../checks/pod-changes.ts';
+import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
-import { attribution } from '../../model/attribution.ts';
-import { allAreReady, handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
-
-/** For this long a new pod is waited for as a part of the rollout; later it is a member that needs repair. */
-const PATIENCE_MS = 300_000;
+import { attribution } from '../../model/actor.ts';
+import {
+  allAreReady,
+  handOver,
+  isComing,
+  isLeader,
+  restart,
+  unreadyPods,
+  whenGatesOpen,
+} from './next-member.ts';
 
 /** A member whose pod is not as it would be made now. */
 interface Outdated {
@@ -52,7 +56,7 @@ export function continueRollout(observation: Situation): Decision | undefined {
   if (restarts.length > 0) return operate('rolloutCluster', [...restarts, ...later]);
   // One that somebody wants restarted has not been yet: waiting for it would be waiting for what it does not do.
   const starting = unreadyPods(observation).filter(pod => asked(observation, pod).length === 0);
-  if (starting.length === 0 || !starting.every(pod => isYoung(observation, pod))) return undefined;
+  if (starting.length === 0 || !starting.every(pod => isComing(observation, pod))) return undefined;
   const members = starting.map(pod => pod.name);
   return operate('rolloutCluster', [{ kind: 'awaitMembers', members }, ...later]);
 }
@@ -107,7 +111,7 @@ function isStuck(observation: Situation, { pod }: Outdated): boolean {
   const { members: views } = observation;
   const view = views.find(({ name }) => name === pod.name);
   if (view === undefined || isHealthy(view) || asked(observation, pod).length === 0) return false;
-  return restHasQuorum(views, view) === undefined;
+  return quorumSurvivesRemoval(views, view) === undefined;
 }
 
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */
@@ -169,10 +173,6 @@ function haltedBy(observation: Situation): Decision | undefined {
   ]);
 }
 
-function isYoung({ now }: Situation, pod: PodFacts): boolean {
-  return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
-}
-
 /** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. A lowered one must not. */
 function tolerated(observation: Situation, members: readonly Outdated[]): RegExp | undefined {
   return members.every(member => quotaIsRaised(observation, member)) ? /NOSPACE/ : undefined;
@@ -181,7 +181,7 @@ function tolerated(observation: Situation, members: readonly Outdated[]): RegExp
 /** Of a pod that does not say what it was made from it is enough that its database has room in the quota of now. */
 function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdated): boolean {
   const { quotaBackendBytes: quota } = cluster.config.etcd;
-  const before = asMade(cluster.object, pod.madeFrom);
+  const before = clusterAtPodCreation(cluster.object, pod.madeFrom);
   if (before !== undefined) return quota > withDefaults(before.spec).etcd.quotaBackendBytes;
   const probe = probes[pod.name];
   const fits = probe?.answered === true && probe.dbSize < quota;
@@ -190,7 +190,7 @@ function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdate
 
 export const rolloutCluster: OperationRow = {
   progress: 'RollingOut',
-  carriesOut: 'restart',
+  why: 'pods are not what the specification asks for',
   isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
 };
 

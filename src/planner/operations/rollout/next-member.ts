@@ -1,17 +1,29 @@
 /** What rollouts and upgrades share: both touch one member after the other, the leader last, when all gates are open. */
-import { blocked, operate } from '../../model/answers.ts';
+import {
+  blocked,
+  type Decision,
+  type Obstacle,
+  operate,
+  type Operation,
+  type Step,
+} from '../../model/decision.ts';
 import { leads } from '../../model/member-probe.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, Operation, Step } from '../../model/decision.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Approval } from '../../model/actor.ts';
 import type { Situation } from '../../model/situation.ts';
-import { usableClaim } from '../repair/index.ts';
+import { usableClaim } from '../../checks/missing-pods.ts';
 
 /** A longer wait is the entity's, which has a timer for it. */
 const LONGEST_WAIT_MS = 60_000;
+/** For this long a pod that was made anew is waited for by who made it; later its member is one that needs repair. */
+const PATIENCE_MS = 300_000;
+
+/** Whether the pod of a member that was started again may still become ready by itself. */
+export function isComing({ now }: Situation, pod: PodFacts): boolean {
+  return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
+}
 
 export interface Rolling {
   readonly operation: Operation;

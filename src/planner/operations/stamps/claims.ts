@@ -11,9 +11,8 @@ import {
   ANNOTATION_MEMBER_ID,
   ANNOTATION_REMOVAL,
 } from '../../../api/names.ts';
-import { operate } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
-import { exchangeOf } from '../../checks/exchanged-claims.ts';
+import { type Decision, operate, type Step } from '../../model/decision.ts';
+import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import { type MemberView } from '../../model/member-view.ts';
 import type { ClaimFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -27,7 +26,7 @@ export function planStamps(observation: Situation): Decision | undefined {
   const steps = observation.members.flatMap((view): Step[] => {
     const { claim } = view;
     if (!view.ours || claim === undefined || claim.deleting) return [];
-    if (!runsOn(view, claim) || exchangeOf(observation, claim) !== undefined) return [];
+    if (!runsOn(view, claim) || claimUidMismatch(observation, claim) !== undefined) return [];
     const annotations = lacking(view, claim, clusterID);
     if (Object.keys(annotations).length === 0) return [];
     return [{ kind: 'labelClaim', claim: claim.name, uid: claim.uid, labels: {}, annotations }];

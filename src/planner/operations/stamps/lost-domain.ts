@@ -6,8 +6,7 @@
 import { domainFault, domainIn, stampedDomain } from '../../../api/derived/domain.ts';
 import { ANNOTATION_DOMAIN } from '../../../api/names.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
-import { blocked } from '../../model/answers.ts';
-import type { Decision } from '../../model/decision.ts';
+import { blocked, type Decision } from '../../model/decision.ts';
 import type { ClusterFacts, Observation } from '../../model/observation.ts';
 
 /** Undefined when a status is recorded, and when nothing speaks against the domain that is gone by. */

@@ -11,8 +11,7 @@ import {
   ANNOTATION_SECURITY,
   FINALIZER,
 } from '../../../api/names.ts';
-import { operate } from '../../model/answers.ts';
-import type { Decision } from '../../model/decision.ts';
+import { type Decision, operate } from '../../model/decision.ts';
 import type { ClusterFacts, Observation } from '../../model/observation.ts';
 
 const STAMPS = [

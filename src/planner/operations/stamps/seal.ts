@@ -3,9 +3,8 @@
  * members that hold the data. Its pod was told how to begin; from the moment in which a quorum lists the member
  * as started it is told to refuse (objects/first-start.ts). Also whenever somebody has edited what it was told.
  */
-import { operate } from '../../model/answers.ts';
-import { firstObstacle, membersAreOurs, peersAreFound } from '../../checks/obstacles.ts';
-import type { Decision } from '../../model/decision.ts';
+import { type Decision, operate } from '../../model/decision.ts';
+import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
 import type { SealedMember } from '../../model/steps/creation.ts';
 import { type MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -14,7 +13,7 @@ import type { Situation } from '../../model/situation.ts';
 export function planSealing(observation: Situation): Decision | undefined {
   if (observation.cluster.status.clusterID === undefined) return undefined;
   // Repair says so.
-  if (firstObstacle(observation, [peersAreFound, membersAreOurs]) !== undefined) return undefined;
+  if (firstObstacle(observation, [peerServiceNameIsFree, membersAreOurs]) !== undefined) return undefined;
   const members = unsealed(observation.members.filter(seat => !seat.isLearner && seat.started));
   return members.length === 0 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);
 }

@@ -2,12 +2,9 @@
  * The backup that is made before an upgrade: after the point of no return it is the only way back. An EtcdBackup of the cluster
  * is asked for it and makes it as one of its own runs; a run that began after the question is the answer.
  */
-import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
-import { blocked, operate } from '../../model/answers.ts';
-import { isAhead } from '../../backup/ahead.ts';
+import { isAhead, parseTimestamp, timestamp } from '../../../api/values/time.ts';
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { type BackupOfCluster, latestBackup } from '../../model/backups-of-cluster.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, Step } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';

@@ -1,5 +1,5 @@
 /** Supervised upgrades: what a person is asked, and when. */
-import type { Obstacle } from '../../model/obstacle.ts';
+import type { Obstacle } from '../../model/decision.ts';
 import { consentTo } from '../../checks/consent.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Approval } from '../../model/actor.ts';

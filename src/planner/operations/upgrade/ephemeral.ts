@@ -1,11 +1,11 @@
 /** Members that keep their data in their pods: an upgrade must not give them new ones. */
-import type { Obstacle } from '../../model/obstacle.ts';
+import type { Obstacle } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { changesBesidesImage, podChanges } from '../rollout/rendering.ts';
-import { usableClaim } from '../repair/index.ts';
+import { changesBesidesImage, podChanges } from '../../checks/pod-changes.ts';
+import { usableClaim } from '../../checks/missing-pods.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { isUnsettled } from './pods.ts';
+import { awaitsExtraRestart } from './pods.ts';
 
 /** Whether the member would have to get a new pod, and has no volume to start again on. */
 export function wouldLoseData(
@@ -14,7 +14,7 @@ export function wouldLoseData(
   { from, to }: Pick<Goal, 'from' | 'to'>,
 ): boolean {
   if (usableClaim(observation, pod.name) !== undefined) return false;
-  return changesBesidesImage(observation, pod, to).length > 0 || isUnsettled(pod, from, to);
+  return changesBesidesImage(observation, pod, to).length > 0 || awaitsExtraRestart(pod, from, to);
 }
 
 /** A pod that holds its member's only data may be given another image, and never be deleted. */

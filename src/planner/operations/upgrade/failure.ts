@@ -1,8 +1,7 @@
 /** A member that does not come up with the new version: seen, remembered in status, and the reason to stop. */
 import { timestamp } from '../../../api/values/time.ts';
 import type { UpgradeFailure } from '../../../api/schemas/types.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision } from '../../model/decision.ts';
+import type { Decision, Obstacle } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';

@@ -5,14 +5,12 @@
  * not come up stops everything and is taken back.
  */
 import { minorOf } from '../../../api/versions/compare.ts';
-import { blocked, operate } from '../../model/answers.ts';
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
-import type { Obstacle } from '../../model/obstacle.ts';
-import type { Decision, Step } from '../../model/decision.ts';
 import { nextMemberMayGo, upgradeMayEnd } from '../../checks/gates.ts';
 import { replacementIsDue } from '../membership/replace.ts';
 import type { Situation } from '../../model/situation.ts';
-import { membersWithoutPod, usableClaim } from '../repair/index.ts';
+import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { whenGatesOpen } from '../rollout/next-member.ts';
 import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
@@ -23,7 +21,7 @@ import type { Goal } from '../../model/upgrade-goal.ts';
 import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
 import { afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
-import { mustSettle } from './settling.ts';
+import { needsExtraRestart } from './extra-restart.ts';
 
 /** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
 const AGREEMENT_PATIENCE_MS = 300_000;
@@ -39,7 +37,7 @@ export function continueUpgrade(observation: Situation): Decision | undefined {
   const starts = gone.flatMap(member => {
     const once = { version: goal.from, settledIn: minorOf(goal.from) };
     const version = versionFor(observation, goal, member);
-    return startAgain(observation, member, mustSettle(goal.from, goal.to) ? once : { version });
+    return startAgain(observation, member, needsExtraRestart(goal.from, goal.to) ? once : { version });
   });
   if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
   if (replacementIsDue(observation)) return undefined;

@@ -5,6 +5,8 @@ import { runs } from './goal.ts';
 
 export const upgradeCluster: OperationRow = {
   progress: 'Upgrading',
+  why: 'spec.version asks for another version than the members run',
+  change: ({ cluster: { config, status } }) => ({ from: status.currentVersion, to: config.version }),
   // One that is turned round keeps what it was for: going back is how it ends, and not what it was begun for.
   goal: ({ cluster: { config, status } }, before) =>
     before !== undefined && config.version === status.currentVersion ? before : config.version,

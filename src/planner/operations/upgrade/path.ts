@@ -15,7 +15,7 @@ import {
   type SupportedMinor,
 } from '../../../api/versions/table.ts';
 import { checkVersion, compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
-import type { Refusal } from '../../model/upgrade-goal.ts';
+import type { UpgradeRefusal } from '../../model/upgrade-goal.ts';
 import { settingsGone } from './settings.ts';
 
 /** What one member says of versions (`/version`). */
@@ -50,7 +50,7 @@ export type UpgradeAnswer =
       readonly notes: readonly string[];
     }
   /** `message`: what is wrong, why, and what to write instead, with the place where etcd says so. */
-  | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: UpgradeRefusal; readonly message: string };
 
 /** The path to the target. Never throws; what is no version is refused. */
 export function upgradePath(question: UpgradeQuestion): UpgradeAnswer {
@@ -211,13 +211,13 @@ function settingsObstacle({ environment }: UpgradeQuestion, departure: Departure
 function agreementObstacle({ members }: UpgradeQuestion, minor: string): UpgradeAnswer | undefined {
   const behind = members.filter(member => !hasArrived(member, minor));
   if (behind.length === 0) return undefined;
-  const said = behind.map(
+  const found = behind.map(
     ({ name, cluster = 'unknown', storage }) =>
       `${name} (cluster version ${cluster}${isAtLeast(`${minor}.0`, '3.6.0') ? `, storage version ${storage ?? 'unknown'}` : ''})`,
   );
   return refused(
     'ClusterVersionBehind',
-    `the cluster has not completed the upgrade to ${minor} yet: ${said.join(', ')}. etcd raises both versions within seconds when every member answers (${ONE_MINOR_REFERENCE}); change nothing, but check members that do not answer`,
+    `the cluster has not completed the upgrade to ${minor} yet: ${found.join(', ')}. etcd raises both versions within seconds when every member answers (${ONE_MINOR_REFERENCE}); change nothing, but check members that do not answer`,
   );
 }
 
@@ -273,6 +273,6 @@ function notesOn(from: string, target: string): readonly string[] {
   ];
 }
 
-function refused(reason: Refusal, message: string): UpgradeAnswer {
+function refused(reason: UpgradeRefusal, message: string): UpgradeAnswer {
   return { kind: 'refused', reason, message };
 }

@@ -8,11 +8,11 @@ import { quorum } from '../../checks/quorum.ts';
 import { isLeader } from '../rollout/next-member.ts';
 import { runs } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { mustSettle } from './settling.ts';
+import { needsExtraRestart } from './extra-restart.ts';
 
 /** The member is to be started once more in the old minor before it may leave it. */
-export function isUnsettled(pod: PodFacts, from: string, to: string): boolean {
-  return mustSettle(from, to) && pod.settledIn !== minorOf(from);
+export function awaitsExtraRestart(pod: PodFacts, from: string, to: string): boolean {
+  return needsExtraRestart(from, to) && pod.settledIn !== minorOf(from);
 }
 
 /** Pods that are still to be moved: the broken first, followers in the order of their serials, the leader last. */
@@ -34,7 +34,7 @@ export function comingPods(observation: Situation, goal: Goal): PodFacts[] {
 
 /** What a pod that there is was made to run: a member that is started once more runs the old version first. */
 export function comingVersion(observation: Situation, goal: Goal, pod: PodFacts): string {
-  const isSettled = mustSettle(goal.from, goal.to) && !isUnsettled(pod, goal.from, goal.to);
+  const isSettled = needsExtraRestart(goal.from, goal.to) && !awaitsExtraRestart(pod, goal.from, goal.to);
   return pod.version === goal.from && isSettled ? goal.from : versionFor(observation, goal, pod.name);
 }
 

@@ -1,10 +1,9 @@
 /** What becomes of a member that does not come up with the new version. */
 import { minorOf } from '../../../api/versions/compare.ts';
-import { blocked, operate } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { changesBesidesImage } from '../rollout/rendering.ts';
+import { changesBesidesImage } from '../../checks/pod-changes.ts';
 import { wouldLoseData } from './ephemeral.ts';
 import { allHaveRun, canGoBack } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';

@@ -3,12 +3,12 @@ import { minorOf } from '../../../api/versions/compare.ts';
 import type { Step } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { changesBesidesImage } from '../rollout/rendering.ts';
-import { usableClaim } from '../repair/index.ts';
+import { changesBesidesImage } from '../../checks/pod-changes.ts';
+import { usableClaim } from '../../checks/missing-pods.ts';
 import { handOver, restart } from '../rollout/next-member.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { isUnsettled, waitingPods } from './pods.ts';
-import { mustSettle } from './settling.ts';
+import { awaitsExtraRestart, waitingPods } from './pods.ts';
+import { needsExtraRestart } from './extra-restart.ts';
 
 /** Everything that is left of this hop, and a word on those that follow. */
 export function laterSteps(observation: Situation, goal: Goal): Step[] {
@@ -34,8 +34,8 @@ export function move(
   const because = `from ${from} to ${to}${warning === undefined ? '' : `, ${warning}`}`;
   const { name: member, uid } = pod;
   const inPlace = changesBesidesImage(observation, pod, to).length === 0;
-  const settle = mustSettle(from, to);
-  if (inPlace && !isUnsettled(pod, from, to)) {
+  const settle = needsExtraRestart(from, to);
+  if (inPlace && !awaitsExtraRestart(pod, from, to)) {
     return [
       { kind: 'replaceImage', member, uid, version: to, because },
       { kind: 'awaitVersion', member, version: to },

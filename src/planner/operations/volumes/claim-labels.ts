@@ -1,7 +1,6 @@
 /** Labels and annotations of spec.storage.volumeClaimTemplate that were changed: brought to the claims that are there. */
 import { isReservedKey, memberLabels } from '../../../api/names.ts';
-import { operate } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import { type Decision, operate, type Step } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { Observation } from '../../model/observation.ts';
 

@@ -2,8 +2,7 @@
 import { parseBytes } from '../../../api/values/quantity.ts';
 import type { StorageStatus } from '../../../api/schemas/types.ts';
 import { requestedSize } from '../../../objects/storage.ts';
-import { operate } from '../../model/answers.ts';
-import type { Decision, Step } from '../../model/decision.ts';
+import { type Decision, operate, type Step } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { ClaimFacts, Observation } from '../../model/observation.ts';
 
@@ -55,13 +54,7 @@ export function planGrowth(observation: Observation): Decision | undefined {
   const steps = smallClaims(observation)
     .filter(claim => claim.phase === 'Bound' && claim.expandable === true)
     .map(
-      ({ name, uid, requested = '' }): Step => ({
-        kind: 'expandClaim',
-        claim: name,
-        uid,
-        from: requested,
-        size,
-      }),
+      ({ name: claim, uid, requested: from = '' }): Step => ({ kind: 'expandClaim', claim, uid, from, size }),
     );
   return steps.length === 0 ? undefined : operate('rolloutCluster', steps);
 }

@@ -161,21 +161,39 @@ describe('the steps of a creation', () => {
       kind: 'bootstrapMembers',
       token: TOKEN,
       members: namesOf(3),
+      version,
       ...(settledIn === undefined ? {} : { settledIn }),
     });
   });
+
+  it.each([
+    ['an older one is asked for', '3.6.16', '3.5.35', '3.6.16', '3.6'],
+    ['a newer one is asked for', '3.5.35', '3.6.16', '3.5.35', undefined],
+    ['only another release of the minor is asked for', '3.6.1', '3.6.16', '3.6.16', '3.6'],
+  ])(
+    'keep to the minor that the volumes were made for, until the cluster has formed: %s',
+    (_, noted, asked, version, settledIn) => {
+      const cluster = aCluster({ spec: { version: asked }, status: RECORDED });
+      const claims = namesOf(3).map(name => aClaim({ name, clusterId: undefined, version: noted }));
+      expect(planCreation(situationOf(anObservation({ cluster, claims })))).toMatchObject({
+        step: { kind: 'bootstrapMembers', version, ...(settledIn !== undefined && { settledIn }) },
+      });
+    },
+  );
 
   it('name the cluster id and the members that a quorum answered with', () => {
     expect(planCreation(situationOf(begun({ ...MADE, membership: aMembership() })))).toMatchObject({
       step: {
         kind: 'recordClusterId',
         token: TOKEN,
-        clusterId: CLUSTER_ID,
-        members: [
-          { name: 'example-0', id: 'a0' },
-          { name: 'example-1', id: 'a1' },
-          { name: 'example-2', id: 'a2' },
-        ],
+        elected: {
+          clusterId: CLUSTER_ID,
+          members: [
+            { name: 'example-0', id: 'a0' },
+            { name: 'example-1', id: 'a1' },
+            { name: 'example-2', id: 'a2' },
+          ],
+        },
       },
     });
   });
@@ -262,6 +280,32 @@ describe('what stands in the way of a creation', () => {
       'MembersNotStarting',
       'example-0: Unschedulable (0/3 nodes); example-1: CrashLoopBackOff (panic)',
     ],
+    [
+      'pods cannot be started once the cluster has formed, and another minor is asked for',
+      begun({
+        ...MADE,
+        cluster: aCluster({ spec: { version: '3.5.35' }, status: { ...RECORDED, clusterID: CLUSTER_ID } }),
+        clientService: OURS,
+        pods: namesOf(3).map(name =>
+          aPod({ name, ready: false, trouble: { reason: 'CrashLoopBackOff', message: 'panic' } }),
+        ),
+      }),
+      'MembersNotStarting',
+      'example-0: CrashLoopBackOff (panic); example-1: CrashLoopBackOff (panic); example-2: CrashLoopBackOff (panic)',
+    ],
+    [
+      'pods cannot be started, and another minor is asked for since',
+      begun({
+        ...MADE,
+        cluster: aCluster({ spec: { version: '3.5.35' }, status: RECORDED }),
+        claims: namesOf(3).map(name => aClaim({ name, clusterId: undefined, version: '3.6.99' })),
+        pods: namesOf(3).map(name =>
+          aPod({ name, ready: false, trouble: { reason: 'ImagePullBackOff', message: 'not found' } }),
+        ),
+      }),
+      'MembersNotStarting',
+      'example-0: ImagePullBackOff (not found); example-1: ImagePullBackOff (not found); example-2: ImagePullBackOff (not found); the volumes were created for etcd 3.6.99, and spec.version is now 3.5.35: no client has written data yet, so to begin with 3.5.35, delete the claims and the pods example-0, example-1, example-2',
+    ],
   ];
   it.each(blocked)('%s', (_, observation, reason, message) => {
     const decision = planCreation(situationOf(observation));
@@ -325,7 +369,7 @@ describe('a creation whose status was lost', () => {
     });
   });
 
-  it('is recorded again with the cluster id that a quorum tells', () => {
+  it('is recorded again with the cluster id that a quorum reports', () => {
     const seen = { ...stamped(undefined), membership: aMembership(), expectedClusterId: CLUSTER_ID };
     expect(planCreation(situationOf(anObservation(seen)))).toMatchObject({
       step: { kind: 'recordIncarnation', clusterId: CLUSTER_ID },
@@ -341,7 +385,7 @@ describe('a creation whose status was lost', () => {
     });
   });
 
-  it('waits for a person when nothing tells the cluster id, and plans nothing', () => {
+  it('waits for a person when nothing shows the cluster id, and plans nothing', () => {
     expect(planCreation(situationOf(anObservation(stamped(undefined))))).toEqual({
       kind: 'blocked',
       reason: 'IdentityUnknown',
@@ -357,5 +401,36 @@ describe('a creation whose status was lost', () => {
       kind: 'operate',
       operation: 'repairCluster',
     });
+  });
+});
+
+describe('the steps of a creation that are performed without another look', () => {
+  const inOneGo = (observation: Observation): StepKind[] => {
+    const decision = planCreation(situationOf(observation));
+    if (decision?.kind !== 'operate') throw new Error(JSON.stringify(decision));
+    return [decision.step, ...(decision.following ?? []).map(({ step }) => step)].map(({ kind }) => kind);
+  };
+  const pods = namesOf(3).map(name => aPod({ name, clusterId: undefined, ready: false, firstStart: 'open' }));
+  const elected = (started: number): Observation =>
+    begun({ ...MADE, pods, membership: aMembership(namesOf(3), namesOf(3).slice(started)) });
+
+  const afterwards = ['awaitQuorum', 'recordClusterId', 'ensureObjects', 'awaitMembers'];
+
+  it('lead from the first to the last', () => {
+    expect(inOneGo(anObservation())).toEqual(['recordIncarnation', 'bootstrapMembers', ...afterwards]);
+    expect(inOneGo(begun())).toEqual(['bootstrapMembers', ...afterwards]);
+    expect(inOneGo(begun(MADE))).toEqual(afterwards);
+  });
+
+  it.each([3, 2])('lead from a quorum of which %d members have started to open doors', started => {
+    // Whether each of them was sealed is for the step to say that records the cluster id.
+    expect(inOneGo(elected(started))).toEqual(afterwards.slice(1));
+  });
+
+  it('let no client in without a look while a member is still to start: it would not be sealed', () => {
+    const status = { ...RECORDED, clusterID: CLUSTER_ID };
+    const formed = (started: number) => ({ ...elected(started), cluster: aCluster({ status }) });
+    expect(inOneGo(formed(3))).toEqual(['sealMembers', 'ensureObjects', 'awaitMembers']);
+    expect(inOneGo(formed(2))).toEqual(['sealMembers']);
   });
 });

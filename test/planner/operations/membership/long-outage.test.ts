@@ -113,7 +113,7 @@ describe('a member is not added', () => {
     expect(plan(grown({}), {})).toMatchObject({ kind: 'operate', operation: 'scaleCluster' });
   });
 
-  it('while all members agree that nobody leads', () => {
+  it('while all members agree that there is no leader', () => {
     const leaderless = Object.fromEntries(
       Object.entries(five.probes).map(([name, probe]) => [name, { ...probe, leaderId: undefined }]),
     );

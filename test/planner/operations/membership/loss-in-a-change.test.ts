@@ -71,7 +71,7 @@ describe('a member that is lost while another one', () => {
     expect(plan(observation, {})).toMatchObject({
       kind: 'operate',
       operation: 'replaceMember',
-      step: { kind: 'removeMember', member: LOST, dead: true },
+      step: { kind: 'removeMember', member: LOST, replacement: 'Lost' },
     });
   });
 
@@ -89,7 +89,7 @@ describe('a size that is asked for in the middle of an upgrade', () => {
     return upgrading(situationOf(observation), plan(observation, {}))[0]?.message ?? '';
   };
 
-  it('waits for its end, which is said', () => {
+  it('waits for its end, and reports it', () => {
     expect(told(3)).toMatch(
       /spec\.size is 3, but there are 5 members: the size is changed when the upgrade has ended/,
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../../src/planner/model/observation.ts';
 import { plan } from '../../../../src/planner/plan.ts';
-import { planRepair, planWaiting } from '../../../../src/planner/operations/repair/index.ts';
+import { planRepair, planUnstartedMembers } from '../../../../src/planner/operations/repair/index.ts';
 import {
   ABSENT,
   aClaim,
@@ -36,7 +36,7 @@ const restart = (member: string) => ({
 describe('repair', () => {
   it('has nothing to do when nothing is missing', () => {
     expect(planRepair(situationOf(aRunningCluster()))).toBeUndefined();
-    expect(planWaiting(situationOf(aRunningCluster()))).toBeUndefined();
+    expect(planUnstartedMembers(situationOf(aRunningCluster()))).toBeUndefined();
   });
 
   it('puts back shared objects that are gone', () => {
@@ -86,7 +86,7 @@ describe('repair', () => {
     const claims = [...claimsWithout('example-1'), aClaim({ name: 'example-1', ...stamp })];
     const observation = aRunningCluster({ pods: podsWithout('example-1'), claims });
     expect(planRepair(situationOf(observation))).toBeUndefined();
-    expect(planWaiting(situationOf(observation))).toMatchObject({
+    expect(planUnstartedMembers(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'ClaimsUnstamped',
       message: expect.stringContaining(said),
@@ -115,7 +115,7 @@ describe('repair', () => {
   it.each(unusable)('does not start a member on its claim when %s, and says that it waits', (_, claims) => {
     const observation = aRunningCluster({ pods: podsWithout('example-1'), claims });
     expect(planRepair(situationOf(observation))).toBeUndefined();
-    expect(planWaiting(situationOf(observation))).toMatchObject({
+    expect(planUnstartedMembers(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'MemberLost',
       plan: [],
@@ -126,7 +126,7 @@ describe('repair', () => {
     const pods = [...podsWithout('example-1'), aPod({ name: 'example-1', deleting: true })];
     const observation = aRunningCluster({ pods });
     expect(planRepair(situationOf(observation))).toBeUndefined();
-    expect(planWaiting(situationOf(observation))).toMatchObject({
+    expect(planUnstartedMembers(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'PodTerminating',
       message: 'waiting until example-1 is gone before it is started again',

@@ -358,7 +358,7 @@ describe('a larger volume', () => {
       },
       { given: { requested: '2Gi', capacity: '2Gi' }, reason: undefined, size: '2Gi' },
     ];
-  it.each(growth)('is told as $reason, recorded as $size', ({ given = {}, reason, size }) => {
+  it.each(growth)('has the reason $reason and is recorded as $size', ({ given = {}, reason, size }) => {
     const observation = grown(given);
     const decision = plan(observation, {});
     const findings = {

@@ -24,7 +24,7 @@ describe('a claim of a member', () => {
     expect(planStamps(situationOf(aRunningCluster()))).toBeUndefined();
   });
 
-  it('is told cluster, member and version', () => {
+  it('gets the cluster id, the member id and the version', () => {
     const decision = planStamps(
       situationOf(aRunningCluster({ claims: claims({ clusterId: undefined, version: undefined }) })),
     );
@@ -42,7 +42,7 @@ describe('a claim of a member', () => {
     });
   });
 
-  it('is told only what it lacks', () => {
+  it('gets only what it lacks', () => {
     const decision = planStamps(situationOf(aRunningCluster({ claims: claims({ version: undefined }) })));
     expect(decision?.kind === 'operate' && decision.step).toMatchObject({
       annotations: { [ANNOTATION_DATA_VERSION]: VERSION },

@@ -1,0 +1,116 @@
+/** Follows the EtcdClusters of a fleet: when each became healthy, and when it was gone. */
+import type { EtcdCluster } from '../../../src/api/schemas/types.ts';
+import type { KubeClient, KubeObject } from '../../../src/kube/port.ts';
+import { Reflector } from '../../../src/kube/reflector.ts';
+import { holds } from '../../../test/stack/e2e.ts';
+import { poll } from '../../../test/stack/poll.ts';
+import { CLUSTER } from './fleet.ts';
+
+interface Seen {
+  /** Its status is of its specification, and says that all members are well. */
+  readonly healthy: boolean;
+  /** Milliseconds, of the clock that never goes back: since when it says so. */
+  readonly since: number;
+}
+
+const PATIENCE_MS = 180_000;
+
+export class ClusterWatch {
+  readonly #reflector: Reflector;
+  readonly #seen = new Map<string, Seen>();
+  /** When each was gone. */
+  readonly #gone = new Map<string, number>();
+
+  constructor(kube: KubeClient, namespace: string) {
+    this.#reflector = new Reflector({ client: kube, kind: CLUSTER, namespace, slim });
+    const note = (object: KubeObject): void => this.#note(object);
+    this.#reflector.subscribe({
+      added: note,
+      updated: note,
+      deleted: ({ metadata: { name } }) => {
+        this.#seen.delete(name);
+        this.#gone.set(name, performance.now());
+      },
+    });
+    this.#reflector.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#reflector.stop();
+  }
+
+  /** When each cluster became healthy for the last time, of those that are. */
+  healthySince(): ReadonlyMap<string, number> {
+    const healthy = [...this.#seen].filter(([, { healthy }]) => healthy);
+    return new Map(healthy.map(([name, { since }]) => [name, since]));
+  }
+
+  gone(): ReadonlyMap<string, number> {
+    return this.#gone;
+  }
+
+  /** Waits until all of these are healthy. Fails when for three minutes not one more of them is. */
+  untilHealthy(names: readonly string[], progress: (text: string) => void): Promise<void> {
+    const count = () => names.filter(name => this.#seen.get(name)?.healthy).length;
+    return untilAll({ count, of: names.length, what: 'healthy', progress });
+  }
+
+  /** Waits until none of these is left. Fails when for three minutes not one more of them has gone. */
+  untilGone(names: readonly string[], progress: (text: string) => void): Promise<void> {
+    const count = () => names.filter(name => !this.#seen.has(name)).length;
+    return untilAll({ count, of: names.length, what: 'gone', progress });
+  }
+
+  #note(object: KubeObject): void {
+    const healthy = object['healthy'] === true;
+    const before = this.#seen.get(object.metadata.name);
+    const since = before?.healthy === healthy ? before.since : performance.now();
+    this.#seen.set(object.metadata.name, { healthy, since });
+  }
+}
+
+interface Awaited {
+  readonly count: () => number;
+  readonly of: number;
+  readonly what: string;
+  readonly progress: (text: string) => void;
+}
+
+async function untilAll({ count, of, what, progress }: Awaited): Promise<void> {
+  let [most, told] = [-1, 0];
+  let since = performance.now();
+  await poll(
+    async () => {
+      const now = count();
+      if (now > most) [most, since] = [now, performance.now()];
+      if (performance.now() - told > 10_000) {
+        progress(`${now} of ${of} clusters are ${what}`);
+        told = performance.now();
+      }
+      return now === of || performance.now() - since > PATIENCE_MS;
+    },
+    { timeoutMs: Number.POSITIVE_INFINITY, intervalMs: 250 },
+  );
+  if (most < of)
+    throw new Error(`${most} of ${of} clusters are ${what}, and for ${PATIENCE_MS / 1_000} s not one more`);
+}
+
+/** What is kept of a cluster. */
+function slim(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace, uid, resourceVersion, generation } = metadata;
+  const cluster = object as unknown as EtcdCluster;
+  const isCurrent = cluster.status?.observedGeneration === generation;
+  const healthy = isCurrent && holds(cluster, 'Healthy') && holds(cluster, 'Available');
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+    },
+    healthy,
+  };
+}

@@ -1,0 +1,31 @@
+/** What deploy/ says of the operator's Deployment, for a replica that runs outside of a pod. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { operatorSettings } from '../../../local/images/operator.ts';
+import { root } from '../../run.ts';
+
+interface Deployment {
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly [
+          { readonly env: readonly { readonly name: string; readonly value?: string }[] },
+        ];
+      };
+    };
+  };
+}
+
+/** The number of replicas, and the environment without what a kubelet fills in. */
+export function deployedSettings(): { replicas: number; environment: Record<string, string> } {
+  const text = readFileSync(join(root, 'deploy/operator/deployment.yaml'), 'utf8');
+  const { replicas, template } = (parse(text) as Deployment).spec;
+  const given = template.spec.containers[0].env.flatMap(({ name, value }) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  // Of the image's own settings the one that matters outside of a pod.
+  const { MALLOC_ARENA_MAX = '' } = operatorSettings.environment ?? {};
+  return { replicas, environment: { MALLOC_ARENA_MAX, ...Object.fromEntries(given) } };
+}

@@ -1,0 +1,84 @@
+/** The parts of the chart that are the same as in deploy/: CRDs, roles for people and rules of the operator's roles. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments, stringify } from 'yaml';
+import { customResourceDefinitions } from '../../src/api/schemas/crd.ts';
+import { root } from '../run.ts';
+import { CHART } from './values.ts';
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: object; readonly annotations?: object };
+  readonly rules?: unknown;
+}
+
+const toYaml = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '    ');
+/** Text that Helm does not take for its own. */
+const literal = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
+
+/** The templates and files of the chart that are generated: path from the root of the checkout to content. */
+export function chartObjects(): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const definition of customResourceDefinitions())
+    files.set(
+      `${CHART}/templates/crds/${definition.spec.names.plural}.yaml`,
+      template('crds', 'src/api', [definition as unknown as Manifest]),
+    );
+  for (const name of ['cluster-roles.yaml', 'request-policy.yaml'])
+    files.set(
+      `${CHART}/templates/users/${name}`,
+      template('users', `deploy/users/${name}`, manifests(`deploy/users/${name}`)),
+    );
+  for (const [name, source] of Object.entries({
+    cluster: 'deploy/rbac/cluster-role.yaml',
+    namespace: 'deploy/namespaced/role.yaml',
+    nodes: 'deploy/namespaced/cluster/cluster-role.yaml',
+  }))
+    files.set(
+      `${CHART}/files/rules/${name}.yaml`,
+      `# Generated from ${source} by scripts/generate.ts.\n${toYaml(rules(source))}`,
+    );
+  return files;
+}
+
+/**
+ * A template of objects that are of the whole Kubernetes cluster.
+ * @param group the values that say whether to install and to keep them
+ * @param source for the reader of the chart
+ */
+function template(group: 'crds' | 'users', source: string, objects: readonly Manifest[]): string {
+  const text = objects.map(object => `---\n${templateOf(group, object)}`).join('');
+  return `{{- /* Generated from ${source} by scripts/generate.ts. */}}\n{{- if .Values.${group}.install }}\n${text}{{- end }}\n`;
+}
+
+function templateOf(group: string, { apiVersion, kind, metadata, ...rest }: Manifest): string {
+  const { name, labels, annotations, ...unknown } = metadata;
+  if (annotations !== undefined || Object.keys(unknown).length > 0)
+    throw new Error(
+      `${kind} ${name}: the chart does not know what to do with its metadata but name and labels`,
+    );
+  return [
+    literal(toYaml({ apiVersion, kind })),
+    `metadata:\n  name: ${name}\n`,
+    `  labels:\n    {{- include "etcd-operator.labels" . | nindent 4 }}\n`,
+    labels === undefined ? '' : literal(indented(toYaml(labels))),
+    `  {{- if .Values.${group}.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n  {{- end }}\n`,
+    literal(toYaml(rest)),
+  ].join('');
+}
+
+/** The rules of the role of a file. */
+function rules(path: string): unknown {
+  const [role] = manifests(path).filter(({ rules: some }) => some !== undefined);
+  if (role === undefined) throw new Error(`${path} has no role`);
+  return role.rules;
+}
+
+function manifests(path: string): Manifest[] {
+  return parseAllDocuments(readFileSync(join(root, path), 'utf8')).map(document => {
+    if (document.errors.length > 0) throw new Error(`${path}: ${document.errors.join(', ')}`);
+    return document.toJS() as Manifest;
+  });
+}

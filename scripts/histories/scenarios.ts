@@ -1,0 +1,7 @@
+/** Everything that histories are recorded of. */
+import { backupHistories } from './of-backups.ts';
+import { clusterHistories } from './of-clusters.ts';
+import { longHistories } from './long.ts';
+import type { Scenario } from './scenario.ts';
+
+export const SCENARIOS: readonly Scenario[] = [...clusterHistories, ...backupHistories, ...longHistories];

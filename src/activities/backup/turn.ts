@@ -1,0 +1,106 @@
+/** A snapshot takes its turn at the store, or says in the resource's status what it waits for, and comes again. */
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { placeOf, serverOf } from '../../api/derived/backup-names.ts';
+import type { FailureType } from '../../api/failures.ts';
+import { STORES } from '../../api/stores.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import type { EtcdBackup } from '../../api/schemas/types.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { messageOf } from '../runtime/message-of.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
+import { lateness, withLateness } from '../../planner/backup/lateness.ts';
+import { backupFailure } from './failure.ts';
+import type { Answer } from './store-turns.ts';
+
+interface Of {
+  readonly deps: Dependencies;
+  readonly ref: BackupRef;
+  /** `waits`: it was planned with the time to wait. */
+  readonly step: { readonly startedAt: string; readonly waits?: boolean };
+  /** As it was just read. */
+  readonly backup: EtcdBackup;
+}
+
+/** Does the work when its turn comes. Fails while others have theirs: such a failure is tried again after the time that it names. */
+export async function inTurn(of: Of, work: () => Promise<void>): Promise<void> {
+  const { deps, backup } = of;
+  const { startedAt } = of.step;
+  const { turnAt, waiting = false } = backup.status?.progress ?? {};
+  if (deps.storeTurns === undefined) return work();
+  const store = storeOf(backup);
+  const run = { id: `${backup.metadata.uid}/${startedAt}`, begunAt: parseTimestamp(startedAt) ?? 0 };
+  const answer = turnAt === undefined ? deps.storeTurns.take(store, run) : deps.storeTurns.join(store);
+  if (answer.kind === 'wait') throw await waits(of, store, answer);
+  try {
+    if (!waiting) return await work();
+    await begins(of);
+    // What is planned from now on has the time of a run that goes on: so a failure is planned anew instead of being tried again.
+    await work().catch(error => {
+      const failure = backupFailure(error);
+      const isFinal = failure instanceof ApplicationFailure && failure.nonRetryable === true;
+      throw isFinal || failure instanceof CancelledFailure
+        ? failure
+        : preconditionChanged(messageOf(failure));
+    });
+  } finally {
+    answer.end();
+  }
+}
+
+/** Does the work of a run that has had its turn: it counts, and does not wait. */
+export async function besideTurns(
+  { deps, backup }: Pick<Of, 'deps' | 'backup'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const turn = deps.storeTurns?.join(storeOf(backup));
+  try {
+    await work();
+  } finally {
+    turn?.end();
+  }
+}
+
+/** What it fails with: one that was not planned with the time to wait is planned again. */
+async function waits(of: Of, store: string, answer: Answer & { readonly kind: 'wait' }): Promise<Error> {
+  const { deps, backup } = of;
+  const { waiting = false, message: before } = backup.status?.progress ?? {};
+  const message = `waits for its turn at ${store}: ${answer.inUse} other backups use it, ${roughly(answer.before)} wait before this one`;
+  const isLate = lateness(observed(deps, backup))?.status === 'False';
+  const isReported = (backup.status?.conditions ?? []).some(
+    ({ type, status }) => type === 'OnSchedule' && status === 'False',
+  );
+  if (!waiting || message !== before || isLate !== isReported)
+    await recordRun(deps, { ref: of.ref, startedAt: of.step.startedAt }, (status, read) =>
+      withLateness(observed(deps, read), {
+        ...status,
+        progress: { ...status.progress, waiting: true, message },
+      }),
+    );
+  if (of.step.waits !== true) return preconditionChanged(message);
+  const nextRetryDelay = answer.seconds * 1_000;
+  return ApplicationFailure.create({ message, type: 'WaitsForStore' satisfies FailureType, nextRetryDelay });
+}
+
+async function begins({ deps, ref, step: { startedAt } }: Of): Promise<void> {
+  await recordRun(deps, { ref, startedAt }, ({ progress = {}, ...status }) => {
+    const { waiting: _, message: __, ...kept } = progress;
+    return { ...status, progress: { ...kept, turnAt: timestamp(deps.now()) } };
+  });
+}
+
+/** One digit of it: the status is not written anew for each that goes before. */
+function roughly(count: number): string {
+  if (count < 10) return String(count);
+  const unit = 10 ** Math.floor(Math.log10(count));
+  return `about ${Math.round(count / unit) * unit}`;
+}
+
+/** The server and the bucket, the container, or the claim of a namespace. */
+function storeOf({ spec, metadata }: EtcdBackup): string {
+  const { scheme, container } = STORES[spec.storageType];
+  const { endpoint = '' } = serverOf(spec);
+  const name = placeOf(spec)?.container ?? '';
+  if (container === 'claim') return `${scheme}://${metadata.namespace}/${name}`;
+  return endpoint === '' ? `${scheme}://${name}` : `${scheme}://${name} at ${endpoint}`;
+}

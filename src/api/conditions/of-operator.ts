@@ -1,0 +1,45 @@
+/** The conditions about the operator itself and its workflows, which the watcher writes. Pure data; see catalogue.ts. */
+import type { ConditionTable } from './table.ts';
+
+export const OPERATOR_CONDITIONS = {
+  /** Does the operator lack its workflow engine? */
+  TemporalUnavailable: {
+    True: {
+      Unreachable: [
+        'The operator cannot reach Temporal: members keep running, nothing is changed or repaired.',
+        'Bring Temporal back; the operator retries automatically.',
+      ],
+    },
+    False: { Reachable: ['The operator reaches Temporal.'] },
+  },
+  /** Does the workflow of the resource fail over and over? Kept by the watcher. */
+  WorkflowStuck: {
+    True: {
+      WorkflowTaskFailing: [
+        "The resource's workflow cannot continue: its code does not match its history, or it fails in another way.",
+        'Inspect the workflow in the Temporal UI; reset it, or terminate it: it starts again from what the operator observes.',
+      ],
+    },
+    False: { WorkflowTasksSucceed: ['The tasks of the workflow succeed.'] },
+  },
+  /** Has no pass of the resource succeeded for a minute? Kept by the watcher. */
+  PassFailing: {
+    True: {
+      PassFails: [
+        'Passes run and fail, so the status is not current.',
+        'Read the error in the message and remove its cause: a missing permission, a webhook or quota that refuses, a server that does not answer.',
+      ],
+      TasksNotCompleted: [
+        "No worker of the operator completes the tasks of the resource's workflow.",
+        "Check whether the operator's pods run and have CPU time, their logs, and the condition WorkflowStuck.",
+      ],
+    },
+    Unknown: {
+      TemporalUnreachable: [
+        'Temporal cannot be asked whether passes run.',
+        'See the condition TemporalUnavailable.',
+      ],
+    },
+    False: { PassesSucceed: ['Passes succeed.'] },
+  },
+} as const satisfies ConditionTable;

@@ -1,0 +1,39 @@
+/** The conditions of an EtcdRequest, which the watcher writes. Pure data; see catalogue.ts. */
+import type { ConditionTable } from './table.ts';
+
+const ASK_AGAIN = 'Read the message, and create another EtcdRequest if you still want it.';
+
+/** Reasons of the condition Accepted, beside those of an EtcdRestore. */
+export const REQUEST_ACCEPTED = {
+  True: { Taken: ['The workflow has accepted the request.'] },
+  Unknown: {
+    NotJudged: ['The workflow has the request; the next pass judges it.'],
+    NotDelivered: [
+      'The request has not reached the workflow; the operator tries again automatically.',
+      'See the condition TemporalUnavailable of the cluster. After status.expiresAt the workflow refuses it.',
+    ],
+  },
+  False: {
+    RequestRefused: ['The request makes no sense now, or is not permitted.', ASK_AGAIN],
+    RequestExpired: ['The request was not accepted before status.expiresAt. Nothing was done.', ASK_AGAIN],
+    NoSuchResource: ['The cluster, or the backup, that the request names does not exist.', ASK_AGAIN],
+  },
+} as const satisfies ConditionTable[string];
+
+export const REQUEST_CONDITIONS = {
+  /** Of an EtcdRequest: has what was asked for been done? */
+  Completed: {
+    True: { Done: ['What was asked for is done.'] },
+    False: {
+      NotAccepted: ['The request is not accepted; see the condition Accepted.'],
+      InProgress: ['The request is accepted, and not done yet.'],
+      RequestFailed: ['The request was accepted and has failed.', ASK_AGAIN],
+      RequestAborted: ['A person aborted the request before it was done.'],
+      RequestLost: [
+        "The workflow no longer knows the request: Temporal's database was lost. It is not repeated.",
+        'See what the cluster does, and create another EtcdRequest if it is still needed.',
+      ],
+      ResourceGone: ['The cluster, or the backup, was deleted before the request was done.'],
+    },
+  },
+} as const satisfies ConditionTable;

@@ -1,0 +1,128 @@
+/**
+ * The conditions that metrics tell of, while a resource has one: those that somebody should know about when they last. Rules of alerts are
+ * written on them (scripts/alerts). Pure data; most serious first, because a very large fleet is told of in this order.
+ */
+import type { Kind } from '../names.ts';
+import type { Condition, ConditionType, ReasonOf } from './catalogue.ts';
+
+/** The operator itself does not get on; on resources of every kind. */
+const OF_OPERATOR = {
+  TemporalUnavailable: { unreachable: ['Unreachable'] },
+  WorkflowStuck: { stuck: ['WorkflowTaskFailing'] },
+  PassFailing: { failing: ['PassFails', 'TasksNotCompleted'] },
+} as const satisfies Reasons;
+
+/** By kind, type and concern: the reasons that one alert is about. */
+const TOLD = {
+  EtcdCluster: {
+    QuorumAtRisk: {
+      lost: ['QuorumLost', 'AllVolumesLost'],
+      atRisk: ['NoMarginLeft', 'MembersUnreachable'],
+    },
+    Available: {
+      unavailable: [
+        'NoQuorum',
+        'AllVolumesLost',
+        'NoMembers',
+        'ReadFailed',
+        'NoReadyMember',
+        'Unreachable',
+        'NotLookedAt',
+      ],
+      notCreated: ['Creating', 'NotCreated'],
+    },
+    Healthy: {
+      alarm: ['AlarmRaised'],
+      members: ['MembersUnhealthy', 'MembersMissing', 'MembersUnreachable'],
+    },
+    TLSReady: {
+      invalid: [
+        'Expired',
+        'AuthorityExchanged',
+        'AuthorityLost',
+        'NotTrusted',
+        'KeyMismatch',
+        'Malformed',
+        'SecretMissing',
+        'KeyMissing',
+        'WrongNames',
+        'WrongUsage',
+        'NotYetValid',
+        'Unsupported',
+        'CertManagerMissing',
+        'ModeSwitched',
+        'NameTaken',
+      ],
+      expiring: ['ExpiresSoon'],
+    },
+    ...OF_OPERATOR,
+    Progressing: { approval: ['AwaitingApproval'], blocked: ['Blocked'] },
+    VersionOutdated: { losesData: ['BelowDataLossFloor'], vulnerable: ['BelowSecurityFloor'] },
+    PodsOutdated: { mayStartEmpty: ['MayStartEmpty'], earlierRelease: ['MadeByEarlierRelease'] },
+    StorageResized: { refused: ['ResizeFailed', 'ExpansionNotAllowed'] },
+    SpecValid: { refused: ['Invalid'] },
+    VersionSupported: { refused: ['TooOld', 'TooNew', 'Malformed'] },
+    Paused: { paused: ['PausedBySpec', 'PausedByPerson'] },
+    BackedUp: { never: ['NoBackup'] },
+  },
+  EtcdBackup: {
+    Succeeded: { notVerified: ['BackupNotVerified'], failed: ['Failed'] },
+    ScheduleValid: { invalid: ['Malformed'] },
+    ...OF_OPERATOR,
+  },
+  EtcdRestore: {
+    Succeeded: { failed: ['Failed', 'Refused'] },
+    Accepted: { waiting: ['Waiting'] },
+    ...OF_OPERATOR,
+  },
+} as const satisfies Readonly<Record<Kind, Reasons>>;
+
+type Reasons = {
+  readonly [Type in ConditionType]?: Readonly<Record<string, readonly ReasonOf<Type>[]>>;
+};
+type Told = typeof TOLD;
+
+/** The types that are told of a kind, and the concerns of one. */
+export type ToldType<K extends Kind> = Extract<keyof Told[K], string>;
+export type Concern<K extends Kind, T extends ToldType<K>> = Extract<keyof Told[K][T], string>;
+
+/** The reasons of a concern, most serious first. */
+export function reasonsOf<K extends Kind, T extends ToldType<K>>(
+  kind: K,
+  type: T,
+  concern: Concern<K, T>,
+): readonly string[] {
+  const types: Reasons = TOLD[kind];
+  return types[type as ConditionType]?.[concern] ?? [];
+}
+
+export interface ToldCondition {
+  readonly kind: Kind;
+  readonly type: string;
+  readonly reason: string;
+  /** The lower, the more serious. */
+  readonly rank: number;
+}
+
+/** Most serious first, within a kind. */
+export const TOLD_CONDITIONS: readonly ToldCondition[] = Object.entries<Reasons>(TOLD).flatMap(
+  ([kind, types]) =>
+    Object.entries(types)
+      .flatMap(([type, concerns]) =>
+        Object.values<readonly string[]>(concerns)
+          .flat()
+          .map(reason => ({ type, reason })),
+      )
+      .map((row, rank) => ({ kind: kind as Kind, ...row, rank })),
+);
+
+/** Those of a resource that are told. The rows themselves, so that a fleet of resources keeps nothing but references. */
+export function toldConditions(
+  kind: string,
+  conditions: readonly Pick<Condition, 'type' | 'reason'>[],
+): readonly ToldCondition[] {
+  return TOLD_CONDITIONS.filter(
+    row =>
+      row.kind === kind && conditions.some(({ type, reason }) => type === row.type && reason === row.reason),
+  );
+}

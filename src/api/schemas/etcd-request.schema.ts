@@ -1,0 +1,141 @@
+/** EtcdRequest: the source of its CRD, of `kubectl explain`, and of its types. */
+import * as z from 'zod';
+import { cel, conditions, int32, int64, statusValue, text } from './parts.schema.ts';
+
+/** Actions that name the member that they are about. */
+const OF_A_MEMBER = "['ReplaceMember', 'MoveLeader']";
+/** Actions that only clusters, or only backups, understand. */
+const OF_CLUSTERS = "['Approve', 'ReplaceMember', 'MoveLeader', 'Restart']";
+const OF_BACKUPS = "['BackupNow']";
+
+const name = (description: string) =>
+  cel(text(253, description).min(1), {
+    rule: "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+    message: 'must be the name of an object in the namespace of the EtcdRequest',
+  });
+
+const requestSpec = cel(
+  z
+    .object({
+      clusterRef: z
+        .object({ name: name('Name of an EtcdCluster of this namespace.') })
+        .describe('The cluster that the request is about. Exactly one of clusterRef and backupRef is given.')
+        .optional(),
+      backupRef: z
+        .object({ name: name('Name of an EtcdBackup of this namespace.') })
+        .describe('The backup that the request is about, instead of a cluster.')
+        .optional(),
+      action: z
+        .enum([
+          'Pause',
+          'Resume',
+          'Resync',
+          'Abort',
+          'Approve',
+          'ReplaceMember',
+          'MoveLeader',
+          'Restart',
+          'BackupNow',
+        ])
+        .describe('What is asked for; docs/operations/requests.md says what each of them does.'),
+      by: text(
+        512,
+        'Who asks: your user name, as `kubectl auth whoami` prints it. The admission policy of deploy/users refuses any other.',
+      ).min(1),
+      reason: text(200, 'Why; it appears in status, events and the history of the workflow.').optional(),
+      member: text(
+        253,
+        'The member: to replace (ReplaceMember), to lead (MoveLeader), or to restart (Restart; absent: all, one at a time).',
+      )
+        .min(1)
+        .optional(),
+      operation: text(256, 'Of Approve: the operation that waits, as the condition Progressing names it.')
+        .min(1)
+        .optional(),
+      ids: z
+        .array(text(256, 'An id.').min(1))
+        .min(1)
+        .max(16)
+        .describe('Of Approve: exactly what is approved, as the condition Progressing names it.')
+        .optional(),
+      expiresAfterSeconds: int32(
+        'Seconds after its creation until which the request may be accepted, and until which an approval is valid.',
+      )
+        .min(10)
+        .max(86_400)
+        .default(3_600),
+      ttlSecondsAfterFinished: int32('Seconds after which a finished request is deleted.')
+        .min(0)
+        .max(2_592_000)
+        .default(86_400),
+    })
+    .describe('What is asked for. It cannot be changed.'),
+  {
+    rule: 'self == oldSelf',
+    message: 'must stay as it was created: delete this EtcdRequest and create another one',
+  },
+  {
+    rule: 'has(self.clusterRef) != has(self.backupRef)',
+    message: 'needs exactly one of clusterRef and backupRef: set one of them',
+  },
+  {
+    rule: `has(self.clusterRef) || !(self.action in ${OF_CLUSTERS})`,
+    message: 'this action needs clusterRef: set the name of the EtcdCluster',
+    fieldPath: '.clusterRef',
+  },
+  {
+    rule: `has(self.backupRef) || !(self.action in ${OF_BACKUPS})`,
+    message: 'BackupNow needs backupRef: set the name of the EtcdBackup that says where the backup goes',
+    fieldPath: '.backupRef',
+  },
+  {
+    rule: `has(self.member) || !(self.action in ${OF_A_MEMBER})`,
+    message: 'this action needs member: set the name of a member such as example-1',
+    fieldPath: '.member',
+  },
+  {
+    rule: `!has(self.member) || self.action == 'Restart' || self.action in ${OF_A_MEMBER}`,
+    message: 'only ReplaceMember, MoveLeader and Restart name a member: remove member',
+    fieldPath: '.member',
+  },
+  {
+    rule: "(self.action == 'Approve') == (has(self.operation) && has(self.ids))",
+    message: 'Approve needs operation and ids, and no other action has both: set or remove them',
+    fieldPath: '.operation',
+  },
+  {
+    rule: "self.action == 'Approve' || !(has(self.operation) || has(self.ids))",
+    message: 'operation and ids belong to Approve: remove them',
+    fieldPath: '.operation',
+  },
+);
+
+const requestStatus = z
+  .object({
+    phase: statusValue(
+      ['', 'Pending', 'Accepted', 'Completed', 'Refused', 'Failed', 'Aborted', 'Expired'],
+      'How far the request is. All but Pending and Accepted are final.',
+    ).optional(),
+    message: text(4096, 'What became of it, for people.').optional(),
+    conditions: conditions.optional(),
+    observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
+    workflowID: text(512, 'The Temporal workflow that the request was delivered to.').optional(),
+    runID: text(64, 'The run of this workflow that took it; its history contains the request.').optional(),
+    operation: text(256, 'The operation that carries it out, or that is approved.').optional(),
+    expiresAt: z.iso.datetime().max(64).describe('Until when it may be accepted.').optional(),
+    completedAt: z.iso
+      .datetime()
+      .max(64)
+      .describe('When it was finished; it is deleted ttlSecondsAfterFinished later.')
+      .optional(),
+  })
+  .describe('What became of the request; written by the operator only.');
+
+export const etcdRequestSchema = z
+  .object({ spec: requestSpec, status: requestStatus.optional() })
+  .describe(
+    'Asks the operator to do something with a cluster or a backup now. Its creator is the person who asks.',
+  );
+
+export type RequestSpecInput = z.input<typeof requestSpec>;
+export type RequestStatusInput = z.input<typeof requestStatus>;

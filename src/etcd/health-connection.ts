@@ -1,0 +1,97 @@
+/** One connection to the metrics port of a member, on which its health page is asked for again and again. */
+import { connect, type Socket } from 'node:net';
+import { type HealthAnswer, readHealthAnswer } from './health-answer.ts';
+
+/**
+ * How one request ended. `closed`: the connection ended before the answer did. `late`: no answer in time. `unable`: this process or its
+ * host has no socket left, which says nothing about the member.
+ */
+export type Asked =
+  | (HealthAnswer & { readonly state: 'complete' })
+  | { readonly state: 'closed' | 'late' | 'unable' };
+
+/** Errors of this side (connect(2), socket(2)). */
+const OWN_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']);
+
+interface Pending {
+  readonly settle: (asked: Asked) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class HealthConnection {
+  /** On the clock of `performance.now()`. */
+  readonly openedAt = performance.now();
+  readonly #socket: Socket;
+  readonly #request: string;
+  #text = '';
+  #pending: Pending | undefined;
+  #isOpen = true;
+  #error: string | undefined;
+
+  /** @param onIdleEnd called when the connection ends between two requests, and it was not `close` that ended it */
+  constructor({ host, port }: { readonly host: string; readonly port: number }, onIdleEnd: () => void) {
+    const name = host.includes(':') ? `[${host}]` : host;
+    this.#request = `GET /health HTTP/1.1\r\nHost: ${name}:${port}\r\nUser-Agent: etcd-operator\r\n\r\n`;
+    this.#socket = connect({ host, port, noDelay: true });
+    this.#socket.setEncoding('latin1');
+    this.#socket.on('data', (text: string) => this.#receive(text));
+    this.#socket.on('end', () => this.#read(true));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.#error = error.code;
+    });
+    this.#socket.on('close', () => {
+      const wasIdle = this.#isOpen && this.#pending === undefined;
+      this.#isOpen = false;
+      this.#settle({ state: OWN_ERRORS.has(this.#error ?? '') ? 'unable' : 'closed' });
+      if (wasIdle) onIdleEnd();
+    });
+  }
+
+  /** Whether a request may be sent. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Sends one request; never rejects. One at a time. The connection is closed unless the answer leaves it reusable. */
+  async ask(timeoutMs: number): Promise<Asked> {
+    const asked = await new Promise<Asked>(resolve => {
+      const timer = setTimeout(() => this.#settle({ state: 'late' }), timeoutMs);
+      this.#pending = { settle: resolve, timer };
+      this.#text = '';
+      if (this.#isOpen) this.#socket.write(this.#request);
+      else this.#settle({ state: 'closed' });
+    });
+    if (asked.state !== 'complete' || !asked.reusable) this.close();
+    return asked;
+  }
+
+  /** At once, whatever is under way. */
+  close(): void {
+    this.#isOpen = false;
+    this.#settle({ state: 'closed' });
+    this.#socket.destroy();
+  }
+
+  #receive(text: string): void {
+    // Nobody asked: whatever this is, the next answer could not be told from it.
+    if (this.#pending === undefined) this.#socket.destroy();
+    else {
+      this.#text += text;
+      this.#read(false);
+    }
+  }
+
+  #read(hasEnded: boolean): void {
+    const answer = readHealthAnswer(this.#text, hasEnded);
+    if (answer.state === 'complete') this.#settle(answer);
+    if (answer.state === 'unreadable') this.#socket.destroy();
+  }
+
+  #settle(asked: Asked): void {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    clearTimeout(pending.timer);
+    pending.settle(asked);
+  }
+}

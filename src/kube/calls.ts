@@ -1,0 +1,98 @@
+/** One call to the apiserver: its deadline, its attempts, and what is reported of each of them. */
+import { KubeError } from './errors.ts';
+import { parseObject } from './json.ts';
+import type { CallOptions, KubeLogger, KubeObject } from './port.ts';
+import { type RetryPolicy, withRetries } from './retry.ts';
+import type { HttpMethod, Query, Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+/** One finished attempt, for metrics: never names an object. */
+export interface CallReport {
+  readonly method: HttpMethod;
+  readonly kind: string;
+  /** The HTTP status, 0 without an answer. */
+  readonly code: number;
+  readonly durationMs: number;
+}
+
+export interface Call extends Omit<TransportRequest, 'signal'> {
+  readonly kind: string;
+  readonly query?: Query | undefined;
+  /** Whether a second attempt is harmless when the first one may have taken effect. */
+  readonly idempotent: boolean;
+}
+
+export interface CallsOptions {
+  readonly logger?: KubeLogger | undefined;
+  /** Deadline of a call that names none; {@link CALL_TIMEOUT_MS} by default. */
+  readonly timeoutMs?: number | undefined;
+  readonly retry?: RetryPolicy | undefined;
+  readonly report?: ((call: CallReport) => void) | undefined;
+}
+
+/** Deadline of a call that names none, in milliseconds. */
+export const CALL_TIMEOUT_MS = 20_000;
+
+const defaultRetry: RetryPolicy = { backoff: { firstMs: 100, maxMs: 5_000 }, attempts: 5 };
+
+export class Calls {
+  readonly #transport: Transport;
+  readonly #options: CallsOptions;
+
+  constructor(transport: Transport, options: CallsOptions) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  /** A call that is answered with an object. @throws KubeError */
+  object(call: Call, options: CallOptions): Promise<KubeObject> {
+    return this.send(call, options, response => parseObject(response.text, call.path));
+  }
+
+  /**
+   * `parse` is part of an attempt: an answer that was cut off is as good as none, and asked for again.
+   * @throws KubeError of the last attempt
+   */
+  async send<T>(call: Call, options: CallOptions, parse: (response: TransportResponse) => T): Promise<T> {
+    const { timeoutMs = CALL_TIMEOUT_MS, retry = defaultRetry, logger } = this.#options;
+    const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? timeoutMs));
+    const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    const { kind: _kind, query = {}, idempotent, ...request } = call;
+    const path = withQuery(call.path, query);
+    return withRetries(async () => parse(await this.#attempt(call.kind, { ...request, path, signal })), {
+      policy: retry,
+      idempotent,
+      signal,
+      onRetry: ({ reason }, delayMs) => {
+        const { method } = call;
+        logger?.debug('retrying a call to the API server', { method, path: call.path, reason, delayMs });
+      },
+    });
+  }
+
+  async #attempt(kind: string, request: TransportRequest): Promise<TransportResponse> {
+    const started = performance.now();
+    const report = (code: number): void =>
+      this.#options.report?.({
+        method: request.method,
+        kind,
+        code,
+        durationMs: performance.now() - started,
+      });
+    try {
+      const response = await this.#transport.send(request);
+      report(response.status);
+      return response;
+    } catch (error) {
+      report(error instanceof KubeError ? error.code : 0);
+      throw error;
+    }
+  }
+}
+
+/** A path with a query; parameters that are undefined are left out. */
+export function withQuery(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}

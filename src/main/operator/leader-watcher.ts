@@ -1,0 +1,112 @@
+/** The watcher of this replica, from term to term of its leadership. */
+import type { Positions } from '../../watcher/queue/told-through.ts';
+import type { WatcherStats } from '../../watcher/watcher-types.ts';
+import type { Watcher } from '../../watcher/watcher.ts';
+
+export interface LeaderWatcherDeps {
+  /** A watcher that has not begun yet. `told`: up to where another one has told everything; undefined: nobody knows. */
+  readonly make: (told: Positions | undefined) => Watcher;
+  readonly logger: { error(message: string, fields: Readonly<Record<string, unknown>>): void };
+  /** Told when this replica begins and ceases to watch. */
+  readonly onLeading: (isLeading: boolean) => void;
+  /** How long a watcher whose term has ended goes on following what it watches, in milliseconds. */
+  readonly keepMs: number;
+}
+
+/**
+ * A term that is lost and won again within `keepMs` goes on with the same watcher: nothing is listed anew, and only those
+ * are told that changed meanwhile. Otherwise each loss would bring all workflows to work at once, and that the next loss.
+ */
+export class LeaderWatcher {
+  readonly #deps: LeaderWatcherDeps;
+  #watcher: Watcher | undefined;
+  #isLeading = false;
+  #letGo: NodeJS.Timeout | undefined;
+  #ending: Promise<void> = Promise.resolve();
+  #final = false;
+
+  constructor(deps: LeaderWatcherDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param told up to where another replica has told everything; undefined: nobody knows */
+  begin(told?: Positions): void {
+    if (this.#final || this.#isLeading) return;
+    this.#isLeading = true;
+    clearTimeout(this.#letGo);
+    if (this.#watcher === undefined) this.#start(told);
+    else this.#watcher.resume();
+    this.#deps.onLeading(true);
+  }
+
+  end(): void {
+    if (!this.#isLeading) return;
+    this.#isLeading = false;
+    this.#deps.onLeading(false);
+    this.#watcher?.pause();
+    this.#letGo = setTimeout(() => void this.#stop(), this.#deps.keepMs);
+    this.#letGo.unref();
+  }
+
+  /** A new watcher in place of the current one: it lists everything, and what it lists is told. */
+  renew(): void {
+    void this.#stop();
+    if (this.#isLeading) this.#start(undefined);
+  }
+
+  /** Up to where everything has been told; undefined while this is not known, and on a replica that does not watch. */
+  told(): Positions | undefined {
+    return this.#watcher?.told();
+  }
+
+  /** Lets no further watcher begin. Resolves when every one so far has ended. */
+  async close(): Promise<void> {
+    this.#final = true;
+    this.end();
+    await this.#stop();
+  }
+
+  synced(): boolean {
+    return this.#watcher?.synced() ?? false;
+  }
+
+  /** Resources that wait to be told. */
+  waiting(): number {
+    return this.#watcher?.stats().waiting ?? 0;
+  }
+
+  /** The EtcdRequests that are open; undefined on a replica that does not watch. */
+  requests(): WatcherStats['requests'] {
+    return this.#watcher?.stats().requests;
+  }
+
+  /** The EtcdClusters that exist; none on a replica that does not watch. */
+  clusters(): ReturnType<Watcher['clusters']> {
+    return this.#watcher?.clusters() ?? [];
+  }
+
+  /** The EtcdBackups that exist; none on a replica that does not watch. */
+  backups(): ReturnType<Watcher['backups']> {
+    return this.#watcher?.backups() ?? [];
+  }
+
+  /** The resources with conditions that somebody should know about; none on a replica that does not watch. */
+  conditions(): ReturnType<Watcher['conditions']> {
+    return this.#watcher?.conditions() ?? [];
+  }
+
+  #start(told: Positions | undefined): void {
+    this.#watcher = this.#deps.make(told);
+    this.#watcher
+      .start()
+      .catch((error: unknown) => this.#deps.logger.error('watcher did not start', { error }));
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#letGo);
+    const ending = this.#watcher;
+    this.#watcher = undefined;
+    if (ending !== undefined) this.#ending = Promise.all([this.#ending, ending.stop()]).then(() => undefined);
+    await this.#ending;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Actor } from '../model/actor.ts';
+import type { ClusterFacts } from '../model/observation.ts';
+
+/**
+ * The abort that holds for this operation, or undefined when nobody aborted it: it is one of the same operation, about the same thing,
+ * and the specification has not changed since. `subject`: as the decision says, or what the operation is known to have been about.
+ */
+export function abortOf(
+  { actor, cluster }: { readonly actor?: Actor; readonly cluster: Pick<ClusterFacts, 'generation'> },
+  { operation, subject }: { readonly operation: string; readonly subject?: string | undefined },
+): Actor['aborted'] {
+  const { aborted } = actor ?? {};
+  if (aborted?.operation !== operation || aborted.subject !== subject) return undefined;
+  return aborted.generation === cluster.generation ? aborted : undefined;
+}

@@ -1,0 +1,182 @@
+/** Whether an EtcdRestore may begin, as its own workflow and that of the cluster judge it before anything is touched. Pure. */
+import { parseQuantity } from '../../api/values/quantity.ts';
+import { compareVersions, minorOf } from '../../api/versions/compare.ts';
+import {
+  type Check,
+  firstObstacle,
+  isAwake,
+  namesAreFree,
+  serialsAreLeft,
+  specificationIsUsable,
+} from './obstacles.ts';
+import { isAsleep } from '../model/hibernation.ts';
+import { rebuiltIdentity, tokenPrefix } from '../model/identity.ts';
+import { hasEnded } from '../model/member-names.ts';
+import { denialOf } from '../model/member-probe.ts';
+import type { Situation } from '../model/situation.ts';
+import { firstRestored, certificateCoversMembersFrom } from './certificate-coverage.ts';
+import { storageFor } from '../model/storage.ts';
+import { certificatesAreGood } from './certificates.ts';
+import { madeByOtherOperator } from './other-operator.ts';
+import { judgeConfirmation } from './restore-confirmation.ts';
+import { type NotAccepted, type Refusal, refused, type Wait, waits } from '../model/restore-acceptance.ts';
+import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from '../model/restore-of-cluster.ts';
+
+/**
+ * Pods of the cluster's members that are its own no more (somebody took their owner reference away) are nobody's to stop, and would
+ * go on beside the restored cluster, behind the same Service.
+ */
+const nobodyGoesOn: Check = ({ cluster, pods }) => {
+  const strays = pods.filter(
+    pod => !pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true && !hasEnded(pod),
+  );
+  if (strays.length === 0) return undefined;
+  const names = strays.map(({ name }) => name).join(', ');
+  const message = `pod ${names} was created for a member of ${cluster.name} and has lost its owner reference: the operator does not stop it, and it would keep running beside the restored cluster; delete it`;
+  return { reason: 'NameTaken', message };
+};
+
+/** Members of a restore are numbered above all that there ever were. */
+const membersAreCertified: Check = observation =>
+  certificateCoversMembersFrom(observation, firstRestored(observation));
+
+const CHECKS: readonly Check[] = [
+  nobodyGoesOn,
+  specificationIsUsable,
+  isAwake,
+  namesAreFree,
+  serialsAreLeft,
+  certificatesAreGood,
+  membersAreCertified,
+];
+
+/** What etcd writes beside the database: its log, and room to grow. */
+const LOG_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Why the restore may not begin; undefined when it may. What is refused once stays refused. Whether what is there may be overwritten
+ * is looked at before all that passes by itself: nothing comes to life unconfirmed later. Only in the middle of another restore
+ * nobody can say yet which cluster it will be.
+ */
+export function whyNotAccepted(observation: Situation, restore: RestoreOfCluster): NotAccepted | undefined {
+  return (
+    restore.refusal ??
+    ofOtherOperator(observation) ??
+    otherUnderWay(observation, restore) ??
+    judgeConfirmation(observation, restore) ??
+    identityIsRecorded(observation) ??
+    (restore.source && sourceFits(observation, restore.source)) ??
+    canBeAsked(observation) ??
+    otherFirst(observation, restore) ??
+    obstacleOf(observation)
+  );
+}
+
+/** Restores of which one can be next: proved to be whole, and not refused. The older one first. */
+export function candidates({ restores = [] }: Situation): readonly RestoreOfCluster[] {
+  return inOrder(restores.filter(({ source, refusal }) => source !== undefined && refusal === undefined));
+}
+
+/** Its members cannot be stopped, and their data not be put aside, as those of a cluster of this operator. */
+function ofOtherOperator(observation: Situation): Refusal | undefined {
+  const other = madeByOtherOperator(observation);
+  return (
+    other &&
+    refused('OtherOperator', `nothing is restored into ${observation.cluster.name}: ${other.message}`)
+  );
+}
+
+/** One restore of a cluster at a time. */
+function otherUnderWay(observation: Situation, restore: RestoreOfCluster): Wait | undefined {
+  const { cluster } = observation;
+  const under = restoreUnderWay(cluster);
+  if (under === undefined || under.uid === restore.uid) return undefined;
+  return waitsFor(under.name, cluster.name, isAsleep(observation));
+}
+
+/** The older one first. */
+function otherFirst(observation: Situation, restore: RestoreOfCluster): Wait | undefined {
+  const [first] = candidates(observation);
+  if (first === undefined || first.uid === restore.uid || restore.source === undefined) return undefined;
+  return waitsFor(first.name, observation.cluster.name);
+}
+
+function waitsFor(other: string, cluster: string, isHibernated = false): Wait {
+  const message = `EtcdRestore ${other} restores the cluster ${cluster} first; delete one of them`;
+  const hibernated = `${message}. The cluster is hibernated: set its spec.hibernated to false to continue`;
+  return waits('AnotherRestore', isHibernated ? hibernated : message);
+}
+
+function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfCluster[] {
+  const keyOf = ({ createdAt, name }: RestoreOfCluster): string => `${createdAt} ${name}`;
+  return restores.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** A lost status is recorded again first: what the restore puts aside must be known, so that it can be brought back. */
+function identityIsRecorded(observation: Situation): Wait | undefined {
+  const { status, name } = observation.cluster;
+  const found = status.incarnation === undefined ? rebuiltIdentity(observation) : undefined;
+  // Nothing records an identity that nobody knows.
+  if (found?.clusterId === undefined || found.incarnation.members.length === 0) return undefined;
+  return waits('StatusLost', `the status of ${name} was lost and must be recorded again first`);
+}
+
+/** What the cluster itself says stands in the way of everything. */
+function obstacleOf(observation: Situation): Wait | undefined {
+  const obstacle = firstObstacle(observation, CHECKS);
+  return obstacle && waits(obstacle.reason, obstacle.message);
+}
+
+/** What is begun must be seen, and what is aborted be opened to clients again: both need members that tell the operator. */
+function canBeAsked({ cluster, probes }: Situation): Refusal | undefined {
+  const denial = Object.values(probes)
+    .map(denialOf)
+    .find(found => found !== undefined);
+  if (denial === undefined) return undefined;
+  return refused(
+    'UsersWithoutTLS',
+    `the members of ${cluster.name} reject the user of the operator (${denial}), so it could neither check the restore nor undo it: to restore into a new cluster, set spec.clusterTemplate with TLS.auto, and another name in spec.etcdCluster.name`,
+  );
+}
+
+function sourceFits(observation: Situation, source: RestoreSource): Refusal | undefined {
+  const { cluster } = observation;
+  const version = cluster.status.currentVersion || cluster.config.version;
+  const to = minorOf(version);
+  for (const newer of [source.etcdVersion, source.storageVersion]) {
+    const from = minorOf(newer ?? '');
+    if (from === undefined || to === undefined || compareVersions(`${from}.0`, `${to}.0`) <= 0) continue;
+    return refused(
+      'VersionTooOld',
+      `the backup is from etcd ${newer}, but ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
+    );
+  }
+  if (source.authEnabled === true && cluster.config.TLS === undefined) {
+    return refused(
+      'UsersWithoutTLS',
+      `the backup has authentication enabled, but ${cluster.name} has no TLS: without a certificate of a user with the role root the operator would lose access to its members; to restore into a new cluster, set spec.clusterTemplate with TLS.auto, and another name in spec.etcdCluster.name`,
+    );
+  }
+  const { quotaBackendBytes: quota } = cluster.config.etcd;
+  if (source.snapshotSize >= quota) {
+    return refused(
+      'QuotaTooSmall',
+      `the database of the backup has ${source.snapshotSize} bytes, but the quota of ${cluster.name} is ${quota} (spec.etcd.quotaBackendBytes), so the members would refuse all writes; raise the quota, then send this EtcdRestore the signal resync`,
+    );
+  }
+  const storage = cluster.status.storage ?? storageFor(observation);
+  if (storage.kind === 'EmptyDir') {
+    return refused(
+      'NoVolumes',
+      `${cluster.name} stores its data in its pods, but a backup can only be restored onto volumes: to restore into a new cluster, set spec.clusterTemplate with storage.volumeClaimTemplate, and another name in spec.etcdCluster.name`,
+    );
+  }
+  const size = parseQuantity(storage.size ?? '');
+  // For a while the snapshot lies beside the database that is made of it.
+  const needed = 2 * source.snapshotSize + LOG_BYTES;
+  if (size === undefined || size >= needed) return undefined;
+  return refused(
+    'VolumeTooSmall',
+    `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, but those of ${cluster.name} have ${storage.size}: raise the size in spec.storage.volumeClaimTemplate of the EtcdCluster, then send this EtcdRestore the signal resync`,
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Whether a restore may take the place of what a cluster has. Whoever overwrites data names the cluster that goes, by its id. Without
+ * that only a cluster is restored whose data is proved lost, volume by volume: that nobody answers proves nothing, neither of one
+ * member nor of all (etcd docs, "Disaster recovery", begins with members that are gone for good, not with silence). Pure.
+ */
+import { isAsleep } from '../model/hibernation.ts';
+import { serialOf } from '../../api/names.ts';
+import { rebuiltIdentity, stampsOf } from '../model/identity.ts';
+import { memberNames } from '../model/member-names.ts';
+import { isProvedLost, isTotalLoss, unlistedClaims } from './total-loss.ts';
+import type { Situation } from '../model/situation.ts';
+import { type NotAccepted, refused, waits } from '../model/restore-acceptance.ts';
+import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
+
+/**
+ * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
+ * as a quorum tells, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing tells.
+ */
+function clusterIdOf(observation: Situation): string | undefined {
+  const { cluster, membership } = observation;
+  const told = membership.known ? membership.clusterId : undefined;
+  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told ?? idBefore(observation);
+}
+
+/** The newest id that anything of this cluster is stamped with. */
+function idBefore({ cluster, claims, pods }: Situation): string | undefined {
+  const stamped = [...claims, ...pods].filter(({ owned }) => owned);
+  const serial = ({ token = '' }: { readonly token?: string | undefined }): number => serialOf(token) ?? 0;
+  return [...stamped, stampsOf(cluster)]
+    .filter(({ clusterId }) => clusterId !== undefined)
+    .toSorted((a, b) => serial(b) - serial(a))[0]?.clusterId;
+}
+
+/** Why what is there may not be overwritten; undefined when it may. */
+export function judgeConfirmation(
+  observation: Situation,
+  { onlyAfterTotalLoss, confirmClusterId: confirmed }: RestoreOfCluster,
+): NotAccepted | undefined {
+  if (onlyAfterTotalLoss === true) return judgeRescue(observation);
+  const { name } = observation.cluster;
+  const id = clusterIdOf(observation);
+  if (id === undefined) return judgeUnidentified(observation);
+  if (confirmed === id) return undefined;
+  if (confirmed !== '') {
+    return refused(
+      'WrongClusterID',
+      `spec.confirmClusterID is ${confirmed}, but the id of the cluster ${name} is ${id}: nothing is overwritten; to overwrite this cluster, set it to ${id}`,
+    );
+  }
+  if (isTotalLoss(observation)) return undefined;
+  return refused(
+    'NotConfirmed',
+    `the cluster ${name} ${stateOf(observation)}, and would be overwritten: to confirm, set spec.confirmClusterID to its id, ${id}. Until then nothing is restored, whatever happens to ${name}`,
+  );
+}
+
+/** What nobody asked for begins only upon the proof that it was made for. */
+function judgeRescue(observation: Situation): NotAccepted | undefined {
+  const { name, config } = observation.cluster;
+  if (config.recovery.totalLoss !== 'RestoreLatestBackup') {
+    const message = `spec.recovery.totalLoss of ${name} is now ${config.recovery.totalLoss}, so nothing is restored automatically; delete this EtcdRestore`;
+    return refused('NotLost', message);
+  }
+  const message = `some volumes of ${name} are no longer lost, so nothing is restored automatically; delete this EtcdRestore`;
+  return isTotalLoss(observation) ? undefined : refused('NotLost', message);
+}
+
+/** A cluster that nobody has an id of is a new one, unless something is there that only one that lived can have. */
+function judgeUnidentified(observation: Situation): NotAccepted | undefined {
+  const { cluster, clientService } = observation;
+  const isRecorded = cluster.status.incarnation !== undefined;
+  // Clients are let in only after the id is recorded.
+  const hasLived = isRecorded
+    ? clientService.exists && clientService.owned
+    : rebuiltIdentity(observation) !== undefined || observation.pods.some(({ owned }) => owned);
+  if (!hasLived) return undefined;
+  return waits(
+    'IdentityUnknown',
+    `the cluster ${cluster.name} has existed, but neither its status nor its claims and pods nor a quorum shows its id, which is needed to confirm that it may be overwritten: start its members again, or delete what is left of it`,
+  );
+}
+
+function stateOf(observation: Situation): string {
+  if (observation.membership.known) return 'has a quorum';
+  if (isAsleep(observation)) return 'is hibernated, with its data on its volumes';
+  const notLost = memberNames(observation).filter(name => !isProvedLost(observation, name));
+  const left = [...notLost, ...unlistedClaims(observation)];
+  const whose = left.length === 0 ? 'its data' : `the data of ${left.join(', ')}`;
+  return `does not answer, which does not prove that ${whose} is lost`;
+}

@@ -1,0 +1,48 @@
+/** The member that is to be replaced though it is well: its successor is added first. */
+import type { Situation } from '../../model/situation.ts';
+import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
+import { attribution } from '../../model/actor.ts';
+import { hasUsableVolume } from '../../checks/missing-pods.ts';
+import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
+import type { MemberView } from '../../model/member-view.ts';
+
+/** The view that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
+export function memberToReplace(
+  observation: Situation,
+  views: readonly MemberView[],
+): MemberView | undefined {
+  const ids = askedIds(observation, 'replaceMember');
+  return views.find(view => view.ours && !view.isLearner && ids.includes(view.id));
+}
+
+/** The voter that goes when its successor is there, and why. Whom people name goes first. */
+export function departing(
+  observation: Situation,
+  views: readonly MemberView[],
+): { readonly view: MemberView; readonly reason: string } | undefined {
+  const asked = memberToReplace(observation, views);
+  if (asked !== undefined) {
+    const request = requestUnderWay(observation);
+    return { view: asked, reason: `${attribution(request ?? {})} requested its replacement` };
+  }
+  const losing = views.find(view => willLoseVolume(observation, view));
+  return losing && { view: losing, reason: 'its volume will be lost when its pod stops' };
+}
+
+/**
+ * Somebody deleted the claim under a running member, or another one stands there since: Kubernetes keeps the volume only for as
+ * long as its pod is there.
+ */
+function willLoseVolume(observation: Situation, view: MemberView): boolean {
+  const { cluster, claims } = observation;
+  const { ours, isLearner, name, probe, pod, claim } = view;
+  if (!ours || isLearner || probe === undefined || pod === undefined) return false;
+  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return false;
+  if (claim === undefined) return !claims.some(other => other.name === name);
+  return !hasUsableVolume(claim) || claimUidMismatch(observation, claim) !== undefined;
+}
+
+/** How many members there are to be now: one more than asked for, while one that is to go waits for its successor. */
+export function sizeForNow(observation: Situation, views: readonly MemberView[]): number {
+  return observation.cluster.config.size + (departing(observation, views) === undefined ? 0 : 1);
+}

@@ -1,0 +1,27 @@
+/**
+ * By how much a restore raises revisions. A watcher that waits for a revision that the restored cluster has not reached yet is told
+ * nothing (etcd docs, "Disaster recovery"); it is told that its revision was compacted when the restored cluster begins above
+ * every revision that the cluster before it may have had. Pure.
+ */
+import type { ClusterFacts } from '../../model/observation.ts';
+import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
+
+/** `spec.revisionBump`, as often as it takes; 0 when it is 0. */
+export function bumpFor(
+  cluster: Pick<ClusterFacts, 'status'>,
+  { revisionBump, source }: RestoreOfCluster,
+): number {
+  if (revisionBump === 0) return 0;
+  const from = source?.revision ?? 0;
+  const times = Math.ceil((reachedBy(cluster, revisionBump) - from) / revisionBump);
+  return revisionBump * Math.max(1, times);
+}
+
+/**
+ * What the cluster has not gone beyond. By now its members are stopped: it is taken to have got less than one bump further than
+ * where its last restore began, which is what the bump is chosen for, and at least as far as its newest backup.
+ */
+function reachedBy({ status }: Pick<ClusterFacts, 'status'>, revisionBump: number): number {
+  const begun = status.incarnation?.restore?.revision;
+  return Math.max(begun === undefined ? 0 : begun + revisionBump, (status.lastBackup?.revision ?? 0) + 1);
+}

@@ -1,0 +1,86 @@
+/** Which object of which store a restore is about. Pure. */
+import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
+import { blocksOf, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/schemas/types.ts';
+import { newestEntry } from '../model/newest-entry.ts';
+import type { Obstacle } from '../model/decision.ts';
+
+/** A store with its credentials' names, and the key in it. */
+export interface RestoreObject {
+  readonly spec: StoreOfSpec;
+  readonly key: string;
+  readonly location: string;
+}
+
+/**
+ * The object, or why it cannot be named.
+ * @param backup the EtcdBackup that `spec.backupRef` names, where it exists
+ * @param begun where the object is that the restore began with. What `Latest` means changes with every backup, and a history may be
+ * lost: once it has begun the store alone is looked up.
+ */
+export function objectOf(
+  restore: EtcdRestore,
+  backup: EtcdBackup | undefined,
+  begun?: string,
+): RestoreObject | Obstacle {
+  const { metadata, spec } = restore;
+  if (spec.backupRef === undefined) return unchanged(namedObject(spec), metadata.name, begun);
+  const { name, at = 'Latest' } = spec.backupRef;
+  const { namespace } = metadata;
+  if (backup === undefined) {
+    return missing(
+      `EtcdBackup ${namespace}/${name} does not exist: create it, or correct spec.backupRef.name`,
+    );
+  }
+  const location = begun ?? entryAt(backup.status?.history ?? [], at)?.location;
+  if (location === undefined) {
+    return missing(`EtcdBackup ${name} has no verified backup that matches spec.backupRef.at ${at}`);
+  }
+  const place = placeOf(backup.spec);
+  const prefix = place && locationOf(backup.spec, { ...place, key: '' });
+  if (prefix === undefined || !location.startsWith(prefix)) {
+    return missing(
+      `${location} is not in the store that EtcdBackup ${name} now uses: specify the storage type and path instead of spec.backupRef`,
+    );
+  }
+  return { spec: backup.spec, key: location.slice(prefix.length), location };
+}
+
+/** A restore that has begun brings what was examined, or nothing. */
+function unchanged(
+  object: RestoreObject | Obstacle,
+  name: string,
+  begun: string | undefined,
+): RestoreObject | Obstacle {
+  if (begun === undefined || 'reason' in object || object.location === begun) return object;
+  return missing(
+    `EtcdRestore ${name} now names ${object.location}, but the restore began with ${begun}: restore the previous value, or delete the EtcdRestore, which returns the cluster to its previous members, and create another one`,
+  );
+}
+
+function namedObject(restore: EtcdRestore['spec']): RestoreObject | Obstacle {
+  const type = restore.backupStorageType || undefined;
+  if (type === undefined) return missing('neither spec.backupRef nor spec.backupStorageType names a backup');
+  const spec = { storageType: type, ...blocksOf(restore) };
+  const place = placeOf(spec);
+  if (place === undefined) return missing(`spec contains no path of the form bucket/key for ${type}`);
+  return { spec, key: place.key, location: locationOf(spec, place) };
+}
+
+/** The newest verified entry of all, until a time, or up to a revision. */
+function entryAt(history: readonly BackupEntry[], at: string | number): BackupEntry | undefined {
+  const verified = history.filter(entry => (entry.verified ?? '') !== '');
+  const text = String(at);
+  const until = parseTimestamp(text);
+  const fits = (entry: BackupEntry): boolean => {
+    if (text === 'Latest') return true;
+    if (/^\d+$/.test(text)) return entry.revision !== undefined && entry.revision <= Number(text);
+    return until !== undefined && (parseTimestamp(entry.time) ?? Number.POSITIVE_INFINITY) <= until;
+  };
+  return newestEntry(verified.filter(fits));
+}
+
+function missing(message: string): Obstacle {
+  return { reason: 'BackupNotFound', message };
+}

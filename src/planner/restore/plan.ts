@@ -1,0 +1,158 @@
+/** What the workflow of an EtcdRestore does. The members are restored by the workflow of the cluster (../operations/restore). Pure. */
+import { ANNOTATION_RESTORED_BY } from '../../api/names.ts';
+import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
+import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import { validateRestore } from '../../api/validation/validate.ts';
+import type { Situation } from '../model/situation.ts';
+import { recordedOf, type StepTiming } from '../model/steps/row.ts';
+import { whyNotAccepted } from '../checks/restore-acceptance.ts';
+import {
+  type NotAccepted,
+  recordedRefusal,
+  type Refusal,
+  type RefusalReason,
+  refused,
+  type Wait,
+  waits,
+} from '../model/restore-acceptance.ts';
+import { objectOf } from './backup-object.ts';
+import { hasEnded, restoreOfCluster } from '../model/restore-of-cluster.ts';
+import { ETCD_RESTORE_STEPS, type RestoreStep } from './steps.ts';
+
+/** What one pass of an EtcdRestore knows. Plain JSON. */
+export interface RestoreObservation {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly restore: EtcdRestore;
+  /** The cluster that it names, as that cluster's own pass sees it; absent: it does not exist. */
+  readonly target: Situation | undefined;
+  /** The EtcdBackup that it names; absent: none, or it does not exist. */
+  readonly backup: EtcdBackup | undefined;
+}
+
+/** What the resource does not say. */
+export interface RestoreActor {
+  /** How the last step failed. */
+  readonly failed?: { readonly message: string };
+  /** A person asks for another look at what was refused. */
+  readonly again?: boolean;
+}
+
+export type RestoreDecision =
+  | { readonly kind: 'ended' }
+  | {
+      readonly kind: 'operate';
+      readonly step: RestoreStep;
+      /** Of `step`. */
+      readonly timing: StepTiming;
+      readonly summary: string;
+    }
+  /** It cannot begin yet. */
+  | { readonly kind: 'blocked'; readonly reason: ObstacleReason; readonly message: string }
+  /** It will not begin as it is, whatever becomes of the cluster. */
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly message: string }
+  /** The workflow of the cluster does what is to be done. */
+  | { readonly kind: 'waiting' };
+
+/** What to do next; `undefined`: the resource is gone. */
+export function planRestoreResource(
+  observation: RestoreObservation | undefined,
+  { again = false }: RestoreActor = {},
+): RestoreDecision {
+  if (observation === undefined) return { kind: 'ended' };
+  const { metadata, status = {} } = observation.restore;
+  if (hasEnded(status) || metadata.deletionTimestamp !== undefined) return { kind: 'ended' };
+  if (isDone(observation)) return { kind: 'ended' };
+  if (isUnderWay(observation)) return { kind: 'waiting' };
+  return planBeginning(again ? { ...observation, restore: unrefused(observation.restore) } : observation);
+}
+
+function planBeginning(observation: RestoreObservation): RestoreDecision {
+  const { restore, target, backup } = observation;
+  const judged = recordedRefusal(restore) ?? faultOf(restore) ?? refusalOrWait(observation);
+  if (judged?.kind === 'refused') return judged;
+  const isThere = target !== undefined && !target.cluster.deleting;
+  if (judged !== undefined && !isThere) return { ...judged, kind: 'blocked' };
+  return examining(restore, backup) ?? handingOver(observation, judged);
+}
+
+/** Why it may not begin as the world is now; undefined when it may. */
+function refusalOrWait(observation: RestoreObservation): NotAccepted | undefined {
+  const { restore, target } = observation;
+  const of = target && restoreOfCluster(restore, target.cluster.name);
+  return targetIsUsable(observation) ?? (target && of && whyNotAccepted(target, of));
+}
+
+/** The backup is proved to be whole before anything else is done; undefined when it is. */
+function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision | undefined {
+  if (sourceOf(restore) !== undefined) return undefined;
+  const object = objectOf(restore, backup);
+  if ('reason' in object) return { kind: 'blocked', ...object };
+  const { generation = 0 } = restore.metadata;
+  return operate({ kind: 'examineBackup', generation, location: object.location });
+}
+
+/** The workflow of the cluster does the rest, as soon as there is a cluster. */
+function handingOver({ restore, target }: RestoreObservation, judged: Wait | undefined): RestoreDecision {
+  if (target === undefined)
+    return operate({ kind: 'createRestored', cluster: restore.spec.etcdCluster.name });
+  return judged === undefined ? { kind: 'waiting' } : { ...judged, kind: 'blocked' };
+}
+
+function operate(step: RestoreStep): RestoreDecision {
+  return { kind: 'operate', step, ...recordedOf(ETCD_RESTORE_STEPS, step) };
+}
+
+/** As if it had never been judged. */
+function unrefused(restore: EtcdRestore): EtcdRestore {
+  const { refusal: _, ...status } = restore.status ?? {};
+  return { ...restore, status };
+}
+
+function faultOf(restore: EtcdRestore): Refusal | undefined {
+  const [fault] = validateRestore(restore).blocking;
+  return fault && refused('SpecInvalid', fault.message);
+}
+
+/** Why there is nothing that it could restore into; undefined when there is, or when it makes it. */
+function targetIsUsable({ restore, target }: RestoreObservation): NotAccepted | undefined {
+  const { name, namespace } = restore.metadata;
+  const { etcdCluster, clusterTemplate } = restore.spec;
+  if (target === undefined) {
+    if (clusterTemplate?.storage?.emptyDir !== undefined) {
+      const message =
+        'a backup can only be restored onto volumes: in spec.clusterTemplate, use storage.volumeClaimTemplate instead of storage.emptyDir';
+      return refused('NoVolumes', message);
+    }
+    if (clusterTemplate !== undefined) return undefined;
+    const message = `EtcdCluster ${namespace}/${etcdCluster.name} does not exist: create it, correct spec.etcdCluster.name, or describe a new cluster in spec.clusterTemplate`;
+    return waits('ClusterMissing', message);
+  }
+  if (target.cluster.deleting) {
+    return waits('ClusterDeleting', `EtcdCluster ${etcdCluster.name} is being deleted`);
+  }
+  const madeBy = target.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
+  if (clusterTemplate === undefined || madeBy === name) return undefined;
+  const message = `EtcdCluster ${etcdCluster.name} already exists, but spec.clusterTemplate requests a new one: use another name, or remove spec.clusterTemplate to restore in place`;
+  return refused('ClusterExists', message);
+}
+
+/** The backup, as it was proved for this very specification. */
+export function sourceOf({ metadata, status = {} }: EtcdRestore): EtcdRestoreStatus['source'] {
+  return status.generation === metadata.generation ? status.source : undefined;
+}
+
+function incarnationOf({ restore, target }: RestoreObservation) {
+  const incarnation = target?.cluster.status.incarnation;
+  return incarnation?.restore?.uid === restore.metadata.uid ? incarnation : undefined;
+}
+
+/** Whether the members of the cluster come from this restore. */
+export function isUnderWay(observation: RestoreObservation): boolean {
+  return incarnationOf(observation) !== undefined;
+}
+
+/** Whether that is all that there was to do. */
+export function isDone(observation: RestoreObservation): boolean {
+  return incarnationOf(observation)?.restore?.completedAt !== undefined;
+}

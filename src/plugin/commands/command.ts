@@ -1,0 +1,36 @@
+import type { FlagName, Flags } from '../arguments/flags.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import type { Session } from '../session.ts';
+import type { Line } from '../views/lines.ts';
+
+/** What a command works with. */
+export interface Call {
+  readonly words: readonly string[];
+  readonly flags: Flags;
+  readonly io: Io;
+  readonly session: Session;
+  readonly show: Show;
+}
+
+/** Writes what was asked for: the lines for people, or `data` for --output. */
+export type Show = (shown: Shown) => void;
+
+export interface Shown {
+  readonly data: unknown;
+  readonly lines: readonly Line[];
+}
+
+/** One command. Help, completion and checks of the command line follow from the row. */
+export interface CommandRow {
+  /** The words after the command, such as `NAME [MEMBER]`. */
+  readonly usage: string;
+  /** How many words it takes: at least, at most. */
+  readonly words: readonly [number, number];
+  readonly about: string;
+  /** Beside the global ones. */
+  readonly flags: readonly FlagName[];
+  /** More lines of its help. */
+  readonly more?: readonly string[];
+  readonly run: (call: Call) => Promise<ExitCode>;
+}

@@ -1,0 +1,59 @@
+/** The commands that act on data, reach members, or gather what support asks for. */
+import { EXIT } from '../exit-codes.ts';
+import { etcdctl, forward } from '../members/reach.ts';
+import { need } from '../not-found.ts';
+import { report } from '../report/report.ts';
+import { restore } from '../restore/restore.ts';
+import { verdictLines, verdictOf } from '../views/verdict.ts';
+import type { CommandRow } from './command.ts';
+
+/** Whatever follows is passed on. */
+const MANY = 1_000;
+
+export const REACHING = {
+  verify: {
+    usage: 'BACKUPNAME',
+    words: [1, 1],
+    about: 'whether the newest backup of an EtcdBackup is good, as its verification has shown',
+    flags: [],
+    more: ['It ends with exit code 3 when the backup is not known to be good. Nothing is verified again.'],
+    run: async call => {
+      const name = (call.words[0] ?? '').replace(/^(etcd)?backup\//, '');
+      const backup = await need(call.session, 'EtcdBackup', name);
+      const verdict = verdictOf(backup);
+      call.show({ data: verdict, lines: verdictLines(backup, verdict, call.io.now()) });
+      return verdict.good ? EXIT.done : EXIT.refused;
+    },
+  },
+  restore: {
+    usage: 'NAME --from BACKUP',
+    words: [1, 1],
+    about:
+      'replace the data of a cluster with a backup: creates an EtcdRestore, after you have typed the name',
+    flags: ['from', 'at', 'cluster-id', 'yes', 'wait', 'timeout', 'dry-run'],
+    more: ['With --yes the id of the cluster must be given: status.clusterID.'],
+    run: restore,
+  },
+  etcdctl: {
+    usage: 'NAME -- COMMAND',
+    words: [1, MANY],
+    about: 'run etcdctl in the pod of a member, with its certificates and endpoint',
+    flags: ['member'],
+    more: ['Write -- before the command: kubectl etcd etcdctl example -- endpoint status --cluster -w table'],
+    run: etcdctl,
+  },
+  forward: {
+    usage: 'NAME [PORT]',
+    words: [1, 2],
+    about: 'forward a local port to the client port of a healthy member, and to another one when that goes',
+    flags: [],
+    run: forward,
+  },
+  report: {
+    usage: 'NAME',
+    words: [1, 1],
+    about: 'write what support asks for into a file: resources, events, logs and metrics, without secrets',
+    flags: ['to', 'operator-namespace'],
+    run: report,
+  },
+} as const satisfies Readonly<Record<string, CommandRow>>;

@@ -1,0 +1,108 @@
+/** The EtcdRestore that a command line stands for. Pure. */
+import type { BackupEntry, EtcdBackup, EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { failure, usageFailure } from '../failure.ts';
+
+/** The backup that is restored, as far as the status of its EtcdBackup tells. */
+export interface Chosen {
+  readonly backup: string;
+  /** As spec.backupRef.at. */
+  readonly at: string;
+  readonly entry: BackupEntry;
+}
+
+/** Newest until then, as the operator finds it (spec.backupRef.at). */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
+/**
+ * What --from and --at name: the newest backup of an EtcdBackup, the newest until a time or a revision, or the one at a location.
+ * @throws Failure when none is kept
+ */
+export function chosenBackup(flags: Flags, backups: readonly EtcdBackup[]): Chosen {
+  const from = flags.value('from');
+  if (from === undefined)
+    throw usageFailure(
+      'restore needs a backup',
+      'Add --from BACKUP, such as kubectl etcd backups lists them',
+    );
+  return from.includes('/') ? byLocation(from, flags, backups) : byName(from, flags, backups);
+}
+
+function byLocation(location: string, flags: Flags, backups: readonly EtcdBackup[]): Chosen {
+  if (flags.has('at'))
+    throw usageFailure('--at belongs to the name of an EtcdBackup, and --from is a location');
+  for (const { metadata, status = {} } of backups) {
+    const entry = status.history?.find(each => each.location === location);
+    if (entry !== undefined) return { backup: metadata.name, at: entry.time, entry };
+  }
+  throw failure(
+    `no EtcdBackup of this namespace keeps ${location}`,
+    'List what is kept with: kubectl etcd backups NAME',
+    'For any other object apply an EtcdRestore with backupStorageType (docs/operations/restore.md).',
+  );
+}
+
+function byName(name: string, flags: Flags, backups: readonly EtcdBackup[]): Chosen {
+  const found = backups.find(({ metadata }) => metadata.name === name);
+  if (found === undefined) {
+    const names = backups.map(({ metadata }) => metadata.name).join(', ');
+    throw failure(
+      `there is no EtcdBackup ${name} in this namespace`,
+      names === '' ? 'There is none at all.' : `There are: ${names}`,
+    );
+  }
+  const at = flags.value('at') ?? 'Latest';
+  const entry = (found.status?.history ?? []).find(each => isUntil(each, at));
+  if (entry === undefined)
+    throw failure(
+      `EtcdBackup ${name} keeps no ${at === 'Latest' ? 'backup' : `backup until ${at}`}`,
+      `See what it keeps with: kubectl etcd backups ${name}`,
+    );
+  return { backup: name, at, entry };
+}
+
+/** Histories are the newest first. */
+function isUntil({ time, revision }: BackupEntry, at: string): boolean {
+  if (at === 'Latest') return true;
+  if (/^\d+$/.test(at)) return revision !== undefined && Number(revision) <= Number(at);
+  if (!TIME.test(at))
+    throw usageFailure(
+      `--at must be a time such as 2026-11-21T12:00:00Z, a revision, or Latest, and not ${at}`,
+    );
+  return Date.parse(time) <= Date.parse(at);
+}
+
+/** All of it. `confirmed`: the id of the cluster that may be overwritten. */
+export function restoreOf(
+  { metadata }: EtcdCluster,
+  { backup, at }: Chosen,
+  confirmed: string | undefined,
+): Pick<EtcdRestore, 'spec'> {
+  return {
+    spec: {
+      etcdCluster: { name: metadata.name },
+      backupRef: { name: backup, at: /^\d+$/.test(at) ? Number(at) : at },
+      ...(confirmed !== undefined && { confirmClusterID: confirmed }),
+    },
+  };
+}
+
+/** What happens, said before it is asked for. One line each. */
+export function effectOf(cluster: EtcdCluster, { backup, entry }: Chosen, age: string): readonly string[] {
+  const { name } = cluster.metadata;
+  const { clusterID, size = 0 } = cluster.status ?? {};
+  const verified =
+    entry.verified === undefined || entry.verified === '' ? 'NOT VERIFIED' : `verified: ${entry.verified}`;
+  const keys = entry.keys === undefined ? '' : `, ${entry.keys} keys`;
+  return [
+    `This will replace the data of cluster/${name} with a backup of EtcdBackup ${backup}:`,
+    `  ${entry.location}`,
+    `  taken ${age} ago (${entry.time}), revision ${entry.revision ?? 'not known'}${keys}, ${verified}`,
+    ...(clusterID === undefined
+      ? [`cluster/${name} has no data that is known.`]
+      : [
+          `What was written to ${name} since then is lost to its clients. All ${size} members are stopped, and clients are shut out until`,
+          'the restore has succeeded. The claims of the old members are kept.',
+        ]),
+  ];
+}

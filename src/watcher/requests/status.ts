@@ -1,0 +1,103 @@
+/** The status of an EtcdRequest. Pure. */
+import { type Condition, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
+import { stamped } from '../../api/conditions/stamped.ts';
+import type { EtcdRequest, EtcdRequestStatus } from '../../api/schemas/types.ts';
+import type { GivenRequest } from '../../api/values/requests.ts';
+import { timestamp } from '../../api/values/time.ts';
+import { expiryOf } from './known-request.ts';
+import { operationOf } from './message.ts';
+
+type Phase = NonNullable<EtcdRequestStatus['phase']>;
+
+/** What is to be said of a request. */
+export interface Saying {
+  readonly phase: Phase;
+  readonly accepted: ReasonOf<'Accepted'>;
+  readonly completed: ReasonOf<'Completed'>;
+  readonly message: string;
+  /** Where it was delivered to; absent: as it was. */
+  readonly workflowID?: string;
+  readonly runID?: string | undefined;
+}
+
+type Row = Pick<Saying, 'phase' | 'accepted' | 'completed'>;
+
+const ROWS: Readonly<Record<GivenRequest['state'], Row>> = {
+  waiting: { phase: 'Pending', accepted: 'NotJudged', completed: 'NotAccepted' },
+  accepted: { phase: 'Accepted', accepted: 'Taken', completed: 'InProgress' },
+  done: { phase: 'Completed', accepted: 'Taken', completed: 'Done' },
+  refused: { phase: 'Refused', accepted: 'RequestRefused', completed: 'NotAccepted' },
+  expired: { phase: 'Expired', accepted: 'RequestExpired', completed: 'NotAccepted' },
+  aborted: { phase: 'Aborted', accepted: 'Taken', completed: 'RequestAborted' },
+  failed: { phase: 'Failed', accepted: 'Taken', completed: 'RequestFailed' },
+};
+
+/** What the workflow remembers of it. */
+export function sayingOf({ state, message }: Pick<GivenRequest, 'state' | 'message'>): Saying {
+  return { ...ROWS[state], message };
+}
+
+/** It has not reached the workflow. `now` in milliseconds since the epoch. */
+export function notDelivered(object: EtcdRequest, now: number): Saying {
+  const expiresAt = expiryOf(object);
+  const until = timestamp(expiresAt);
+  const message =
+    now <= expiresAt
+      ? `the workflow does not answer: the operator tries again, and the request expires at ${until}`
+      : `the request expired at ${until} and the workflow does not answer: whether it was accepted before is not known until Temporal and the operator's workers are back`;
+  return { phase: 'Pending', accepted: 'NotDelivered', completed: 'NotAccepted', message };
+}
+
+/** What it is about does not exist, or no longer. */
+export function resourceMissing(object: EtcdRequest, what: string): Saying {
+  const { namespace } = object.metadata;
+  if (object.status?.workflowID === undefined) {
+    const message = `there is no ${what} in namespace ${namespace}`;
+    return { phase: 'Refused', accepted: 'NoSuchResource', completed: 'NotAccepted', message };
+  }
+  const message = `${what} of namespace ${namespace} was deleted before the request was done`;
+  return { phase: 'Failed', accepted: 'Taken', completed: 'ResourceGone', message };
+}
+
+/** The workflow that took it knows nothing of it. */
+export const lost: Saying = {
+  phase: 'Failed',
+  accepted: 'Taken',
+  completed: 'RequestLost',
+  message: "the workflow no longer knows the request: Temporal's database was lost; it is not repeated",
+};
+
+const FINAL: readonly Phase[] = ['Completed', 'Refused', 'Failed', 'Aborted', 'Expired'];
+
+/** The status that says this; undefined: it says so already. `now` in milliseconds since the epoch. */
+export function statusOf(object: EtcdRequest, saying: Saying, now: number): EtcdRequestStatus | undefined {
+  const { status: before, metadata, spec } = object;
+  const { generation } = metadata;
+  const { phase, message, workflowID = before?.workflowID, runID = before?.runID } = saying;
+  const findings = [
+    finding('Accepted', saying.accepted, message),
+    finding('Completed', saying.completed, message),
+  ];
+  if (before !== undefined && isSaid(before, { phase, message, workflowID })) return undefined;
+  const stamp = { now: timestamp(now), generation };
+  const former = before?.conditions as readonly Condition[] | undefined;
+  const operation = operationOf(spec);
+  return {
+    phase,
+    message,
+    conditions: findings.map(each => stamped(each, former, stamp)),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(workflowID !== undefined && { workflowID }),
+    ...(runID !== undefined && { runID }),
+    ...(operation !== undefined && { operation }),
+    expiresAt: timestamp(expiryOf(object)),
+    ...(FINAL.includes(phase) && { completedAt: timestamp(now) }),
+  };
+}
+
+function isSaid(
+  before: EtcdRequestStatus,
+  now: { readonly phase: Phase; readonly message: string; readonly workflowID: string | undefined },
+): boolean {
+  return before.phase === now.phase && before.message === now.message && before.workflowID === now.workflowID;
+}

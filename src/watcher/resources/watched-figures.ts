@@ -1,0 +1,32 @@
+/** The EtcdClusters and EtcdBackups that exist, and who has conditions that are told, for whoever counts. */
+import { toldConditions } from '../../api/conditions/told.ts';
+import type { ClusterSurvey } from '../survey/cluster-survey.ts';
+import type { WatchedBackup, WatchedCluster, WatchedConditions } from '../watcher-types.ts';
+import type { KnownResources } from './known-resources.ts';
+
+export function watchedClusters(
+  known: KnownResources,
+  survey: Pick<ClusterSurvey, 'figures'>,
+): readonly WatchedCluster[] {
+  return known
+    .all()
+    .flatMap(({ key, ref: { namespace, name }, cluster }) =>
+      cluster === undefined ? [] : [{ namespace, name, reported: cluster, asked: survey.figures(key) }],
+    );
+}
+
+export function watchedBackups(known: KnownResources): readonly WatchedBackup[] {
+  return known
+    .all()
+    .flatMap(({ ref: { namespace, name }, figures }) =>
+      figures === undefined ? [] : [{ namespace, name, figures }],
+    );
+}
+
+/** Only those that have any. */
+export function watchedConditions(known: KnownResources): readonly WatchedConditions[] {
+  return known.all().flatMap(({ ref: { kind, namespace, name }, told, ownConditions }) => {
+    const conditions = [...told, ...toldConditions(kind, ownConditions)];
+    return conditions.length === 0 ? [] : [{ namespace, name, conditions }];
+  });
+}

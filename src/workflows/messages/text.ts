@@ -1,0 +1,23 @@
+/** Reads what people send, whatever it is: a handler that throws would block its workflow for good. */
+import type { Request } from '../../api/values/requests.ts';
+
+/** Texts of people end up in status and histories: they are kept short. */
+const MAX_LENGTH = 200;
+
+/** The beginning of a text. An object is not converted: its `toString` may not be a function, or may return anything. */
+export function shortText(value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isPlain ? String(value).slice(0, MAX_LENGTH) : 'a value that is not text';
+}
+
+/** Whether it is a text that is not blank. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** Who asks and why, out of whatever was sent. A bare text is a reason. */
+export function requestFrom(sent: unknown): Request {
+  const { by, reason } =
+    typeof sent === 'string' ? { reason: sent } : ((sent ?? {}) as Record<string, unknown>);
+  return { ...(by ? { by: shortText(by) } : {}), ...(reason ? { reason: shortText(reason) } : {}) };
+}

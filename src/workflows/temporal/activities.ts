@@ -1,0 +1,109 @@
+/** The activities of every resource: passes, and steps, each with its options and the line that people read in the Temporal UI. */
+import type { ResourceId } from '../../api/names.ts';
+import {
+  ActivityFailure,
+  type ActivityOptions,
+  ApplicationFailure,
+  isCancellation,
+  log,
+  proxyActivities,
+  type RetryPolicy,
+  rootCause,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
+import type { Activities, StepTiming } from '../../activities/index.ts';
+import type { FailureType } from '../../api/failures.ts';
+import { doneWith, type StepOutcome } from '../engine/operation.ts';
+import { shareOf } from '../../api/values/priority.ts';
+import { transfersQueue } from '../messages/resource.ts';
+import { messageOfFailure } from './step-failure.ts';
+
+/** The options of a step: how long it may take, how it is retried, and in which task queue it is done. */
+function optionsOf({ retry, isTransfer, ...timing }: StepTiming): ActivityOptions {
+  return {
+    startToCloseTimeout: timing.startToCloseSeconds * 1_000,
+    scheduleToCloseTimeout: timing.scheduleToCloseSeconds * 1_000,
+    heartbeatTimeout: timing.heartbeatSeconds * 1_000,
+    ...(retry && { retry: retryOf(retry) }),
+    ...(isTransfer && { taskQueue: transfersQueue(workflowInfo().taskQueue) }),
+  };
+}
+
+function retryOf({ initialSeconds, maximumSeconds, attempts }: Required<StepTiming>['retry']): RetryPolicy {
+  return {
+    ...(initialSeconds !== undefined && { initialInterval: initialSeconds * 1_000 }),
+    maximumInterval: maximumSeconds * 1_000,
+    ...(attempts !== undefined && { maximumAttempts: attempts }),
+  };
+}
+
+/**
+ * Performs one step; when its scope is cancelled, the step is ended and awaited. Its failures are outcomes: a new plan decides what
+ * becomes of them.
+ */
+export async function perform(
+  ref: ResourceId,
+  { step, timing }: { readonly step: { readonly kind: string }; readonly timing: StepTiming },
+  summary: string,
+): Promise<StepOutcome> {
+  const priority = shareOf(ref.namespace);
+  const activity = activityOf(step.kind, { ...optionsOf(timing), priority, summary });
+  try {
+    return doneWith(await activity(ref, step));
+  } catch (error) {
+    if (isCancellation(error)) return { kind: 'interrupted', message: rootCause(error) ?? String(error) };
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    const type: FailureType = 'PreconditionChanged';
+    const changed = cause instanceof ApplicationFailure && cause.type === type;
+    return {
+      kind: changed ? 'changed' : 'failed',
+      message: messageOfFailure(error, timing.scheduleToCloseSeconds),
+    };
+  }
+}
+
+/** What is recorded names the activity: the planner's steps, and the passes below. */
+function activityOf(name: string, options: ActivityOptions) {
+  const activities =
+    proxyActivities<Record<string, (ref: ResourceId, of: unknown) => Promise<unknown>>>(options);
+  return activities[name] as (typeof activities)[string];
+}
+
+const LOOKING = {
+  startToCloseTimeout: '40s',
+  heartbeatTimeout: HEARTBEAT_SECONDS * 1_000,
+  retry: { maximumInterval: '10s' },
+} as const;
+
+type Pass = 'assess' | 'assessBackup' | 'assessRestore';
+type ActorOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
+
+/**
+ * Makes one pass, and tries for ever: a resource that cannot be looked at now is still there. What keeps it from
+ * succeeding is shown as the failure of the pending activity. Rejects only when its scope is cancelled.
+ * @param isAnswer whether it is what a pass answers: people can complete an activity by hand
+ */
+export async function assess<P extends Pass>(
+  pass: P,
+  about: { readonly ref: ResourceId; readonly entity: string; readonly actor: ActorOf<P> },
+  isAnswer: (answer: unknown) => answer is Awaited<ReturnType<Activities[P]>>,
+): Promise<Awaited<ReturnType<Activities[P]>>> {
+  const { ref, entity: workflowId, actor } = about;
+  const priority = shareOf(ref.namespace);
+  const summary = `look at ${ref.namespace}/${ref.name} and plan`;
+  const look = activityOf(pass, { ...LOOKING, priority, summary });
+  for (;;) {
+    try {
+      const answer = await look(ref, { actor, workflowId });
+      if (isAnswer(answer)) return answer;
+      log.error('a pass returned an invalid answer and is repeated');
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      log.error('a pass failed and is repeated', { error: rootCause(error) });
+    }
+    await sleep(LOOKING.retry.maximumInterval);
+  }
+}

@@ -1,0 +1,39 @@
+/** Carries out an update that may have been given as an EtcdRequest, and that once. */
+import { givenFrom } from '../messages/given.ts';
+import { type Remembering, rememberedOf } from '../engine/given.ts';
+import { refusal } from '../messages/refusal.ts';
+import type { CommonMessage } from '../messages/resource.ts';
+
+export interface GivenDriver {
+  readonly entity: { readonly people: Remembering };
+  dispatch(event: { readonly kind: 'message'; readonly message: CommonMessage }): void;
+}
+
+/** Refuses what was given too late, and has not come before. For validators: changes nothing. */
+export function refuseExpired({ entity }: GivenDriver, sent: unknown): 'new' | 'known' {
+  const given = givenFrom(sent);
+  if (given === undefined) return 'new';
+  if (rememberedOf(entity.people, given.uid) !== undefined) return 'known';
+  if (Date.now() > given.expiresAt)
+    throw refusal(`the request expired at ${new Date(given.expiresAt).toISOString()}`);
+  return 'new';
+}
+
+/**
+ * What `act` answers; it refuses by throwing, before it does anything. An EtcdRequest that has come before is answered as it was then,
+ * and nothing is done.
+ */
+export async function carryOut(
+  driver: GivenDriver,
+  sent: unknown,
+  act: (isGiven: boolean) => string | Promise<string>,
+): Promise<string> {
+  const given = givenFrom(sent);
+  if (given === undefined) return act(false);
+  const earlier = rememberedOf(driver.entity.people, given.uid);
+  if (earlier !== undefined) return earlier.message;
+  refuseExpired(driver, sent);
+  const answer = await act(true);
+  driver.dispatch({ kind: 'message', message: { kind: 'given', given, answer } });
+  return answer;
+}

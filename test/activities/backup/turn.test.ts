@@ -1,0 +1,130 @@
+/** A backup whose store is in use by others waits, says so, and loses nothing. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
+import { StoreTurns } from '../../../src/activities/backup/store-turns.ts';
+import { createActivities } from '../../../src/activities/index.ts';
+import { ActivityEnvironment } from '../../worlds/activity-environment.ts';
+import { BackupWorld } from '../../worlds/backup-world.ts';
+import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
+
+const STORE = 's3://backups at https://s3.amazonaws.com';
+const NIGHTLY = {
+  storageType: 'S3',
+  s3: { path: 'backups/etcd/example' },
+  clusterRef: { name: 'example' },
+} as const;
+
+/** A replica whose only turn at the store is taken, and a backup that begins. */
+function crowded(backupPolicy: EtcdBackupSpec['backupPolicy'] = { timeoutInSecond: 600 }) {
+  const world = new BackupWorld({ ...NIGHTLY, backupPolicy });
+  world.etcd.snapshotOf = () => snapshotStream(Buffer.alloc(128 * 512, 'etcd'), 3_000);
+  const turns = new StoreTurns({ slots: 20, perStore: 1, now: () => world.now });
+  const other = turns.join(STORE);
+  const activities = createActivities({ ...world.deps, storeTurns: turns });
+  const perform = <R>(act: () => Promise<R>): Promise<R> => new ActivityEnvironment().run(act);
+  const look = () => perform(() => activities.assessBackup(world.ref, { actor: {}, workflowId: 'entity' }));
+  const next = async () => {
+    const { decision } = await look();
+    if (decision.kind !== 'operate') throw new Error(`nothing to do: ${decision.kind}`);
+    return decision;
+  };
+  const act = async (decision: Awaited<ReturnType<typeof next>>) => {
+    const { step } = decision;
+    if (step.kind === 'beginBackup') return perform(() => activities.beginBackup(world.ref, step));
+    if (step.kind === 'takeSnapshot') return perform(() => activities.takeSnapshot(world.ref, step));
+    throw new Error(`not expected: ${step.kind}`);
+  };
+  return { world, other, next, act };
+}
+
+describe('a backup whose store is in use', () => {
+  it('says what it waits for, is given time to wait, and comes again without failing', async () => {
+    const { world, next, act } = crowded();
+    await act(await next());
+    await expect(act(await next())).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    const message = `waits for its turn at ${STORE}: 1 other backups use it, 0 wait before this one`;
+    expect(world.status.progress).toMatchObject({ waiting: true, message });
+    const waiting = await next();
+    expect(waiting.timing.scheduleToCloseSeconds).toBe(600 + 20 + 86_400);
+    const failure = act(waiting);
+    await expect(failure).rejects.toMatchObject({ type: 'WaitsForStore', message, nonRetryable: false });
+    await expect(failure).rejects.toHaveProperty('nextRetryDelay');
+    expect(world.objects).toEqual([]);
+  });
+
+  it('whose process died after it noted that it waits is planned again, with time to wait', async () => {
+    const { next, act } = crowded();
+    await act(await next());
+    const first = await next();
+    await act(first).catch(() => undefined);
+    // The server tries the same activity again, whose time is that of a run that does not wait.
+    await expect(act(first)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+  });
+
+  it('has its whole time when its turn comes, however long it waited, also in another replica', async () => {
+    const { world, other, next, act } = crowded();
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    world.now += 5 * 3_600_000;
+    const decision = await next();
+    expect(decision.step).toMatchObject({ kind: 'takeSnapshot', secondsLeft: 600 });
+    other.end();
+    await act(decision);
+    expect(world.objects).toEqual(['etcd/example']);
+    expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
+    expect(world.status.progress).toBeUndefined();
+  });
+
+  it('that fails in its turn goes on as one that did not wait: with what is left of its time, and without waiting again', async () => {
+    const { world, other, next, act } = crowded();
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    const waiting = await next();
+    other.end();
+    const { snapshotOf } = world.etcd;
+    world.etcd.snapshotOf = () => {
+      throw new Error('the member went away');
+    };
+    await expect(act(waiting)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(world.status.progress).not.toHaveProperty('waiting');
+    world.now += 100_000;
+    const again = await next();
+    expect(again.timing.scheduleToCloseSeconds).toBe(500 + 20);
+    world.etcd.snapshotOf = snapshotOf;
+    await act(again);
+    expect(world.status.lastRun).toMatchObject({ outcome: 'Succeeded' });
+  });
+
+  it('that nobody goes on with for a day is given up', async () => {
+    const { world, next, act } = crowded();
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    world.now += (86_400 + 600 + 120) * 1_000;
+    await next().catch(() => undefined);
+    expect(world.status.lastRun).toMatchObject({
+      outcome: 'Failed',
+      message: expect.stringContaining('waits for its turn'),
+    });
+  });
+
+  it('of a schedule is reported when it is late, by the attempt that waits', async () => {
+    const policy = { schedule: '0 10 * * *', timeoutInSecond: 7200 };
+    const { world, next, act } = crowded(policy);
+    world.now = Date.parse('2026-11-22T10:00:01Z');
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    const waiting = await next();
+    expect(world.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'OnSchedule', status: 'True', reason: 'OnTime' }),
+    );
+    world.now += 16 * 60_000;
+    await act(waiting).catch(() => undefined);
+    await act(waiting).catch(() => undefined);
+    expect(world.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'OnSchedule', status: 'False', reason: 'BackupNotBegun' }),
+    );
+    expect(world.events.filter(({ reason }) => reason === 'BackupNotBegun')).toEqual([
+      expect.objectContaining({ type: 'Warning', message: expect.stringContaining('waits for its turn') }),
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+/**
+ * Workers of two releases on one task queue, as during an update: of this checkout, and of the one before it (previous-sources.ts).
+ * Neither keeps a workflow in its cache, so each workflow task goes to either of them, which replays everything that both did. They go
+ * through all that histories are recorded of: every operation, messages of people, cancellations, runs that continue as new.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RecordedRuns } from '../../../scripts/histories/recorded-runs.ts';
+import { SCENARIOS } from '../../../scripts/histories/scenarios.ts';
+import { putPreviousSources } from '../../worlds/previous-sources.ts';
+import { BESIDE, QUIET, WorkflowBench } from '../../worlds/workflow-bench.ts';
+
+interface Bundler {
+  readonly bundleWorkflows: (workflowsPath: string, logger: typeof QUIET) => Promise<string>;
+}
+
+const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+let bench: WorkflowBench;
+const completed = new Map<string, number>();
+
+beforeAll(async () => {
+  // In the checkout, where its imports find their packages; git and the linters leave such a folder alone.
+  const folder = await mkdtemp(join(checkout, 'dist-previous-'));
+  try {
+    console.log(`previous release: ${await putPreviousSources(folder)}`);
+    const { bundleWorkflows } = (await import(
+      join(folder, 'src/main/temporal/workflow-bundle.ts')
+    )) as Bundler;
+    const previous = await bundleWorkflows(join(folder, 'src/workflows/index.ts'), QUIET);
+    bench = await WorkflowBench.start({}, previous);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+/** Temporal has a task done again when a signal came meanwhile; that is no fault of the workflow. */
+const reasonOf = (message: string | null | undefined): string =>
+  message === 'UnhandledCommand' ? '' : message || 'failed';
+
+afterAll(() => bench?.stop());
+
+test.each(SCENARIOS.map(scenario => [scenario.name, scenario] as const))('%s', async (_, scenario) => {
+  const handles = await scenario(bench);
+  const runs = new RecordedRuns(bench.client);
+  for (const [name, handle] of Object.entries(handles))
+    for (const { events } of await runs.of(handle))
+      for (const {
+        workflowTaskFailedEventAttributes: failed,
+        workflowTaskCompletedEventAttributes: done,
+      } of events ?? []) {
+        expect({ name, failure: failed ? reasonOf(failed.failure?.message) : '' }).toEqual({
+          name,
+          failure: '',
+        });
+        const identity = done?.identity;
+        if (identity) completed.set(identity, (completed.get(identity) ?? 0) + 1);
+      }
+});
+
+test('either release completed many of the workflow tasks', () => {
+  console.log(`workflow tasks: ${JSON.stringify(Object.fromEntries(completed))}`);
+  const all = [...completed.values()].reduce((sum, count) => sum + count, 0);
+  expect(completed.get(BESIDE)).toBeGreaterThan(all / 10);
+  expect(all - (completed.get(BESIDE) ?? 0)).toBeGreaterThan(all / 10);
+});

@@ -1,0 +1,208 @@
+/**
+ * What a fleet of thirty clusters costs, in counts and never in times: a real apiserver and a real Temporal, simulated nodes and members,
+ * and one replica of the operator as it is deployed. `npm run bench -- fleet` measures the same parts on any number of clusters.
+ * It fails, for example, when a settled cluster is looked at each minute (SETTLED_SECONDS of src/planner/checks/next-look.ts).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ClusterWatch } from '../../scripts/bench/fleet/cluster-watch.ts';
+import { grown } from '../../scripts/bench/fleet/count.ts';
+import {
+  changeAndRepair,
+  CLUSTER,
+  type Fleet,
+  nameOf,
+  specOf,
+  untilQuiet,
+} from '../../scripts/bench/fleet/fleet.ts';
+import { recordedRuns } from '../../scripts/bench/fleet/history.ts';
+import { untilToldAgain } from '../../scripts/bench/fleet/settled.ts';
+import { type Reading, reading, total, untilWatched } from '../../scripts/bench/fleet/usage.ts';
+import { startSimulatedWorld } from '../../scripts/bench/simulated/world.ts';
+import { manifest } from '../stack/e2e.ts';
+
+const NAMESPACE = 'fleet';
+const CLUSTERS = 30;
+/** With the ten seconds that the operator must have been quiet before, a little more than the minute in which each cluster is surveyed. */
+const ROUND_MS = 56_000;
+/** After a change that was repaired long before. */
+const QUIET_MS = 2_000;
+/** Longer than any of these tests takes on a busy machine: what is told by the clock falls into none of them. */
+const LONGEST_MS = 90_000;
+/** Of each cluster. */
+const MADE = { 'POST Service': 2, 'POST PodDisruptionBudget': 1, 'POST Pod': 3 } as const;
+/** A little above what was counted: how often something is waited for depends on how busy the machine is. */
+const MOST = {
+  calls: 60,
+  requests: 66,
+  events: 105,
+  statusWrites: 6,
+  signalsOfAChange: 3,
+  passesOfAChange: 4,
+  callsOfAChange: 45,
+  /** Lists and watches of each kind, and what a replica reads of itself. */
+  callsOfAStart: 60,
+} as const;
+
+/** Calls, requests and events of one more pass, at most. */
+const OF_A_PASS = 20;
+
+let fleet: Fleet;
+const ends: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  const world = await startSimulatedWorld({ namespace: NAMESPACE, replicas: 1 });
+  ends.push(world.stop);
+  const clusters = new ClusterWatch(world.kube, NAMESPACE);
+  ends.push(() => clusters.stop());
+  await untilWatched(world);
+  const names = Array.from({ length: CLUSTERS }, (_, number) => nameOf(number));
+  fleet = {
+    world,
+    clusters,
+    names,
+    created: CLUSTERS,
+    spec: specOf(3),
+    namespace: NAMESPACE,
+    rate: CLUSTERS,
+    progress: () => {},
+  };
+});
+
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** Calls by method and kind, of all clusters. */
+const calls = (before: Reading, after: Reading) => grown(before.callsByKind, after.callsByKind);
+
+/** How often the one replica has lost its lease, which it takes back: on a machine that is too busy, and then it tells of everything. */
+const lostLeases = (): number =>
+  fleet.world
+    .operators()
+    .reduce((all, operator) => all + operator.output().split('"because":"lost"').length - 1, 0);
+
+/** What the one replica has written so far. */
+const logged = (): string =>
+  fleet.world
+    .operators()
+    .map(operator => operator.output())
+    .join('');
+
+/**
+ * Clusters whose members were silent for a moment, or seemed to differ from the status, as the operator has logged: on a machine that is
+ * busy the simulated ones may answer too late, and then their cluster is looked at as it should be.
+ */
+function heardOf(since: number): Set<string> {
+  const lines = logged().slice(since).split('\n');
+  const news = lines.filter(line =>
+    /member health changed|members do not say what the status says/.test(line),
+  );
+  return new Set(news.map(line => /"(?:pod|name)":"(fleet-\d+)/.exec(line)?.[1] ?? line));
+}
+
+/** Events by workflow, all its runs together. */
+async function eventsByWorkflow(): Promise<Map<string, number>> {
+  const events = new Map<string, number>();
+  for (const run of await recordedRuns(fleet.world))
+    events.set(run.workflowId, (events.get(run.workflowId) ?? 0) + run.events);
+  return events;
+}
+
+interface Observed {
+  readonly events: { readonly before: Map<string, number>; readonly after: Map<string, number> };
+  readonly before: Reading;
+  readonly after: Reading;
+}
+
+/** What changes while `act` lasts. */
+async function observed(act: () => Promise<unknown>): Promise<Observed> {
+  await untilToldAgain(fleet, LONGEST_MS);
+  const [eventsBefore, before] = [await eventsByWorkflow(), await reading(fleet.world)];
+  await act();
+  const [after, eventsAfter] = [await reading(fleet.world), await eventsByWorkflow()];
+  return { events: { before: eventsBefore, after: eventsAfter }, before, after };
+}
+
+test('a creation takes a bounded number of calls, requests and events', async () => {
+  const { world, names, clusters } = fleet;
+  const { events, before, after } = await observed(async () => {
+    await Promise.all(names.map(name => world.kube.apply(manifest(NAMESPACE, name, fleet.spec))));
+    await clusters.untilHealthy(names, () => {});
+    await untilQuiet(fleet);
+  });
+  const each = (count: number): number => count / CLUSTERS;
+  const toldAgain = lostLeases() * OF_A_PASS;
+  const made = calls(before, after);
+  // Nothing is made twice.
+  for (const [call, count] of Object.entries(MADE)) expect(each(made.get(call) ?? 0), `${call}`).toBe(count);
+  expect(each(made.get('PUT EtcdCluster') ?? 0), 'writes of the status').toBeLessThanOrEqual(
+    MOST.statusWrites,
+  );
+  expect(each(total(before.calls, after.calls)), 'API calls').toBeLessThanOrEqual(MOST.calls + toldAgain);
+  expect(each(total(before.requests, after.requests)), 'Temporal requests').toBeLessThanOrEqual(
+    MOST.requests + toldAgain,
+  );
+  expect(each(sumOf(events.after) - sumOf(events.before)), 'events').toBeLessThanOrEqual(
+    MOST.events + toldAgain,
+  );
+});
+
+test('in a minute in which one cluster changes nothing is done for the others', async () => {
+  const { names } = fleet;
+  const changed = names[Math.floor(names.length / 2)] ?? '';
+  let [versionsBefore, loggedBefore] = [await versions(), logged().length];
+  const minute = async (): Promise<Observed> => {
+    const lost = lostLeases();
+    const seen = await observed(async () => {
+      [versionsBefore, loggedBefore] = [await versions(), logged().length];
+      await Promise.all([delay(ROUND_MS), changeAndRepair(fleet, changed)]);
+      await untilQuiet(fleet, QUIET_MS);
+    });
+    return lostLeases() === lost ? seen : minute();
+  };
+  const { events, before, after } = await minute();
+  const touched = [...events.after.keys()].filter(id => events.after.get(id) !== events.before.get(id));
+  const heard = heardOf(loggedBefore);
+  // As well the cluster's own workflow as the one of its repair.
+  expect(touched.map(id => id.split('/')[2])).toContain(changed);
+  const isOther = (name = ''): boolean => name !== changed && !heard.has(name);
+  expect(touched.filter(id => isOther(id.split('/')[2]))).toEqual([]);
+  const rewritten = [...(await versions())].filter(([name, version]) => versionsBefore.get(name) !== version);
+  expect(rewritten.filter(([name]) => isOther(name))).toEqual([]);
+  const most = 1 + heard.size;
+  const signals = total(before.signals, after.signals);
+  expect(signals, 'signals').toBeGreaterThan(0);
+  expect(signals, 'signals').toBeLessThanOrEqual(MOST.signalsOfAChange * most);
+  expect(total(before.passes, after.passes), 'passes').toBeLessThanOrEqual(MOST.passesOfAChange * most);
+  const others = [...calls(before, after)].filter(([call]) => !call.endsWith(' Lease'));
+  expect(sumOf(new Map(others)), 'API calls').toBeLessThanOrEqual(MOST.callsOfAChange * most);
+});
+
+test('the replica that takes over from one that was killed looks at what changed, and at nothing else', async () => {
+  const { world, names } = fleet;
+  const changed = names[3] ?? '';
+  const { events, before, after } = await observed(async () => {
+    await world.killOperator(await untilWatched(world));
+    await Promise.all([world.startOperator(), changeAndRepair(fleet, changed)]);
+    await untilQuiet(fleet);
+  });
+  const heard = heardOf(0);
+  const touched = [...events.after.keys()].filter(id => events.after.get(id) !== events.before.get(id));
+  const whose = new Set(touched.map(id => id.split('/')[2] ?? ''));
+  expect(whose).toContain(changed);
+  expect([...whose].filter(name => name !== changed && !heard.has(name))).toEqual([]);
+  const others = [...calls(before, after)].filter(([call]) => !call.endsWith(' Lease'));
+  expect(sumOf(new Map(others)), 'API calls').toBeLessThanOrEqual(
+    MOST.callsOfAStart + MOST.callsOfAChange * (1 + heard.size),
+  );
+});
+
+/** The resource version of each EtcdCluster: another one after any write, of the status too. */
+async function versions(): Promise<Map<string, string | undefined>> {
+  const { items } = await fleet.world.kube.list(CLUSTER, { namespace: NAMESPACE });
+  return new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+}
+
+const sumOf = (events: ReadonlyMap<string, number>): number =>
+  [...events.values()].reduce((all, count) => all + count, 0);

@@ -1,0 +1,70 @@
+/** Namespaces share what a worker does: whoever asks for much waits behind whoever asks for little, not the other way round. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Activities } from '../../src/activities/index.ts';
+import type { Kind, ResourceRef } from '../../src/api/names.ts';
+import { temporalPort } from '../../src/watcher/temporal/client.ts';
+import { Script, scriptedActivities } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  // Of four partitions one may by chance not be polled for a while: turns are taken within each.
+  const dynamicConfig = [
+    'matching.enableFairness=true',
+    'matching.numTaskqueueReadPartitions=1',
+    'matching.numTaskqueueWritePartitions=1',
+  ];
+  bench = await WorkflowBench.start({ dynamicConfig });
+}, 60_000);
+afterAll(() => bench.stop());
+
+const STORM = 30;
+
+function resource(kind: Kind, namespace: string, index: number): ResourceRef {
+  const uid = `${bench.next().toString(16).padStart(8, '0')}-uid`;
+  return { kind, namespace, name: `example-${index}`, uid };
+}
+
+/** Has all of them told while a worker with one place is busy, and answers in which order they are looked at once it is free. */
+async function orderOfPasses(told: readonly ResourceRef[]): Promise<readonly string[]> {
+  const queue = bench.entity();
+  const { taskQueue } = queue;
+  const port = temporalPort(() => bench.client, { taskQueue, deadlineMs: 20_000 });
+  const order: string[] = [];
+  const { promise: busy, resolve: release } = Promise.withResolvers<void>();
+  const script = new Script();
+  const scripted = scriptedActivities(script);
+  const look =
+    (kind: Kind, activity: (...args: never[]) => Promise<unknown>) =>
+    async (ref: { readonly namespace: string }, ...rest: never[]): Promise<unknown> => {
+      order.push(`${kind} ${ref.namespace}`);
+      await busy;
+      return kind === 'EtcdCluster' ? activity(ref as never, ...rest) : { decision: { kind: 'gone' } };
+    };
+  const activities = {
+    ...scripted,
+    assess: look('EtcdCluster', scripted.assess),
+    assessBackup: look('EtcdBackup', scripted.assess),
+  } as unknown as Activities;
+  await bench.serve(queue, activities, { maxConcurrentActivityTaskExecutions: 1 });
+  const { signal } = new AbortController();
+  for (const ref of told) {
+    await port.tell(ref, {}, signal);
+    await until(async () => (await port.state(ref, 'resource', signal))?.awaited?.kind === 'pass');
+  }
+  release();
+  await until(() => order.length >= told.length);
+  return order;
+}
+
+it('a cluster in a calm namespace is looked at before most of a storm in another', async () => {
+  const storm = Array.from({ length: STORM }, (_, index) => resource('EtcdCluster', 'stormy', index));
+  const order = await orderOfPasses([...storm, resource('EtcdCluster', 'calm', 0)]);
+  expect(order.indexOf('EtcdCluster calm')).toBeLessThan(STORM / 3);
+});
+
+it('clusters are looked at before backups', async () => {
+  const nightly = Array.from({ length: STORM }, (_, index) => resource('EtcdBackup', 'calm', index));
+  const order = await orderOfPasses([...nightly, resource('EtcdCluster', 'calm', 0)]);
+  expect(order.indexOf('EtcdCluster calm')).toBeLessThan(STORM / 3);
+});

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { LeaderWatcher } from '../../../src/main/operator/leader-watcher.ts';
+import type { Watcher } from '../../../src/watcher/watcher.ts';
+
+let log: string[];
+let made: number;
+let leader: LeaderWatcher;
+
+/** A watcher that tells what is done to it. */
+function watcher(): Watcher {
+  made += 1;
+  const name = `w${made}`;
+  const note = (what: string) => () => void log.push(`${name} ${what}`);
+  return {
+    start: async () => note('start')(),
+    pause: note('pause'),
+    resume: note('resume'),
+    stop: async () => note('stop')(),
+    synced: () => true,
+    told: () => ({ Pod: String(made) }),
+    clusters: () => [],
+    backups: () => [],
+    conditions: () => [],
+    stats: () => ({ waiting: made }) as ReturnType<Watcher['stats']>,
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  log = [];
+  made = 0;
+  const onLeading = (isLeading: boolean) => log.push(isLeading ? 'leads' : 'leads no more');
+  leader = new LeaderWatcher({ make: watcher, logger: { error: () => {} }, onLeading, keepMs: 60_000 });
+});
+
+afterEach(() => vi.useRealTimers());
+
+test('a term that is lost and won ten times has one watcher, which lists once', async () => {
+  for (let term = 0; term < 10; term += 1) {
+    leader.begin();
+    await vi.advanceTimersByTimeAsync(9_000);
+    leader.end();
+    await vi.advanceTimersByTimeAsync(2_000);
+  }
+  expect(made).toBe(1);
+  expect(log.filter(line => line === 'w1 resume')).toHaveLength(9);
+  expect(log).not.toContain('w1 stop');
+});
+
+test('what is not won again within its time is let go, and the next term begins anew', async () => {
+  leader.begin();
+  leader.end();
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(log).toEqual(['w1 start', 'leads', 'leads no more', 'w1 pause', 'w1 stop']);
+  expect(leader.synced()).toBe(false);
+  leader.begin();
+  expect(log.at(-2)).toBe('w2 start');
+});
+
+test('a watcher is renewed at once while it leads, and with the next term otherwise', async () => {
+  leader.begin();
+  leader.renew();
+  expect(log).toEqual(['w1 start', 'leads', 'w1 stop', 'w2 start']);
+  leader.end();
+  leader.renew();
+  expect(log.slice(4)).toEqual(['leads no more', 'w2 pause', 'w2 stop']);
+  leader.begin();
+  expect(log.slice(7)).toEqual(['w3 start', 'leads']);
+});
+
+test('after the close no term begins', async () => {
+  leader.begin();
+  await leader.close();
+  leader.begin();
+  expect(log).toEqual(['w1 start', 'leads', 'leads no more', 'w1 pause', 'w1 stop']);
+});

@@ -1,0 +1,71 @@
+/** Whether a backup fits into a cluster, of which nothing is touched before. */
+import { expect, it } from 'vitest';
+import { parseManifest } from '../../../src/api/derived/backup-manifest.ts';
+import { totalLoss } from '../../../src/planner/checks/total-loss.ts';
+import { whyNotAccepted } from '../../../src/planner/checks/restore-acceptance.ts';
+import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
+import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../worlds/builders.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
+
+const GIB = 2 ** 30;
+
+const restore = (snapshotSize: number): RestoreOfCluster => ({
+  name: 'restore',
+  uid: 'restore-uid',
+  createdAt: NOW,
+  source: { location: 's3://backups/1', size: 10, sha256: '', snapshotSize, compression: 'none' },
+  confirmClusterId: CLUSTER_ID,
+  revisionBump: 0,
+});
+
+it('a database that is larger than the quota is refused: its members would refuse the first write', () => {
+  expect(whyNotAccepted(situationOf(aRunningCluster()), restore(1))).toBeUndefined();
+  const refusal = whyNotAccepted(situationOf(aRunningCluster()), restore(2 * GIB));
+  expect(refusal).toMatchObject({ kind: 'refused', reason: 'QuotaTooSmall' });
+  expect(refusal?.message).toContain('spec.etcd.quotaBackendBytes');
+});
+
+it.each([
+  ['has ended', { phase: 'Succeeded' }, undefined],
+  ['is of another cluster', { token: 'other-77777777-1' }, undefined],
+  ['was made for a member and has lost its owner', {}, 'NameTaken'],
+])('a pod beside the members that %s', (_, given, expected) => {
+  const seen = aRunningCluster();
+  const stray = aPod({ name: 'example-7', owned: false, ...given });
+  const found = whyNotAccepted(situationOf({ ...seen, pods: [...seen.pods, stray] }), restore(1));
+  expect(found?.reason).toBe(expected);
+});
+
+it('a total loss names the restore that keeps the operator from asking for one of its own', () => {
+  const seen = aRunningCluster();
+  const recovery = { totalLoss: 'RestoreLatestBackup' as const };
+  const cluster = { ...seen.cluster, config: { ...seen.cluster.config, recovery } };
+  const lost = { ...seen, cluster, pods: [], claims: [] };
+  expect(totalLoss({ ...lost, restores: [restore(1)] }).message).toContain(
+    'EtcdRestore restore will restore it',
+  );
+  expect(totalLoss(lost).message).toContain('no backup was restored automatically');
+});
+
+const MANIFEST = {
+  format: 1,
+  backup: { namespace: 'shop', name: 'nightly', uid: 'u' },
+  startedAt: NOW,
+  entry: { time: NOW, location: 's3://backups/1', revision: 42, keys: 7, verified: 'Checksum' },
+  compression: 'none',
+  snapshot: { size: 10, sha256: '', storageVersion: '' },
+};
+
+it.each<[string, object, boolean]>([
+  ['as this release writes it', {}, true],
+  ['whose revision is a word', { revision: 'many' }, false],
+  ['whose revision is below zero', { revision: -1 }, false],
+  ['whose revision no number holds', { revision: 1e300 }, false],
+  ['whose number of keys is none', { keys: 1.5 }, false],
+  ['whose version is a number', { etcdVersion: 42 }, false],
+  ['whose cluster is no text', { clusterID: {} }, false],
+  ['that says in no words how it was verified', { verified: 7 }, false],
+])('a manifest %s is believed: %s', (_, entry, isBelieved) => {
+  const text = JSON.stringify({ ...MANIFEST, entry: { ...MANIFEST.entry, ...entry } });
+  expect(parseManifest(text) !== undefined).toBe(isBelieved);
+});

@@ -1,0 +1,93 @@
+/** Which object a person means, for every way to name one. */
+import { expect, it } from 'vitest';
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdBackup, EtcdRestore } from '../../../src/api/schemas/types.ts';
+import { objectOf } from '../../../src/planner/restore/backup-object.ts';
+
+const restore = (spec: object): EtcdRestore =>
+  ({
+    apiVersion: API_VERSION,
+    kind: 'EtcdRestore',
+    metadata: { name: 'back', namespace: 'shop', uid: 'u-1' },
+    spec: { etcdCluster: { name: 'example' }, ...spec },
+  }) as unknown as EtcdRestore;
+
+const entry = (time: string, revision: number, verified = 'Checksum') => ({
+  time,
+  revision,
+  verified,
+  location: `s3://backups/etcd_v${revision}`,
+});
+
+const NIGHTLY = {
+  metadata: { name: 'nightly', namespace: 'shop', uid: 'u-2' },
+  spec: { storageType: 'S3', s3: { path: 'backups/etcd', awsSecret: '' } },
+  status: {
+    history: [
+      entry('2026-11-20T10:00:00Z', 20),
+      entry('2026-11-22T10:00:00Z', 40, ''),
+      entry('2026-11-21T10:00:00Z', 30),
+      { time: '2026-11-19T10:00:00Z', verified: 'Checksum', location: 's3://backups/etcd_old' },
+    ],
+  },
+} as unknown as EtcdBackup;
+
+it.each([
+  ['S3', { s3: { path: 'b/k' } }, 's3://b/k'],
+  ['ABS', { abs: { path: 'b/k' } }, 'abs://b/k'],
+  ['GCS', { gcs: { path: 'b/k' } }, 'gs://b/k'],
+  ['OSS', { oss: { path: 'b/k' } }, 'oss://b/k'],
+  ['File', { file: { claim: 'b', path: 'k' } }, 'file://b/k'],
+])('one in a store: %s', (backupStorageType, block, location) => {
+  const object = objectOf(restore({ backupStorageType, ...block }), undefined);
+  expect(object).toEqual({ spec: { storageType: backupStorageType, ...block }, key: 'k', location });
+});
+
+it.each([
+  ['no way at all', {}, undefined, 'neither spec.backupRef nor spec.backupStorageType'],
+  ['an empty type', { backupStorageType: '' }, undefined, 'neither spec.backupRef nor'],
+  ['no bucket', { backupStorageType: 'S3', s3: { path: 'k' } }, undefined, 'no path of the form bucket/key'],
+  ['nobody', { backupRef: { name: 'nobody' } }, undefined, 'EtcdBackup shop/nobody does not exist'],
+  ['before the first', { backupRef: { name: 'nightly', at: 7 } }, NIGHTLY, 'no verified backup that matches'],
+  ['no time', { backupRef: { name: 'nightly', at: 'noon' } }, NIGHTLY, 'no verified backup that matches'],
+  [
+    'a store that is another by now',
+    { backupRef: { name: 'nightly' } },
+    { ...NIGHTLY, spec: { storageType: 'S3', s3: { path: 'others/etcd', awsSecret: '' } } } as EtcdBackup,
+    'is not in the store that EtcdBackup nightly now uses',
+  ],
+  ['no history', { backupRef: { name: 'nightly' } }, { ...NIGHTLY, status: {} } as EtcdBackup, 'no verified'],
+])('nothing for %s', (_, spec, backup, message) => {
+  expect(objectOf(restore(spec), backup)).toMatchObject({
+    reason: 'BackupNotFound',
+    message: expect.stringContaining(message),
+  });
+});
+
+it.each([
+  ['the newest that is verified', 'Latest', 'etcd_v30'],
+  ['the newest until a time', '2026-11-21T09:00:00Z', 'etcd_v20'],
+  ['the newest up to a revision', '29', 'etcd_v20'],
+  ['one whose revision is not known, by its time', '2026-11-19T12:00:00Z', 'etcd_old'],
+])('of a backup: %s', (_, at, key) => {
+  const object = objectOf(restore({ backupRef: { name: 'nightly', at } }), NIGHTLY);
+  expect(object).toMatchObject({ key, location: `s3://backups/${key}` });
+});
+
+it('is the one that holds most, also when the clock was ahead for a while', () => {
+  const ofCluster = (time: string, revision: number, clusterID = 'c0ffee') => ({
+    ...entry(time, revision),
+    clusterID,
+  });
+  const history = [
+    ofCluster('2027-11-21T10:00:00Z', 30),
+    ofCluster('2026-11-21T11:00:00Z', 40),
+    ofCluster('2026-11-21T10:00:00Z', 900, 'beef'),
+  ];
+  const backup = { ...NIGHTLY, status: { history } } as unknown as EtcdBackup;
+  for (const at of ['Latest', 40]) {
+    expect(objectOf(restore({ backupRef: { name: 'nightly', at } }), backup)).toMatchObject({
+      location: 's3://backups/etcd_v40',
+    });
+  }
+});

@@ -1,0 +1,227 @@
+/** The commands about backups, restores and members. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { API_VERSION } from '../../src/api/names.ts';
+import type { EtcdCluster } from '../../src/api/schemas/types.ts';
+import { memberPod } from '../../src/objects/pod.ts';
+import { etcdctlArguments } from '../../src/plugin/members/chosen.ts';
+import { PluginBench, WELL } from './bench.ts';
+
+let bench: PluginBench;
+beforeAll(async () => {
+  bench = await PluginBench.start();
+});
+afterAll(() => bench.stop());
+
+const ID = '8e9e05c52164694d';
+const entry = (time: string, revision: number, verified: string) => ({
+  time,
+  revision,
+  verified,
+  location: `s3://backups/shop/${revision}`,
+  size: 4_096,
+});
+const HISTORY = [
+  entry('2026-11-23T11:00:00Z', 300, 'Structure'),
+  entry('2026-11-22T11:00:00Z', 200, 'Restore'),
+  entry('2026-11-21T11:00:00Z', 100, ''),
+];
+
+beforeEach(async () => {
+  await bench.reset();
+  await bench.put('EtcdCluster', 'example', { status: { ...WELL, clusterID: ID } });
+  await bench.put('EtcdBackup', 'nightly', {
+    spec: { clusterRef: { name: 'example' }, verify: 'Structure' },
+    status: { history: HISTORY },
+  });
+});
+
+const restores = async () =>
+  (await bench.server.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRestore' })).items;
+
+describe('restore', () => {
+  test.each<[string, object]>([
+    ['--from nightly', { name: 'nightly', at: 'Latest' }],
+    ['--from nightly --at 250', { name: 'nightly', at: 250 }],
+    ['--from nightly --at 2026-11-22T12:00:00Z', { name: 'nightly', at: '2026-11-22T12:00:00Z' }],
+    ['--from s3://backups/shop/200', { name: 'nightly', at: '2026-11-22T11:00:00Z' }],
+  ])('%s creates one EtcdRestore that names the cluster that is overwritten', async (words, backupRef) => {
+    const { code, err } = await bench.run(`restore example ${words} --yes --cluster-id ${ID}`);
+    expect(err).toContain('This will replace the data of cluster/example');
+    expect(code).toBe(0);
+    const [restore, ...others] = await restores();
+    expect(others).toEqual([]);
+    expect(restore?.['spec']).toEqual({ etcdCluster: { name: 'example' }, backupRef, confirmClusterID: ID });
+  });
+
+  test('a person types the name of the cluster, and nothing else will do', async () => {
+    for (const answer of ['y', 'yes', '', 'exmple'])
+      expect(await bench.run('restore example --from nightly', { answers: [answer] })).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('it was not confirmed'),
+      });
+    expect(await restores()).toEqual([]);
+    expect((await bench.run('restore example --from nightly', { answers: ['example'] })).code).toBe(0);
+    expect(await restores()).toHaveLength(1);
+  });
+
+  test('a backup that is not verified is called that', async () => {
+    const { err } = await bench.run('restore example --from nightly --at 150 --dry-run');
+    expect(err).toContain('s3://backups/shop/100');
+    expect(err).toContain('NOT VERIFIED');
+  });
+
+  test.each([
+    ['restore example', 2, 'Add --from BACKUP'],
+    ['restore exmple --from nightly', 1, 'Did you mean example?'],
+    ['restore example --from other --yes', 1, 'There are: nightly'],
+    ['restore example --from nightly --at 50 --yes', 1, 'keeps no backup until 50'],
+    ['restore example --from nightly --at yesterday --yes', 2, 'must be a time such as'],
+    ['restore example --from s3://elsewhere/x --yes', 1, 'keeps s3://elsewhere/x'],
+    ['restore example --from nightly --yes', 2, `Add --cluster-id ${ID}`],
+    ['restore example --from nightly --yes --cluster-id 1234', 2, 'nothing was sent'],
+    ['restore example --from nightly', 2, 'no terminal to ask on'],
+  ])('%s ends with %i', async (line, code, says) => {
+    const ran = await bench.run(line);
+    expect(ran.err).toContain(says);
+    expect(ran.code).toBe(code);
+    expect(await restores()).toEqual([]);
+  });
+
+  test('--dry-run prints what the API server accepts, and creates nothing', async () => {
+    const { code, out } = await bench.run('restore example --from nightly --dry-run');
+    expect(code).toBe(0);
+    expect(out).toContain(`confirmClusterID: ${ID}`);
+    expect(await restores()).toEqual([]);
+  });
+
+  test.each([
+    ['Succeeded', 0],
+    ['Refused', 3],
+    ['Failed', 3],
+  ])('--wait ends when the restore is %s, with %i', async (phase, code) => {
+    const phases = ['Validating', 'Fencing', phase];
+    const ran = await bench.run(`restore example --from nightly --yes --cluster-id ${ID} --wait`, {
+      onPause: async count => {
+        const [restore] = await restores();
+        const { name = '', namespace } = restore?.metadata ?? {};
+        const ref = { apiVersion: API_VERSION, kind: 'EtcdRestore', name, namespace };
+        const status = { phase: phases[count - 1], reason: 'because' };
+        await bench.server.kube.patch(ref, { status }, { type: 'merge', subresource: 'status' });
+      },
+    });
+    expect(ran.err).toContain('Fencing\n');
+    expect(ran.out).toContain(`${phase}: because`);
+    expect(ran.code).toBe(code);
+  });
+
+  test('--wait --timeout ends with 5, and says that the restore continues', async () => {
+    const line = `restore example --from nightly --yes --cluster-id ${ID} --wait --timeout 10s`;
+    const ran = await bench.run(line);
+    expect(ran).toMatchObject({ code: 5, err: expect.stringContaining('and continues') });
+  });
+});
+
+describe('verify', () => {
+  test.each<[string, object, number, string]>([
+    ['as it should be', { history: HISTORY }, 0, 'The newest backup of weekly is good'],
+    ['no backup', {}, 3, 'there is no backup yet'],
+    ['not verified', { history: HISTORY.slice(2) }, 3, 'do not rely on it'],
+    [
+      'verified less than asked',
+      { history: [entry('2026-11-23T11:00:00Z', 1, 'Checksum')] },
+      3,
+      'only Checksum was shown',
+    ],
+    [
+      'the last run failed',
+      { history: HISTORY, lastRun: { outcome: 'Failed', message: 'the store is full' } },
+      0,
+      'the last run failed: the store is full',
+    ],
+  ])('%s', async (_, status, code, says) => {
+    await bench.put('EtcdBackup', 'weekly', { spec: { verify: 'Structure' }, status });
+    const ran = await bench.run('verify weekly');
+    expect(ran.out).toContain(says);
+    expect(ran.code).toBe(code);
+  });
+});
+
+describe('etcdctl', () => {
+  test('runs in a healthy member with its endpoint, and the exit code says how it ended', async () => {
+    const lines: (readonly string[])[] = [];
+    const ran = await bench.run('etcdctl example -n default -- endpoint status --cluster -w table', {
+      execute: async line => lines.push(line) - 1,
+    });
+    expect(ran.code).toBe(0);
+    const [line = []] = lines;
+    expect(line.join(' ')).toContain('exec -n default --kubeconfig');
+    expect(line.join(' ')).toContain(
+      'example-0 -c etcd -- etcdctl --endpoints=http://example-0.example.default.svc:2379 endpoint status --cluster -w table',
+    );
+    const failed = await bench.run('etcdctl example -- get x', { execute: async () => 2 });
+    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('exit code 2') });
+    const without = await bench.run('etcdctl example -- get x');
+    expect(without).toMatchObject({ code: 1, err: expect.stringContaining('kubectl is not on PATH') });
+  });
+
+  test('with TLS it uses the certificate that the pod mounts', () => {
+    const cluster: EtcdCluster = {
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name: 'example', namespace: 'shop', uid: 'u', generation: 1 },
+      spec: { TLS: { auto: {} } },
+    };
+    const line = etcdctlArguments(cluster, 'example-0', ['get', 'x']);
+    const pod = memberPod(cluster, {
+      name: 'example-0',
+      token: 't',
+      start: { state: 'restart' },
+      storage: 'EmptyDir',
+    }) as unknown as { spec: { containers: { args: string[] }[] } };
+    const [container] = pod.spec.containers;
+    const valueOf = (flag: string) =>
+      container?.args.find(arg => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3);
+    expect(line).toEqual([
+      'etcdctl',
+      `--endpoints=${valueOf('advertise-client-urls')}`,
+      `--cacert=${valueOf('trusted-ca-file')}`,
+      `--cert=${valueOf('cert-file')}`,
+      `--key=${valueOf('key-file')}`,
+      'get',
+      'x',
+    ]);
+    expect(etcdctlArguments(cluster, 'example-0', ['--endpoints=https://a', 'get'])).not.toContain(line[1]);
+  });
+
+  test.each([
+    ['etcdctl example', 2, 'needs a command'],
+    ['etcdctl example --member example-9 -- get x', 1, 'has no member example-9'],
+  ])('%s ends with %i', async (line, code, says) => {
+    expect(await bench.run(line)).toMatchObject({ code, err: expect.stringContaining(says) });
+  });
+
+  test('without a member that is ready it says so', async () => {
+    await bench.put('EtcdCluster', 'asleep', { status: { members: { ready: [], details: [] } } });
+    const ran = await bench.run('etcdctl asleep -- get x');
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('no member that is ready') });
+  });
+});
+
+test('forward leads to another member when the first one goes', async () => {
+  const led: string[] = [];
+  const ran = await bench.run('forward example 12379', {
+    execute: (line, until) => {
+      led.push(line.slice(-2).join(' '));
+      return new Promise(resolve => until.addEventListener('abort', () => resolve(1), { once: true }));
+    },
+    onPause: async count => {
+      const ref = { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: 'default', name: 'example' };
+      const members = { ...WELL.members, ready: ['example-1', 'example-2'] };
+      if (count === 2)
+        await bench.server.kube.patch(ref, { status: { members } }, { type: 'merge', subresource: 'status' });
+      return led.length === 2;
+    },
+  });
+  expect(led).toEqual(['pod/example-0 12379:2379', 'pod/example-1 12379:2379']);
+  expect(ran.code).toBe(0);
+});

@@ -1,0 +1,180 @@
+/** The report for support: secrets are planted wherever they were ever seen, and looked for in every byte of the archive. */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { API_VERSION, LABEL_CLUSTER } from '../../src/api/names.ts';
+import { tarOf } from '../../src/plugin/report/tar.ts';
+import { forbidden, PluginBench, WELL } from './bench.ts';
+
+let bench: PluginBench;
+let folder: string;
+beforeAll(async () => {
+  [bench, folder] = await Promise.all([PluginBench.start(), mkdtemp(join(tmpdir(), 'plugin-report-'))]);
+});
+afterAll(async () => {
+  await bench?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** By where each stands. */
+const CANARIES = {
+  secret: 'canary-of-a-secret-1a',
+  variable: 'canary-of-a-variable/2b+c',
+  lastApplied: 'canary-of-last-applied-3c',
+  annotation: 'canary-of-an-annotation-4d',
+  madeFrom: 'canary-of-made-from-5e',
+  url: 'canary-of-a-url-6f',
+  bearer: 'canary-of-a-bearer-7g',
+  pem: 'Y2FuYXJ5LW9mLWEta2V5LTho',
+  presigned: 'canary-of-a-presigned-url-9i',
+  operator: 'canary-of-the-operator-0j',
+} as const;
+
+const variables = [{ name: 'ETCD_X', value: CANARIES.variable }];
+const specOf = (canary: string) => ({ pod: { etcdEnv: [{ name: 'ETCD_Y', value: canary }] } });
+const LOG = [
+  `{"level":"info","msg":"dialling https://user:${CANARIES.url}@store.example/bucket"}`,
+  `Authorization: Bearer ${CANARIES.bearer}`,
+  `-----BEGIN PRIVATE KEY-----\n${CANARIES.pem}\n-----END PRIVATE KEY-----`,
+  `GET https://s3.example/b?X-Amz-Signature=${CANARIES.presigned}&x=1`,
+  `etcd was started with ${CANARIES.variable} and ${CANARIES.lastApplied} and ${CANARIES.madeFrom}`,
+  'mvcc: a line that support must see',
+].join('\n');
+
+beforeEach(async () => {
+  await bench.reset();
+  const metadata = { name: 'example', namespace: 'default' };
+  const labels = { [LABEL_CLUSTER]: 'example' };
+  const lastApplied = JSON.stringify({ apiVersion: API_VERSION, spec: specOf(CANARIES.lastApplied) });
+  bench.server.kube.seed(
+    {
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: {
+        ...metadata,
+        annotations: {
+          'kubectl.kubernetes.io/last-applied-configuration': lastApplied,
+          'example.com/note': CANARIES.annotation,
+        },
+      },
+      spec: { size: 3, ...specOf(CANARIES.variable) },
+      status: WELL,
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...metadata, labels },
+      data: { key: Buffer.from(CANARIES.secret).toString('base64') },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'example-0',
+        namespace: 'default',
+        labels,
+        annotations: {
+          'etcd.database.coreos.com/made-from': JSON.stringify({ spec: specOf(CANARIES.madeFrom) }),
+          'etcd.database.coreos.com/version': '3.6.16',
+        },
+      },
+      spec: {
+        containers: [{ name: 'etcd', env: variables }],
+        initContainers: [{ name: 'i', env: variables }],
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'example.1', namespace: 'default' },
+      involvedObject: { kind: 'EtcdCluster', name: 'example' },
+      message: `upload to https://u:${CANARIES.url}@store failed`,
+    },
+  );
+});
+
+/** kubectl, which has these logs. */
+const capture = async (line: readonly string[]) => {
+  const text = line.join(' ');
+  if (text.includes('--previous'))
+    return { code: 1, out: '', err: 'previous terminated container not found' };
+  if (text.includes('app.kubernetes.io/name=etcd-operator'))
+    return { code: 0, out: `password=${CANARIES.operator}\nthe operator started`, err: '' };
+  if (text.includes(' logs ')) return { code: 0, out: LOG, err: '' };
+  return { code: 1, out: '', err: `error: forbidden for ${CANARIES.variable}` };
+};
+
+/** All spellings of a secret in which it could leave. */
+const forms = (text: string): readonly string[] => {
+  const shifted = [0, 1, 2].map(shift =>
+    // The same bytes at another place of a longer base64 text.
+    Buffer.from(' '.repeat(shift) + text)
+      .toString('base64')
+      .slice(shift === 0 ? 0 : 4, -4),
+  );
+  return [text, ...shifted, Buffer.from(text).toString('hex'), encodeURIComponent(text)];
+};
+
+test('no secret is in any byte of the archive, and what support needs is', async () => {
+  const to = join(folder, 'canaries.tar.gz');
+  const { code, out, err } = await bench.run(`report example --to ${to}`, { capture });
+  expect(code).toBe(0);
+  expect(out).toContain(`${to} written`);
+  expect((await stat(to)).mode & 0o777).toBe(0o600);
+  const plain = gunzipSync(await readFile(to)).toString('latin1');
+  for (const [where, canary] of Object.entries(CANARIES))
+    for (const form of forms(canary)) {
+      expect(plain.includes(form), `${where} as ${form}`).toBe(false);
+      expect(`${out}${err}`.includes(form), `${where} as ${form} on the terminal`).toBe(false);
+    }
+  expect(plain).toContain('a line that support must see');
+  expect(plain).toContain('the operator started');
+  expect(plain).toContain('LinearizableRead');
+  expect(plain).toContain('etcd.database.coreos.com/version: 3.6.16');
+  expect(bench.server.requests.map(({ kind }) => kind)).not.toContain('Secret');
+});
+
+test('the test itself finds what is not taken out', () => {
+  const leak = tarOf([{ name: 'x', text: `a${Buffer.from(`user:${CANARIES.url}`).toString('base64')}` }], 0);
+  const plain = leak.toString('latin1');
+  expect(forms(CANARIES.url).some(form => plain.includes(form))).toBe(true);
+});
+
+test('tar reads the archive', async () => {
+  const to = join(folder, 'readable.tar.gz');
+  await bench.run(`report example --to ${to}`, { capture });
+  execFileSync('tar', ['-xzf', to, '-C', folder]);
+  const files = await readdir(join(folder, 'etcd-report-example'), { recursive: true });
+  expect(files.toSorted()).toEqual(
+    expect.arrayContaining(['about.txt', 'logs/example-0.log', 'logs/operator.log', 'resources/pods.yaml']),
+  );
+  expect(await readFile(join(folder, 'etcd-report-example/about.txt'), 'utf8')).toContain(
+    'Missing: versions.txt',
+  );
+});
+
+test('what may not be read is named, and the rest is gathered', async () => {
+  bench.server.fail(
+    'list',
+    (request, response) =>
+      request.kind === 'Event' && forbidden('ana', 'list', 'events', 'default')(request, response),
+    Infinity,
+  );
+  const to = join(folder, 'partly.tar.gz');
+  const { code, err } = await bench.run(`report example --to ${to} -o json`, { capture });
+  expect(err).toMatch(/not contained: events: .*cannot list resource "events"/);
+  expect(code).toBe(0);
+});
+
+test('a file that exists is never overwritten', async () => {
+  const to = join(folder, 'mine.tar.gz');
+  await writeFile(to, 'mine');
+  expect(await bench.run(`report example --to ${to}`, { capture })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('EEXIST'),
+  });
+  expect(await readFile(to, 'utf8')).toBe('mine');
+});

@@ -1,0 +1,28 @@
+/**
+ * The workflows with two changes that break those under way: the entity of clusters has a pass made before its first one, and creation
+ * waits before its first step.
+ */
+import { proxyActivities, sleep } from '@temporalio/workflow';
+import type { Activities } from '../../src/activities/index.ts';
+import { type EntityInput, etcdCluster } from '../../src/workflows/cluster/entity.ts';
+import {
+  type OperationInput,
+  type OperationResult,
+  performOperation,
+} from '../../src/workflows/cluster/operations.ts';
+
+export * from '../../src/workflows/index.ts';
+export { default } from '../../src/workflows/index.ts';
+
+async function hurried(input: EntityInput): Promise<void> {
+  const { assess } = proxyActivities<Activities>({ startToCloseTimeout: '10s' });
+  await assess(input, { actor: {}, workflowId: '' });
+  return etcdCluster(input);
+}
+
+async function delayed(input: OperationInput): Promise<OperationResult> {
+  await sleep('1s');
+  return performOperation(input);
+}
+
+export { hurried as etcdCluster, delayed as createCluster };

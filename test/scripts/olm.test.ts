@@ -1,0 +1,156 @@
+/** The bundle for OLM says what deploy/ and the CRDs say. test/integration/olm-bundle.* has OperatorHub's own checks. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { generateOlm } from '../../scripts/generate-olm.ts';
+import { clusterServiceVersion } from '../../scripts/olm/cluster-service-version.ts';
+import { firstSentence, titleOf } from '../../scripts/olm/descriptors.ts';
+import { root } from '../../scripts/run.ts';
+import { currentVersion } from '../../scripts/version.ts';
+import { parseConfig } from '../../src/main/config/config.ts';
+import { at, listAt, loadKustomization } from '../deploy/manifests.ts';
+
+const csv = clusterServiceVersion();
+const deployed = loadKustomization('deploy').objects;
+const install = at(csv, 'spec', 'install', 'spec');
+const pod = at(install, 'deployments', 0, 'spec', 'template');
+const read = (path: string): unknown => parse(readFileSync(join(root, path), 'utf8'));
+
+test('the version and the image are those of the release', () => {
+  const version = currentVersion();
+  expect(csv).toMatchObject({
+    metadata: {
+      name: `etcd-operator.v${version}`,
+      annotations: { containerImage: `etcd-operator:${version}` },
+    },
+    spec: { version },
+  });
+  expect(at(pod, 'spec', 'containers', 0, 'image')).toBe(`etcd-operator:${version}`);
+});
+
+test('the Deployment is that of deploy/, but for the namespaces that OLM names', () => {
+  const source = deployed.find(({ kind }) => kind === 'Deployment');
+  const env = listAt(pod, 'spec', 'containers', 0, 'env');
+  const own = listAt(source, 'spec', 'template', 'spec', 'containers', 0, 'env');
+  expect(env.slice(0, -1)).toEqual(own);
+  expect(env.at(-1)).toEqual({
+    name: 'WATCH_NAMESPACE',
+    valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
+  });
+  const withoutEnv = (spec: unknown): unknown => {
+    const copy = structuredClone(spec);
+    delete (at(copy, 'template', 'spec', 'containers', 0) as { env?: unknown }).env;
+    return copy;
+  };
+  expect(withoutEnv(at(install, 'deployments', 0, 'spec'))).toEqual(withoutEnv(at(source, 'spec')));
+});
+
+test('an annotation without a namespace, which is how OLM says all of them, is taken so', () => {
+  const config = { TEMPORAL_ADDRESS: 'temporal:7233', POD_NAMESPACE: 'operators' };
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: '' }).watchNamespace).toBeUndefined();
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop' }).watchNamespace).toBe('shop');
+});
+
+describe('rights', () => {
+  const spelled = (rules: readonly unknown[]): string[] =>
+    rules
+      .flatMap(rule =>
+        listAt(rule, 'apiGroups').flatMap(group =>
+          listAt(rule, 'resources').flatMap(resource =>
+            listAt(rule, 'verbs').map(verb =>
+              [verb, resource, group, ...listAt(rule, 'resourceNames')].map(String).join(' '),
+            ),
+          ),
+        ),
+      )
+      .sort();
+  const rulesOf = (kind: string, name: string): readonly unknown[] =>
+    listAt(
+      deployed.find(object => object.kind === kind && object.metadata.name === name),
+      'rules',
+    );
+  const granted = (field: string): readonly unknown[] => listAt(install, field, 0, 'rules');
+
+  test('are together those of the operator in deploy/', () => {
+    expect(spelled([...granted('permissions'), ...granted('clusterPermissions')])).toEqual(
+      spelled([...rulesOf('ClusterRole', 'etcd-operator'), ...rulesOf('Role', 'etcd-operator-lease')]),
+    );
+  });
+
+  test('are of the account that the pods run as', () => {
+    const account = at(pod, 'spec', 'serviceAccountName');
+    for (const field of ['permissions', 'clusterPermissions'])
+      expect(at(install, field, 0, 'serviceAccountName')).toBe(account);
+  });
+});
+
+describe('resources', () => {
+  const crds = readdirSync(join(root, 'deploy/crd'))
+    .filter(name => name !== 'kustomization.yaml')
+    .map(name => read(`deploy/crd/${name}`));
+  const owned = listAt(csv, 'spec', 'customresourcedefinitions', 'owned');
+
+  test('are all that deploy/ defines, with the same definitions', () => {
+    const bundled = [...generateOlm()]
+      .filter(([path]) => path.endsWith('.crd.yaml'))
+      .map(([, text]) => parse(text));
+    const byName = (objects: readonly unknown[]): Record<string, unknown> =>
+      Object.fromEntries(objects.map(object => [String(at(object, 'metadata', 'name')), object]));
+    expect(byName(bundled)).toEqual(byName(crds));
+    expect(owned.map(one => at(one, 'name')).sort()).toEqual(Object.keys(byName(crds)).sort());
+  });
+
+  test.each(['spec', 'status'])('have a descriptor for each field of %s', part => {
+    for (const crd of crds) {
+      const description = owned.find(one => at(one, 'name') === at(crd, 'metadata', 'name'));
+      const schema = at(
+        crd,
+        'spec',
+        'versions',
+        0,
+        'schema',
+        'openAPIV3Schema',
+        'properties',
+        part,
+        'properties',
+      );
+      const described = listAt(description, `${part}Descriptors`);
+      expect(described.map(one => at(one, 'path'))).toEqual(Object.keys(schema as object));
+      expect(described.filter(one => at(one, 'description') === '')).toEqual([]);
+    }
+  });
+
+  test('have examples, the simplest first', () => {
+    const examples = JSON.parse(String(at(csv, 'metadata', 'annotations', 'alm-examples'))) as unknown[];
+    expect(examples[0]).toEqual(read('deploy/samples/simple-etcd-cr.yaml'));
+    expect(examples).toHaveLength(readdirSync(join(root, 'deploy/samples')).length);
+    expect(new Set(examples.map(example => at(example, 'kind')))).toEqual(
+      new Set(owned.map(one => at(one, 'kind'))),
+    );
+  });
+});
+
+test('what a catalog reads is the same in the folder and in the labels of the image', () => {
+  const files = generateOlm();
+  const annotations = at(parse(files.get('bundle/metadata/annotations.yaml') ?? ''), 'annotations') as object;
+  const labels = [...(files.get('bundle/Dockerfile') ?? '').matchAll(/^LABEL (\S+?)=(\S+)$/gm)];
+  expect(Object.fromEntries(labels.map(([, name, value]) => [name, value]))).toEqual(annotations);
+});
+
+test.each([
+  ['backupStorageType', 'Backup Storage Type'],
+  ['TLS', 'TLS'],
+  ['clientTLSSecret', 'Client TLS Secret'],
+  ['s3', 'S3'],
+])('%s is shown as %s', (name, title) => {
+  expect(titleOf(name)).toBe(title);
+});
+
+test.each([
+  ['Release of etcd, such as 3.6.16. Others are refused.', 'Release of etcd, such as 3.6.16.'],
+  ['Is it? It is.', 'Is it?'],
+  ['without an end', 'without an end'],
+])('of %j the first sentence is %j', (text, sentence) => {
+  expect(firstSentence(text)).toBe(sentence);
+});

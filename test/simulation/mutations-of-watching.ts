@@ -1,0 +1,32 @@
+/** What tells of a cluster that is left alone: see mutations.ts. */
+import { at, type Mutation, returns, without } from './mutation.ts';
+
+export const WATCHING_MUTATIONS: readonly Mutation[] = [
+  without(
+    'nobody is told of an edited specification',
+    'specificationIsEditedInPeace',
+    returns('worthTelling', 'false'),
+  ),
+  without('nobody is told of a pod that is gone', 'podIsDeletedInPeace', returns('concernedBy', '[]')),
+  without(
+    'a replica that takes over tells nobody of what changed meanwhile',
+    'finalizerIsRemovedWhileNobodyWatches',
+    returns('FirstLists.hasChanged', 'false'),
+  ),
+  without(
+    'a replica that takes over tells nobody of what is missing',
+    'serviceIsDeletedWhileNobodyWatches',
+    returns('isShortOf', 'false'),
+  ),
+  without(
+    'nobody is told of a member that does not answer',
+    'memberIsCutOffInPeace',
+    returns('Prober.hear', 'undefined'),
+  ),
+  without(
+    'what members say is not compared with the status',
+    'memberIsAddedInPeace',
+    returns('differenceFrom', 'undefined'),
+    at('ClusterSurvey.ask', "isListChanged ? 'the member list changed' : undefined", 'undefined'),
+  ),
+];

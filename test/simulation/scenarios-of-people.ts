@@ -1,0 +1,281 @@
+/** Scenarios about what people ask for, allow and stop: see scenarios.ts. */
+import { ANNOTATION_DOMAIN } from '../../src/api/names.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import { Breach, CLUSTER } from './invariants.ts';
+import { nodeOf } from './sim-nodes.ts';
+import type { ScriptedWorld } from './scripted-world.ts';
+
+export const peopleScenarios = {
+  async everyMemberIsRestarted(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    await scripted.ask('restart', '');
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  async leadershipIsAskedFor(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    await scripted.ask('moveLeader', scripted.leader().name);
+    await scripted.answered();
+    const { name } = scripted.follower();
+    await scripted.ask('moveLeader', name);
+    await scripted.answered();
+    await scripted.until(`${name} leads`, () => scripted.leader().name === name);
+  },
+
+  /** Who cannot be asked cannot lead; who falls ill later is waited for; who is gone is no member any more. */
+  async leadershipIsAskedForInVain(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { etcd } = scripted.world;
+    const [one, other] = [scripted.follower(0), scripted.follower(1)];
+    etcd.set(one, { hidden: true });
+    await scripted.pass(100);
+    await scripted.ask('moveLeader', one.name);
+    await scripted.answered();
+    etcd.set(one, { hidden: false });
+    await scripted.rest();
+    scripted.world.operator.ask('moveLeader', one.name);
+    await scripted.until('it is accepted', () => scripted.world.operator.requests[0]?.ids !== undefined);
+    etcd.set(other, { hidden: true });
+    await scripted.blockedBy('MembersUnhealthy');
+    const since = scripted.world.now;
+    await scripted.until('all are connected', () => scripted.world.now > since + 6_000);
+    etcd.removeByHand(scripted.leader(), one.memberId);
+    await scripted.answered();
+    etcd.set(other, { hidden: false });
+    // Whoever removes a member deletes its pod, or waits for as long as a lost member is waited for.
+    scripted.world.kube.delete('Pod', one.name);
+    await scripted.rest();
+  },
+
+  async requestsAreRefused(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    await scripted.ask('replaceMember', '');
+    await scripted.ask('replaceMember', 'nobody');
+    const { etcd, kubelet, operator } = scripted.world;
+    const { name } = scripted.follower();
+    operator.end();
+    await scripted.pass(200);
+    kubelet.stuck.add(name);
+    scripted.takePod(name);
+    scripted.world.edit({ paused: true });
+    operator.begin();
+    operator.ask('restart', name);
+    await scripted.answered();
+    scripted.world.edit({ paused: false });
+    // One whose pod hangs is restarted without the gates, which would wait for it.
+    etcd.set(scripted.follower(0), { frozen: true });
+    await scripted.ask('restart', scripted.follower(0).name);
+    for (const process of etcd.processes.values()) etcd.set(process, { frozen: true });
+    await scripted.pass(100);
+    await scripted.ask('restart', name);
+    await scripted.answered();
+    for (const process of etcd.processes.values()) etcd.set(process, { frozen: false });
+    kubelet.stuck.clear();
+    kubelet.nodes.down.clear();
+    await scripted.rest();
+  },
+
+  /** Who is to hand over cannot be asked. */
+  async leadershipCannotBeHandedOver(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { etcd, operator } = scripted.world;
+    const leader = scripted.leader();
+    operator.ask('moveLeader', scripted.follower().name);
+    await scripted.until('it is accepted', () => operator.requests[0]?.ids !== undefined);
+    etcd.set(leader, { hidden: true });
+    await scripted.blockedBy('MembersUnhealthy');
+    etcd.set(leader, { hidden: false });
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  /** A pod hangs, and the others do without it already. */
+  async restartOfAMemberThatHangs(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const hanging = scripted.follower();
+    scripted.world.etcd.set(hanging, { frozen: true });
+    await scripted.pass(200);
+    await scripted.ask('restart', hanging.name);
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  /** Somebody has put a Service of their own where that of the members was: nobody is started until it is gone. */
+  async sleeperIsWokenWithoutItsName(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    await scripted.create({ size: 1 });
+    world.edit({ hibernated: true });
+    await scripted.until('it sleeps', () => world.kube.all('Pod').length === 0);
+    scripted.takeName('Service', CLUSTER);
+    await scripted.blockedBy('NameTaken');
+    world.edit({ hibernated: false });
+    await scripted.pass(200);
+    if (world.kube.all('Pod').length > 0) throw new Breach('a member was started without its Service');
+    world.kube.delete('Service', CLUSTER);
+    world.wake();
+    await scripted.rest();
+  },
+
+  async requestsOfASleeper(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    await scripted.ask('replaceMember', 'example-1');
+    scripted.world.edit({ hibernated: true });
+    await scripted.until('it sleeps', () => scripted.world.kube.all('Pod').length === 0);
+    await scripted.ask('restart', 'example-0');
+    scripted.world.edit({ hibernated: false });
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  async requestsOfALearnerAndAStranger(scripted: ScriptedWorld) {
+    scripted.world.etcd.strict = false;
+    await scripted.create({ size: 1 });
+    scripted.world.kubelet.stuck.add('example-1');
+    scripted.world.edit({ size: 2 });
+    await scripted.until('there is a learner', () => scripted.learner() !== undefined);
+    await scripted.ask('replaceMember', 'example-1');
+    scripted.world.kubelet.stuck.clear();
+    await scripted.rest();
+    // etcd counts a member as connected after five seconds.
+    scripted.skip(6);
+    scripted.world.etcd.addByHand(scripted.leader(), 'http://stranger.elsewhere:2380', true);
+    await scripted.ask('replaceMember', 'http://stranger.elsewhere:2380');
+    await scripted.ask('replaceMember', 'example-0');
+    await scripted.blockedBy('ForeignMember');
+    const stranger = scripted.learner();
+    scripted.world.etcd.removeByHand(scripted.leader(), stranger?.id ?? '');
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  async requestsOfTheDying(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    scripted.world.operator.ask('replaceMember', 'example-0');
+    await scripted.until('it is accepted', () => scripted.world.operator.requests[0]?.ids !== undefined);
+    scripted.world.operator.ask('restart', 'example-1');
+    scripted.world.kube.delete('EtcdCluster', 'example');
+    await scripted.until('it is gone', () => scripted.world.operator.gone);
+  },
+
+  /** Members that keep their data in their pods: none is restarted, one whose pod goes is replaced. */
+  async podsAreTheData(scripted: ScriptedWorld) {
+    scripted.remake({ isEphemeral: true });
+    await scripted.create({ size: 3 });
+    await scripted.ask('restart', 'example-0');
+    await scripted.answered();
+    scripted.world.edit({ etcd: { snapshotCount: 9_000 } });
+    await scripted.blockedBy('EphemeralMembers');
+    scripted.world.kube.merge('EtcdCluster', 'example', {
+      spec: { etcd: { snapshotCount: 0 }, hibernated: true },
+    });
+    await scripted.blockedBy('HibernationRefused');
+    scripted.world.edit({ hibernated: false });
+    const { name, disk } = scripted.follower();
+    scripted.takePod(name);
+    scripted.world.etcd.destroy(disk.name);
+    await scripted.until('it is replaced', () => scripted.voters().every(row => row.name !== name));
+    await scripted.rest();
+  },
+
+  /** It does not answer, and nothing proves that its data is lost: a person has to say that it may go. */
+  async replacementOfTheUnproved(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { etcd, operator } = scripted.world;
+    const { name } = scripted.follower();
+    const other = scripted.follower(1);
+    etcd.set(scripted.follower(), { frozen: true });
+    await scripted.pass(100);
+    etcd.set(other, { hidden: true });
+    operator.ask('replaceMember', name);
+    await scripted.blockedBy('QuorumAtRisk');
+    etcd.set(other, { hidden: false });
+    await scripted.approve();
+    await scripted.until('it is replaced', () => scripted.voters().every(row => row.name !== name));
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  /** More members are lost than are to be replaced within the hour. */
+  async replacementsAreSpent(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3, repair: { maxReplacementsPerHour: 0 } });
+    const { name } = scripted.follower();
+    scripted.takePod(name);
+    scripted.takeClaim(name);
+    await scripted.blockedBy('ReplacementBudget');
+    await scripted.approve();
+    await scripted.until('it is replaced', () => scripted.voters().every(row => row.name !== name));
+    await scripted.rest();
+  },
+
+  /** Its node is gone, and people do not wait for it. */
+  async replacementIsNotWaitedFor(scripted: ScriptedWorld) {
+    const { nodes } = scripted.world.kubelet;
+    nodes.hasLocalVolumes = true;
+    await scripted.create({ size: 3, repair: { replaceAfterSeconds: 86_400 } });
+    const { name, memberId } = scripted.follower();
+    const node = nodeOf(scripted.pod(name)) ?? '';
+    scripted.takePod(name);
+    nodes.leave(node, scripted.world.now);
+    await scripted.blockedBy('WaitingForMember');
+    scripted.world.invariants.truth.named.add(memberId);
+    await scripted.ask('replaceMember', name);
+    await scripted.answered();
+    await scripted.rest();
+  },
+
+  async stoppedForAReason(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    scripted.world.operator.paused = { by: 'somebody', reason: 'a look' };
+    scripted.world.edit({ size: 4 });
+    await scripted.blockedBy('Paused');
+    scripted.world.operator.paused = {};
+    await scripted.pass(100);
+    scripted.world.operator.paused = undefined;
+    scripted.world.edit({ paused: true });
+    await scripted.pass(100);
+    scripted.world.edit({ paused: false });
+    await scripted.rest();
+  },
+
+  /** The domain was changed where only the CRDs of earlier releases let it, and the status is lost with what the members had. */
+  async domainIsForgotten(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { world } = scripted;
+    const ask = (ClusterDomain: string | null) => world.edit({ pod: { ClusterDomain } } as EtcdClusterSpec);
+    const stamp = (text: string | null) =>
+      world.kube.merge('EtcdCluster', CLUSTER, { metadata: { annotations: { [ANNOTATION_DOMAIN]: text } } });
+    const recorded = () => (world.resource?.['status'] as EtcdClusterStatus | undefined)?.incarnation;
+    const nothingIsRecorded = async () => {
+      scripted.loseStatus();
+      await scripted.until('it is recorded, or said why not', () => {
+        if (recorded() !== undefined) throw new Breach('a domain that nothing proves was recorded');
+        return world.decision.reason === 'DomainChanged';
+      });
+    };
+    ask('.other.example');
+    scripted.loseStatus();
+    await scripted.until(
+      'it is recorded as before',
+      () => recorded()?.members[0]?.peerURL.endsWith('.svc:2380') === true,
+    );
+    stamp(null);
+    await nothingIsRecorded();
+    ask(null);
+    await scripted.rest();
+    stamp(`${world.resource?.metadata.uid} svc.other.example`);
+    await nothingIsRecorded();
+    stamp(null);
+    await scripted.rest();
+    world.edit({ hibernated: true });
+    await scripted.until(
+      'it sleeps',
+      () => world.kube.all('Pod').length === 0 && world.decision.kind === 'idle',
+    );
+    ask('.other.example');
+    await nothingIsRecorded();
+    ask(null);
+    world.edit({ hibernated: false });
+    await scripted.rest();
+  },
+};

@@ -1,0 +1,324 @@
+/** Scenarios about restores of backups: see scenarios.ts. */
+import type { Step } from '../../src/activities/index.ts';
+import { ANNOTATION_RESTORED_BY } from '../../src/api/names.ts';
+import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
+import { Breach, CLUSTER } from './invariants.ts';
+import { BACKUP, keyOf } from './sim-backups.ts';
+import { emptyDisk } from './sim-raft.ts';
+import { RESTORE, type ScriptedWorld } from './scripted-world.ts';
+
+const A_WHILE = 400;
+/** A member of a cluster that is no more. */
+const ENTRY = { term: 1, members: { rows: [], removed: new Set<string>() }, value: 1 };
+const BEFORE = {
+  version: '3.6.16',
+  clusterId: 'cdf818194e3a8c32',
+  disk: { ...emptyDisk('before'), log: [ENTRY], commit: 1 },
+};
+
+/** A cluster with writes, the backup of some of them, and more writes. The path of the backup. */
+async function backedUp(scripted: ScriptedWorld): Promise<string> {
+  await scripted.create({ size: 3 });
+  await scripted.pass(A_WHILE);
+  const path = scripted.world.backups.take(CLUSTER, scripted.leader());
+  await scripted.pass(A_WHILE);
+  return path;
+}
+
+function clusterID(scripted: ScriptedWorld): string {
+  const { clusterID: id = '' } = (scripted.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+  return id;
+}
+
+function wordOf({ kube }: ScriptedWorld['world'], name: string): string {
+  const { step = '' } = (kube.peek('EtcdRestore', name)?.['status'] ?? {}) as EtcdRestoreStatus;
+  return step;
+}
+
+async function succeeded(scripted: ScriptedWorld): Promise<void> {
+  await scripted.until('the restore has succeeded', () => scripted.restored().phase === 'Succeeded');
+  await scripted.rest();
+}
+
+/** The cluster that was there before is there again, with all that it had. */
+async function asBefore(scripted: ScriptedWorld, before: string): Promise<void> {
+  await scripted.rest();
+  if (scripted.leader().clusterId !== before) throw new Breach('another cluster is there than before');
+}
+
+/** Every process of the operator dies, and Temporal forgets everything. */
+function loseOperator({ world }: ScriptedWorld): void {
+  for (const attempt of world.calls.attempts) world.calls.kill(attempt);
+  world.operator.begin();
+  for (const restore of world.restores.values()) restore.begin();
+}
+
+const STEPS: readonly Step['kind'][] = [
+  'fenceMembers',
+  'switchIncarnation',
+  'fillVolume',
+  'unpackBackup',
+  'startSeed',
+  'recordClusterId',
+  'addLearner',
+  'concludeRestore',
+];
+
+export const restoreScenarios = {
+  async restoreIsConfirmedLate(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    scripted.restore(path);
+    await scripted.until('it is refused', () => scripted.restored().phase === 'Refused');
+    await scripted.pass(A_WHILE);
+    await asBefore(scripted, before);
+    scripted.world.kube.merge('EtcdRestore', RESTORE, { spec: { confirmClusterID: clusterID(scripted) } });
+    await succeeded(scripted);
+  },
+
+  /** The operator dies, and Temporal forgets everything, in the middle of every step. */
+  async restoreIsCutShortAgainAndAgain(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    for (const kind of STEPS) {
+      await scripted.about(kind);
+      // The next one is still to come.
+      await scripted.pass(scripted.world.random.below(10));
+      loseOperator(scripted);
+    }
+    await succeeded(scripted);
+  },
+
+  async restoreIsAborted(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.about('unpackBackup');
+    scripted.world.operator.abort = true;
+    await scripted.until('it is given up', () => scripted.restored().phase === 'Failed');
+    await asBefore(scripted, before);
+  },
+
+  async restoreIsDeletedInTheMiddle(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.about('startSeed');
+    scripted.world.kube.delete('EtcdRestore', RESTORE);
+    await asBefore(scripted, before);
+  },
+
+  /** It is whole, and not what its manifest says. */
+  async backupIsAnotherOne(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    const { backups } = scripted.world;
+    const other = backups.store.objects.get(keyOf(backups.take(CLUSTER, scripted.leader())));
+    if (other !== undefined) backups.store.objects.set(keyOf(path), other);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.until('it is refused', () => scripted.restored().phase === 'Failed');
+    await scripted.pass(A_WHILE);
+    await asBefore(scripted, before);
+  },
+
+  /** All volumes are lost, and somebody said before what is to be done then. */
+  async everythingIsLostAndComesBackByItself(scripted: ScriptedWorld) {
+    await backedUp(scripted);
+    scripted.world.edit({ recovery: { totalLoss: 'RestoreLatestBackup' } });
+    await scripted.rest();
+    for (const { name } of scripted.voters()) {
+      scripted.takePod(name);
+      scripted.takeClaim(name);
+    }
+    await scripted.until('there is a restore', () => scripted.world.kube.all('EtcdRestore').length === 1);
+    await scripted.rest();
+    await scripted.pass(A_WHILE);
+  },
+
+  /** It cannot start at first, and when it does it brings along an alarm of a member that is none any more. */
+  async firstMemberHasItsTroubles(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.about('unpackBackup');
+    scripted.world.kubelet.stuck.add('example-3');
+    await scripted.blockedBy('MembersNotStarting');
+    scripted.world.kubelet.stuck.clear();
+    await scripted.until('it runs', () => scripted.process('example-3') !== undefined);
+    const first = scripted.process('example-3');
+    if (first !== undefined) scripted.world.etcd.set(first, { alarm: 'memberID:4711 alarm:NOSPACE' });
+    await succeeded(scripted);
+  },
+
+  /** Somebody makes a cluster to be restored into; it is not made empty meanwhile. */
+  async clusterIsMadeToBeRestoredInto(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    const { resource } = world;
+    if (resource === undefined) return;
+    const metadata = { ...resource.metadata, annotations: { [ANNOTATION_RESTORED_BY]: RESTORE } };
+    world.kube.change(resource, { metadata });
+    world.edit({ size: 3, version: '3.6.16', storage: { retain: 'Delete' } });
+    world.begin();
+    await scripted.blockedBy('AwaitingRestore');
+    const path = world.backups.take(CLUSTER, BEFORE);
+    scripted.restore(path, { clusterTemplate: world.spec });
+    await succeeded(scripted);
+  },
+
+  /** One reason after the other keeps it from being begun, and nothing is touched. */
+  async restoreIsRefused(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    const confirmed = { confirmClusterID: clusterID(scripted) };
+    const newer = scripted.world.backups.take(CLUSTER, { ...scripted.leader(), version: '3.7.3' });
+    const none = { s3: undefined, backupStorageType: undefined, ...confirmed };
+    for (const spec of [
+      { etcdCluster: { name: 'nobody' } },
+      { clusterTemplate: { size: 1 } },
+      { s3: { path: newer, awsSecret: '' }, ...confirmed },
+      { ...none, backupRef: { name: 'nobody' } },
+      { ...none, backupRef: { name: BACKUP, at: 1 } },
+      { ...none, backupRef: { name: BACKUP, at: '2020-01-01T00:00:00Z' } },
+      { ...none },
+      { s3: { path: 'nowhere', awsSecret: '' }, ...confirmed },
+    ]) {
+      scripted.restore(path, spec);
+      await scripted.pass(150);
+      scripted.world.kube.delete('EtcdRestore', RESTORE);
+    }
+    scripted.world.kube.merge('EtcdBackup', BACKUP, { spec: { s3: { path: 'elsewhere/etcd' } } });
+    scripted.restore(path, { ...none, backupRef: { name: BACKUP } });
+    await scripted.pass(150);
+    await asBefore(scripted, before);
+  },
+
+  async twoRestoresAreAskedFor(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const spec = { confirmClusterID: clusterID(scripted), revisionBump: 0 };
+    scripted.world.edit({ paused: true });
+    scripted.restore(path, spec, 'later');
+    await scripted.until('it is examined', () => {
+      const { source } = (scripted.world.kube.peek('EtcdRestore', 'later')?.['status'] ??
+        {}) as EtcdRestoreStatus;
+      return source !== undefined;
+    });
+    scripted.restore(path, spec);
+    await scripted.pass(A_WHILE);
+    scripted.world.kube.delete('EtcdRestore', 'later');
+    scripted.world.edit({ paused: false });
+    await succeeded(scripted);
+  },
+
+  /** It says what wakes it, and so does the one that waits for it. */
+  async clusterIsPutToSleepInTheMiddle(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.about('addLearner');
+    world.edit({ hibernated: true });
+    await scripted.blockedBy('Hibernated');
+    scripted.restore(path, {}, 'another');
+    await scripted.until('the other one waits', () => wordOf(world, 'another').includes('spec.hibernated'));
+    world.kube.delete('EtcdRestore', 'another');
+    world.edit({ hibernated: false });
+    await succeeded(scripted);
+  },
+
+  async thereAreNoVolumesToRestoreOnto(scripted: ScriptedWorld) {
+    scripted.remake({ isEphemeral: true });
+    await scripted.createInPods({ size: 1 });
+    scripted.restore(scripted.world.backups.take(CLUSTER, scripted.leader()), {
+      confirmClusterID: clusterID(scripted),
+    });
+    await scripted.pass(A_WHILE);
+    await scripted.rest();
+  },
+
+  async volumesAreTooSmallToRestoreOnto(scripted: ScriptedWorld) {
+    const spec = { resources: { requests: { storage: '100Mi' } } };
+    await scripted.create({ size: 1, storage: { volumeClaimTemplate: { spec } } });
+    scripted.restore(scripted.world.backups.take(CLUSTER, scripted.leader()), {
+      confirmClusterID: clusterID(scripted),
+    });
+    await scripted.pass(A_WHILE);
+    await scripted.rest();
+  },
+
+  /** The first member has less than the backup was said to have. */
+  async backupHasLessThanWasSaid(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    const first = () => scripted.process('example-3');
+    await scripted.until('it runs', () => {
+      const { disk } = first() ?? {};
+      if (disk !== undefined) disk.bump = 0;
+      return first()?.serves === true;
+    });
+    await scripted.blockedBy('RevisionTooLow');
+    scripted.world.kube.delete('EtcdRestore', RESTORE);
+    await asBefore(scripted, before);
+  },
+
+  /** Its revision is right, and one key is missing. */
+  async backupHasFewerKeysThanWasSaid(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    scripted.world.backups.overstate(path);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.blockedBy('KeysDiffer');
+    scripted.world.kube.delete('EtcdRestore', RESTORE);
+    await asBefore(scripted, before);
+  },
+
+  /** As long as its keys cannot be counted the first member stays alone. */
+  async keysAreNotCountedForAWhile(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.until('it runs', () => scripted.process('example-3') !== undefined);
+    await scripted.withoutReads(A_WHILE, 'countKeys');
+    const { phase = '' } = scripted.restored();
+    if (phase !== 'Seeding') throw new Breach(`the restore is ${phase}, and nobody has counted its keys`);
+    await succeeded(scripted);
+  },
+
+  /** All members are there, and one of them cannot be read from. */
+  async restoredMemberCannotBeRead(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.until(
+      'all are there',
+      () => scripted.restored().phase === 'Growing' && scripted.voters().length === 3,
+    );
+    await scripted.withoutReads(A_WHILE);
+    await succeeded(scripted);
+  },
+
+  /** What nobody asked for does not begin when a volume turns up again. */
+  async volumeIsThereAfterAll(scripted: ScriptedWorld) {
+    await backedUp(scripted);
+    const { kube } = scripted.world;
+    scripted.world.edit({ recovery: { totalLoss: 'RestoreLatestBackup' } });
+    await scripted.rest();
+    const claim = scripted.claim('example-0');
+    for (const { name } of scripted.voters()) {
+      scripted.takePod(name);
+      scripted.takeClaim(name);
+    }
+    await scripted.until('there is a restore', () => kube.all('EtcdRestore').length === 1);
+    kube.create(claim as unknown as WritableObject);
+    await scripted.pass(A_WHILE);
+    if (scripted.world.etcd.restored.size > 0)
+      throw new Breach('a backup was restored though a volume is there');
+  },
+
+  /** Twice: the second one begins above all revisions of the first. */
+  async restoreIsRepeated(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    for (let round = 0; round < 2; round += 1) {
+      scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+      await succeeded(scripted);
+      scripted.world.kube.delete('EtcdRestore', RESTORE);
+    }
+  },
+};

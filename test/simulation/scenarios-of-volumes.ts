@@ -1,0 +1,157 @@
+/** Scenarios about what members keep their data on: see scenarios.ts. */
+import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
+import { Breach } from './invariants.ts';
+import { nodeOf } from './sim-nodes.ts';
+import type { ScriptedWorld } from './scripted-world.ts';
+
+/** Long enough for everything that a guard would have let through. */
+const A_WHILE = 500;
+
+/** A claim loses its labels, and what was stamped on it unless `stamped`; its member loses its pod. */
+async function unlabelled(
+  scripted: ScriptedWorld,
+  { stamped }: { readonly stamped: boolean },
+): Promise<void> {
+  await scripted.create({ size: 3 });
+  const { name } = scripted.follower();
+  const { metadata, ...claim } = scripted.claim(name);
+  const annotations = stamped ? (metadata.annotations ?? {}) : {};
+  scripted.world.kube.change({ metadata, ...claim }, { metadata: { ...metadata, labels: {}, annotations } });
+  scripted.takePod(name);
+  if (stamped) await scripted.rest();
+  else await scripted.pass(A_WHILE);
+}
+
+/** Again and again: a pass that is under way writes down what it still knows. */
+async function statusIsWiped(scripted: ScriptedWorld): Promise<void> {
+  for (let tick = 0; tick < 50; tick += 1) {
+    scripted.loseStatus();
+    await scripted.pass(1);
+  }
+}
+
+export const volumeScenarios = {
+  /** Of the two that make the quorum one is not known while its claim says nothing of itself. */
+  async stampsComeBackAfterTheStatusWasLost(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const names = scripted.voters().map(({ name }) => name);
+    for (const name of names) scripted.takePod(name);
+    scripted.takeClaim('example-0');
+    const stamps = scripted.takeStamps('example-1');
+    await statusIsWiped(scripted);
+    await scripted.pass(A_WHILE);
+    scripted.putBack(stamps);
+    await scripted.rest();
+  },
+
+  /** The name is all that a claim has left: it is asked about. */
+  async onlyUnstampedClaimsAreLeft(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    for (const { name } of scripted.voters()) scripted.takePod(name);
+    const stamps = ['example-0', 'example-1', 'example-2'].map(name => scripted.takeStamps(name));
+    await statusIsWiped(scripted);
+    await scripted.blockedBy('IdentityUnknown');
+    for (const each of stamps) scripted.putBack(each);
+    await scripted.rest();
+  },
+
+  /** Only the pods tell which cluster it is; whether they hold the data is for the claims to say. */
+  async everyClaimLosesItsStampsWithTheStatus(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const stamps = scripted.voters().map(({ name }) => scripted.takeStamps(name));
+    await statusIsWiped(scripted);
+    await scripted.pass(100);
+    scripted.takePod(scripted.follower().name);
+    await scripted.pass(A_WHILE);
+    for (const each of stamps) scripted.putBack(each);
+    await scripted.rest();
+  },
+
+  claimWithoutLabels: (scripted: ScriptedWorld) => unlabelled(scripted, { stamped: true }),
+
+  claimWithoutLabelsAndStamps: (scripted: ScriptedWorld) => unlabelled(scripted, { stamped: false }),
+
+  async imageCannotBePulled(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { name } = scripted.follower();
+    scripted.world.kubelet.stuck.add(name);
+    scripted.takePod(name);
+    await scripted.pass(A_WHILE);
+  },
+
+  async nodeIsGoneForAWhile(scripted: ScriptedWorld) {
+    const { nodes } = scripted.world.kubelet;
+    nodes.hasLocalVolumes = true;
+    await scripted.create({ size: 3, repair: { replaceAfterSeconds: 86_400 } });
+    const { name } = scripted.follower();
+    const node = nodeOf(scripted.pod(name)) ?? '';
+    scripted.takePod(name);
+    nodes.leave(node, scripted.world.now);
+    await scripted.pass(A_WHILE);
+  },
+
+  /** Kubernetes keeps the volume only for as long as the pod is there. */
+  async claimIsDeletedUnderItsMember(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { name } = scripted.follower();
+    scripted.world.kube.delete('PersistentVolumeClaim', name);
+    await scripted.until('its member is replaced', () => scripted.voters().every(row => row.name !== name));
+    await scripted.rest();
+  },
+
+  async sleepIsWantedWhileAClaimGoes(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    scripted.world.kube.delete('PersistentVolumeClaim', scripted.follower().name);
+    scripted.world.edit({ hibernated: true });
+    await scripted.pass(A_WHILE);
+  },
+
+  async learnerLosesItsVolume(scripted: ScriptedWorld) {
+    await scripted.create({ size: 1 });
+    scripted.world.kubelet.stuck.add('example-1');
+    scripted.world.edit({ size: 2 });
+    const hasPod = () => scripted.world.kube.peek('Pod', 'example-1') !== undefined;
+    await scripted.until('the learner has a pod', hasPod);
+    scripted.world.kube.change(scripted.claim('example-1'), { status: { phase: 'Lost' } });
+    scripted.takePod('example-1');
+    await scripted.until('the learner is taken back', () => {
+      if (hasPod()) throw new Breach('a learner is started again, and its volume is lost');
+      return scripted.learner() === undefined;
+    });
+    await scripted.rest();
+  },
+
+  /** Somebody tells a pod to bootstrap; later its volume is emptied while nobody is there who knows its member. */
+  async podIsToldToBootstrap(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { etcd, kube } = scripted.world;
+    const [{ name, host, disk }, other] = [scripted.follower(0), scripted.follower(1)];
+    const initial = scripted.voters().map(row => `${row.name}=${row.peerUrl}`);
+    const pod = scripted.pod(name);
+    const told = {
+      [ANNOTATION_INITIAL_CLUSTER]: initial.join(','),
+      [ANNOTATION_INITIAL_CLUSTER_STATE]: 'new',
+    };
+    const annotations = { ...pod.metadata.annotations, ...told };
+    kube.change(pod, { metadata: { ...pod.metadata, annotations } });
+    await scripted.pass(200);
+    for (const process of [scripted.leader(), other]) etcd.set(process, { frozen: true });
+    etcd.stop(host);
+    etcd.destroy(disk.name);
+    await scripted.pass(100);
+    for (const process of etcd.processes.values()) etcd.set(process, { frozen: false });
+    await scripted.until('its member is replaced', () => scripted.voters().every(row => row.name !== name));
+    await scripted.rest();
+  },
+
+  async nothingIsLeftOfIt(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { kube, resource } = scripted.world;
+    for (const { name } of scripted.voters()) {
+      scripted.takePod(name);
+      scripted.takeClaim(name);
+    }
+    if (resource !== undefined) kube.change(resource, { status: {} });
+    await scripted.pass(A_WHILE);
+  },
+};

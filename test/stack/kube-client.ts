@@ -1,0 +1,12 @@
+import { type ClientOptions, type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
+import { FileCredentials } from '../../src/kube/credentials.ts';
+import { silentLogger } from '../../src/kube/port.ts';
+
+/** Acts as whoever a kubeconfig names. To be closed, or its connections keep the process alive. */
+export function kubeClientOf(
+  kubeconfig: string,
+  options: Omit<ClientOptions, 'credentials'> = {},
+): ClosableKubeClient {
+  const credentials = new FileCredentials({ source: { file: kubeconfig }, logger: silentLogger });
+  return createKubeClient({ credentials, ...options });
+}

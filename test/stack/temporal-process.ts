@@ -1,0 +1,134 @@
+/** The processes that a Temporal for tests is made of. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createServer, type Server } from 'node:net';
+import { promisify } from 'node:util';
+import { Connection } from '@temporalio/client';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 5_000;
+const run = promisify(execFile);
+
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * Starts a program that ends with this process at the latest, and resolves when `serves` does, which is called again while it
+ * rejects. Throws what the program printed when it ends before, or when it takes too long.
+ */
+export async function launch(
+  { command, args }: Command,
+  serves: () => Promise<unknown>,
+): Promise<ChildProcess> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const killOnExit = () => child.kill('SIGKILL');
+  process.once('exit', killOnExit);
+  child.once('exit', () => process.off('exit', killOnExit));
+  let output = '';
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-8192);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  child.once('error', error => keep(Buffer.from(String(error))));
+  try {
+    await untilServing(child, serves);
+    return child;
+  } catch (error) {
+    await end(child, 'SIGKILL');
+    throw new Error(`${command} did not come up; it printed: ${output}`, { cause: error });
+  }
+}
+
+async function untilServing(child: ChildProcess, serves: () => Promise<unknown>): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (hasEnded(child)) throw new Error('it ended by itself');
+    try {
+      await serves();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+  }
+}
+
+/** Rejects while the frontend does not answer for the namespace. */
+export async function servesNamespace(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+  try {
+    await connection.withDeadline(Date.now() + 2_000, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Sends the signal and waits for the end of the process; one that ignores SIGTERM is killed after a while. */
+export async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.pid === undefined || hasEnded(child)) return;
+  const ended = new Promise<void>(resolve => child.once('exit', () => resolve()));
+  child.kill(signal);
+  const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(impatience);
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Runs the CLI against a server and answers its standard output. */
+export async function runCli(binary: string, address: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await run(binary, [...args, '--address', address], { maxBuffer: 64 * 1024 * 1024 });
+  return stdout;
+}
+
+/** So many ports of 127.0.0.1 that are free, and different from each other. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  try {
+    return await Promise.all(servers.map(portOf));
+  } finally {
+    for (const server of servers) server.close();
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}
+
+/**
+ * So many ports below those that the system gives to outgoing connections: Temporal stores the ports by which its services find
+ * each other as numbers of 16 bits with a sign.
+ */
+export async function lowPorts(count: number): Promise<number[]> {
+  const found = new Set<number>();
+  for (let tries = 0; found.size < count; tries += 1) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer();
+    const isFree = await portOf(server, port).then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) found.add(port);
+    if (tries > 1_000) throw new Error('no free port of 127.0.0.1 between 10000 and 30000');
+  }
+  return [...found];
+}
+
+function portOf(server: Server, wanted = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(wanted, '127.0.0.1', () => {
+      const address = server.address();
+      if (typeof address === 'object' && address !== null) resolve(address.port);
+      else reject(new Error('no free port on 127.0.0.1'));
+    });
+  });
+}

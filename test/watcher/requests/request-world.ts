@@ -1,0 +1,53 @@
+/** EtcdRequests in a world of a whole watcher. */
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdRequestSpec, EtcdRequestStatus } from '../../../src/api/schemas/types.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { Harness } from '../harness.ts';
+import { refTo } from '../objects.ts';
+
+export const example = refTo('EtcdCluster', 'example');
+
+export const PAUSE: EtcdRequestSpec = {
+  clusterRef: { name: 'example' },
+  action: 'Pause',
+  by: 'ana',
+  reason: 'maintenance',
+  expiresAfterSeconds: 600,
+  ttlSecondsAfterFinished: 3600,
+};
+
+export class RequestWorld extends Harness {
+  /** Makes a request, in the apiserver and in the reflector's eyes. */
+  ask(name: string, spec: EtcdRequestSpec = PAUSE): void {
+    const metadata = { namespace: 'default', name, creationTimestamp: this.clock.date().toISOString() };
+    this.kube.seed({ apiVersion: API_VERSION, kind: 'EtcdRequest', metadata, spec });
+    this.hear(name);
+  }
+
+  /** The watch brings what is stored. */
+  hear(name: string): void {
+    const stored = this.request(name);
+    if (stored !== undefined) this.reflectors.put(stored);
+  }
+
+  request(name: string): KubeObject | undefined {
+    return this.kube.peek({ apiVersion: API_VERSION, kind: 'EtcdRequest', namespace: 'default', name });
+  }
+
+  status(name: string): EtcdRequestStatus {
+    return (this.request(name)?.['status'] ?? {}) as EtcdRequestStatus;
+  }
+
+  /** Reasons of the conditions, by type. */
+  reasons(name: string): Record<string, string> {
+    return Object.fromEntries((this.status(name).conditions ?? []).map(({ type, reason }) => [type, reason]));
+  }
+
+  /** Time passes, and the watch brings what was written. */
+  async pass(milliseconds: number, ...names: readonly string[]): Promise<void> {
+    for (let passed = 0; passed < milliseconds; passed += 1_000) {
+      await this.clock.advance(Math.min(1_000, milliseconds - passed));
+      for (const name of names) this.hear(name);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** What people can send by mistake or on purpose: a handler that throws blocks its workflow for good. */
+import { describe, expect, it } from 'vitest';
+import { approvalFrom } from '../../src/workflows/cluster/approvals.ts';
+import { requestFrom, shortText } from '../../src/workflows/messages/text.ts';
+
+const nested = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
+
+describe('a text of a message', () => {
+  it.each([
+    ['an object whose toString is no function', JSON.parse('{"toString": 1, "valueOf": null}')],
+    ['an object whose toJSON is no function', JSON.parse('{"toJSON": 1}')],
+    ['lists within lists', nested],
+    ['nothing', null],
+  ])('%s is not a text, and does not throw', (_, sent) => {
+    expect(shortText(sent)).toBe('a value that is not text');
+    expect(JSON.stringify(requestFrom({ by: sent, reason: sent })).length).toBeLessThan(200);
+  });
+
+  it('is cut in an approval, too, which is carried from run to run', () => {
+    const given = { id: 1, now: 0 };
+    const approval = { operation: 'replaceMember', ids: ['8e9e05c5'], by: 'ana' };
+    expect(approvalFrom(approval, given)).toMatchObject(approval);
+    const long = 'x'.repeat(1_000_000);
+    for (const sent of [
+      { ...approval, ids: [long] },
+      { ...approval, operation: long },
+    ])
+      expect(approvalFrom(sent, given)).toMatch(/^"(ids|operation)"/);
+    expect(JSON.stringify(approvalFrom({ ...approval, by: long, reason: long }, given)).length).toBeLessThan(
+      1_000,
+    );
+  });
+});
