@@ -83,6 +83,29 @@ function parseReport(json: string): Report | undefined {
   }
 }
 
+/** More than so many files of a run that fail are no matter of luck, however they do by themselves. */
+const MOST_RUN_AGAIN = 3;
+
+/**
+ * The files of a level that are run again by themselves; none when what failed cannot be told to be theirs alone, or when
+ * too many failed (docs/decisions/0103).
+ * @param json the text of vitest's JSON report; undefined when it wrote none
+ * @param before how many files of the run were run again already
+ */
+export function filesToRunAgain(json: string | undefined, before: number): readonly string[] {
+  const report = json === undefined ? undefined : parseReport(json);
+  const files = (report?.testResults ?? []).filter(({ status }) => status === 'failed').map(({ name }) => name);
+  return before + files.length > MOST_RUN_AGAIN ? [] : files;
+}
+
+/** What a level comes to when files of it that had failed passed in a run of their own. */
+export function mended(json: string, files: readonly string[], again: Tally): Tally {
+  const others = (JSON.parse(json) as Report).testResults.filter(({ name }) => !files.includes(name));
+  const count = (...wanted: readonly string[]): number =>
+    others.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => wanted.includes(status)).length;
+  return add(again, { passed: count('passed'), failed: 0, skipped: count('skipped', 'pending', 'todo') });
+}
+
 /** The last line of a run: `N passed, N failed`, and `, N skipped` when there are any. */
 export function summaryLine({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

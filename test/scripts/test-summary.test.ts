@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { add, exitCodeOf, failuresOf, nothing, summaryLine, tallyOf } from '../../scripts/test-summary.ts';
+import {
+  add,
+  exitCodeOf,
+  failuresOf,
+  filesToRunAgain,
+  mended,
+  nothing,
+  summaryLine,
+  tallyOf,
+} from '../../scripts/test-summary.ts';
 
 const report = (counts: Record<string, unknown>): string =>
   JSON.stringify({
@@ -98,4 +107,39 @@ test('levels add up, and a run of nothing fails', () => {
   expect(exitCodeOf(nothing)).toBe(1);
   expect(exitCodeOf({ passed: 1, failed: 0, skipped: 0 })).toBe(0);
   expect(exitCodeOf({ passed: 1, failed: 1, skipped: 0 })).toBe(1);
+});
+
+describe('files that failed are run again by themselves', () => {
+  const file = (name: string, status: string, ...tests: readonly string[]): object => ({
+    name,
+    status,
+    assertionResults: tests.map(each => ({ status: each, fullName: each })),
+  });
+  const json = report({
+    numPassedTests: 3,
+    numFailedTests: 1,
+    numPendingTests: 1,
+    testResults: [
+      file('a', 'passed', 'passed', 'passed', 'skipped'),
+      file('b', 'failed', 'passed', 'failed'),
+      file('c', 'failed', 'skipped'),
+    ],
+  });
+
+  test('a few', () => {
+    expect(filesToRunAgain(json, 0)).toEqual(['b', 'c']);
+    expect(filesToRunAgain(json, 1)).toEqual(['b', 'c']);
+  });
+
+  test('none when many failed, and when what failed is no file', () => {
+    expect(filesToRunAgain(json, 2)).toEqual([]);
+    expect(filesToRunAgain(undefined, 0)).toEqual([]);
+    expect(filesToRunAgain('{"numPassed', 0)).toEqual([]);
+    expect(filesToRunAgain(report({ numPassedTests: 3 }), 0)).toEqual([]);
+  });
+
+  test('a run in which they passed counts in place of the first', () => {
+    const again = { passed: 3, failed: 0, skipped: 1 };
+    expect(mended(json, ['b', 'c'], again)).toEqual({ passed: 5, failed: 0, skipped: 2 });
+  });
 });
