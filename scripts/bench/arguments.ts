@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { TemporalKind } from '../../test/stack/temporal-server.ts';
 import type { FleetOptions } from './fleet.ts';
 import { PHASE_NAMES, type PhaseName } from './fleet/phases.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 const TEMPORAL_KINDS: readonly TemporalKind[] = ['development', 'postgres'];
 const MOST_CLUSTERS = 15_000;
@@ -19,7 +20,7 @@ export function benchArguments(args: readonly string[], known: readonly string[]
   try {
     return parseBenchArguments(args, known);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    console.error(messageOf(error));
     process.exit(2);
   }
 }

@@ -12,6 +12,7 @@ import { type Fleet, nameOf, specOf } from './fleet/fleet.ts';
 import { PHASES, type PhaseName } from './fleet/phases.ts';
 import type { TemporalKind } from '../../test/stack/temporal-server.ts';
 import { startSimulatedWorld } from './simulated/world.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 const NAMESPACE = 'fleet';
 /** Of a member with listeners of its own: two of them, a connection to each, and one that is about to be closed. */
@@ -108,7 +109,7 @@ async function goThrough(fleet: Fleet, wanted: readonly PhaseName[]): Promise<bo
       console.log(`\n${printed(name, section)}\n  load ${loadavg()[0]?.toFixed(1)}\n`);
     } catch (error) {
       areAllMeasured = false;
-      console.error(`\nphase ${name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
+      console.error(`\nphase ${name} failed: ${messageOf(error)}\n`);
     }
   }
   return areAllMeasured;

@@ -2,6 +2,7 @@
 import { status } from '@grpc/grpc-js';
 import { printable } from '../api/values/printable.ts';
 import { EtcdError, type EtcdErrorCode } from './port.ts';
+import { messageOf } from '../api/values/message-of.ts';
 
 /** etcd's own words (api/v3rpc/rpctypes/error.go), where the grpc code says less: most of these arrive as UNAVAILABLE. */
 const SAID_BY_ETCD: readonly (readonly [pattern: RegExp, code: EtcdErrorCode])[] = [
@@ -33,7 +34,7 @@ const BROKEN_CONNECTION = /RST_STREAM|ECONNRESET|EPIPE|Connection dropped/;
 
 /** grpc's code, where there is one, and etcd's words: read out of the message, since etcd3 drops the code. */
 export function outcomeOf(error: unknown): { readonly code?: status; readonly details: string } {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const [, number, details] = /^(?:\w+: )?(\d+) [A-Z_]+: (.*)$/s.exec(message) ?? [];
   // grpc-js ends some texts with an empty note on name resolution.
   const said = (details ?? message).replace(/\s*Resolution note:\s*$/, '');

@@ -15,6 +15,7 @@ import { status } from '@grpc/grpc-js';
 import { hostAndPort } from './member-resolver.ts';
 import type { MemberTarget, SnapshotChunk } from './port.ts';
 import { SnapshotMessages } from './snapshot-messages.ts';
+import { messageOf } from '../api/values/message-of.ts';
 
 /** Of bytes that may be under way to us: with HTTP/2's own 64 KiB etcd would wait for a round trip every second message. */
 const WINDOW = 2 * 1024 * 1024;
@@ -205,7 +206,7 @@ function decoded(message: string): string {
 }
 
 function unavailable(cause: unknown): Error {
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const said = messageOf(cause);
   return new Error(`${status.UNAVAILABLE} UNAVAILABLE: ${said}`);
 }
 

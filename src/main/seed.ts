@@ -5,6 +5,7 @@
 import { open, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DONE_BEFORE, SNAPSHOT_KEY } from '../objects/seed-pod.ts';
+import { messageOf } from '../api/values/message-of.ts';
 
 const TERMINATION_LOG = '/dev/termination-log';
 const [, , task = '', volume = ''] = process.argv;
@@ -38,8 +39,6 @@ async function finish(): Promise<number> {
 try {
   process.exitCode = task === 'prepare' ? await prepare() : await finish();
 } catch (error) {
-  await writeFile(TERMINATION_LOG, error instanceof Error ? error.message : String(error)).catch(
-    () => undefined,
-  );
+  await writeFile(TERMINATION_LOG, messageOf(error)).catch(() => undefined);
   process.exitCode = 1;
 }

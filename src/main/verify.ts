@@ -10,6 +10,7 @@ import { SCRATCH_FOLDER, SCRATCH_SNAPSHOT } from '../objects/verify-pod.ts';
 import type { VerificationReport } from '../planner/backup/verification.ts';
 import { serveFolder } from './pods/serve-folder.ts';
 import { findTools, fileExists, verifySnapshot } from './pods/verification.ts';
+import { messageOf } from '../api/values/message-of.ts';
 
 const TERMINATION_LOG = '/dev/termination-log';
 const LOOK_MS = 100;
@@ -37,7 +38,7 @@ async function verify(): Promise<VerificationReport> {
       ports: { client: 2379, peer: 2380 },
     });
   } catch (error) {
-    return { kind: 'trouble', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'trouble', message: messageOf(error) };
   }
 }
 

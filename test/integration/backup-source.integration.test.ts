@@ -11,6 +11,7 @@ import { BackupWorld, SPEC } from '../worlds/backup-world.ts';
 import { secret, TestAuthority } from '../fakes/certificates.ts';
 import { EtcdProcessCluster } from '../stack/etcd-process.ts';
 import { poll } from '../stack/poll.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 const NAMESPACE = 'shop';
 const PASSWORD = 'canary-root-password-77b1';
@@ -47,7 +48,7 @@ async function chosen(spec: Partial<EtcdBackupSpec>): Promise<string> {
     member.close();
     return `${name} at ${revision}, ${snapshot.proof().size > 0 ? 'whole' : 'empty'}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

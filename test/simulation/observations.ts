@@ -7,6 +7,7 @@ import { statusOf } from '../../src/planner/report/status.ts';
 import { type Generated, generated } from './generated-observations.ts';
 import { forbidden } from './oracle.ts';
 import { situationOf } from '../../src/planner/situation.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 export interface Judged {
   readonly observations: number;
@@ -52,7 +53,7 @@ export function judgeObservations(
     counts,
     faults,
     failure: found && {
-      text: textOf(result.errorInstance),
+      text: messageOf(result.errorInstance),
       path: result.counterexamplePath ?? '',
       generated: found,
     },
@@ -68,7 +69,7 @@ function faultText(of: Generated, onDecision: (what: string) => void): string | 
     const fault = faultOf(of, decision);
     return fault === undefined ? undefined : `${what}: ${fault}`;
   } catch (error) {
-    return textOf(error);
+    return messageOf(error);
   }
 }
 
@@ -85,10 +86,6 @@ function faultOf({ observation, actor }: Generated, decision: Decision): string 
 function nameOf(decision: Decision): string {
   if (decision.kind === 'operate') return `${decision.operation} ${decision.step.kind}`;
   return decision.kind === 'blocked' ? `blocked ${decision.reason}` : decision.kind;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What of a failure is not as in a cluster that is well, for whoever has to understand it. */

@@ -1,5 +1,6 @@
 /** A step as Temporal has it tried, and what becomes of its failures (src/workflows/temporal/activities.ts). */
 import { doneWith, type StepOutcome } from '../../src/workflows/engine/operation.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 export interface Attempts {
   readonly most: number;
@@ -19,7 +20,7 @@ export async function attempted({ most, perform, pause, signal }: Attempts): Pro
       return doneWith(await perform());
     } catch (error) {
       const { type, nonRetryable } = error as { readonly type?: string; readonly nonRetryable?: boolean };
-      message = error instanceof Error ? error.message : String(error);
+      message = messageOf(error);
       if (type === 'PreconditionChanged') return { kind: 'changed', message };
       if (nonRetryable === true) break;
       await pause?.();

@@ -1,6 +1,7 @@
 /** What a restore in memory begins with, how it must end, and the operator killed on the way. */
 import { expect } from 'vitest';
 import { RestoreWorld } from './restore-world.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 /** The members before, and those of a restore that nothing came between. */
 export const OLD = ['example-0', 'example-1', 'example-2'];
@@ -93,7 +94,7 @@ export async function killedAtWrites({ begin, end }: Way, step = 1): Promise<voi
       world.kill({ at, arrives: () => arrives });
       await end(world).catch(error => {
         const what = `killed at call ${at}, which ${arrives ? 'arrives' : 'is lost'}`;
-        throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, {
+        throw new Error(`${what}: ${messageOf(error)}`, {
           cause: error,
         });
       });

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Entity, type Kind, newEntity } from '../../src/workflows/engine/entity.ts';
 import { attempted } from './attempts.ts';
 import { type Protocol, WorkflowsInMemory } from './workflows-in-memory.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 
 /** The process was killed over a call. */
 export class Killed extends Error {}
@@ -153,7 +154,7 @@ export class WorkflowRun {
   #failed(error: unknown): never {
     if (this.#until.failure === true) this.#end(error as Error);
     else if (error instanceof Killed) this.#ground.reboot();
-    this.#seen.push(error instanceof Error ? error.message : String(error));
+    this.#seen.push(messageOf(error));
     throw error;
   }
 }

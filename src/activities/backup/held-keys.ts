@@ -5,7 +5,7 @@
 import type { KeyCount } from '../../etcd/answers.ts';
 import type { EtcdMember } from '../../etcd/port.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 
 interface Asking {
   readonly deps: Pick<Dependencies, 'logger'>;

@@ -1,6 +1,6 @@
 /** What a member says of its data, to compare a backup with: hashes at one revision. */
 import type { LiveHashes } from '../../api/derived/backup-manifest.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import { openSource, type SnapshotSource } from './source.ts';
 import type { Run } from './run.ts';
 

@@ -1,7 +1,7 @@
 /** Says how far a run is, while it goes on: in heartbeats by the caller, here in the resource's status. */
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import { withLateness } from '../../planner/backup/lateness.ts';
 import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 

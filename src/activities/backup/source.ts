@@ -13,7 +13,7 @@ import {
 import { AllowedAddresses } from '../../store/addresses.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { asCluster } from '../resource/read-cluster.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import { addressesOf } from './endpoint-addresses.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';

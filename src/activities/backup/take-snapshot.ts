@@ -18,7 +18,7 @@ import { EtcdError } from '../../etcd/port.ts';
 import { StoreError } from '../../store/port.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import {
   type Found,
   findWritten,

@@ -6,7 +6,7 @@ import { STORES } from '../../api/stores.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 import { lateness, withLateness } from '../../planner/backup/lateness.ts';

@@ -1,7 +1,7 @@
 /** Asks members for the hash of their keys (HashKV), all at one revision. */
 import type { EtcdMember, EtcdPort } from '../../etcd/port.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import { type ClusterAddress, dial, probeMembers } from '../observe/probe.ts';
 
 /** What one member answers, or why it does not. */

@@ -3,7 +3,7 @@ import { CLIENT_PORT, memberHost } from '../../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../../etcd/port.ts';
 import type { MemberProbe } from '../../planner/model/member-probe.ts';
 import type { KeysFact, Membership, PodFacts } from '../../planner/model/observation.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import type { ClientAccess } from './certificate-secrets.ts';
 
 /** How a cluster's members are addressed. */

@@ -5,7 +5,7 @@ import type { ResourceRef } from '../../api/names.ts';
 import type { EtcdPort } from '../../etcd/port.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import { readCluster } from '../resource/read-cluster.ts';
-import { messageOf } from '../runtime/message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import { clientAccess, readTlsSecrets } from './certificate-secrets.ts';
 import { type ClusterAddress, type EtcdFacts, probeMembers } from './probe.ts';
 

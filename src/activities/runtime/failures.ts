@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { FailureType } from '../../api/failures.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 
 /** A failure that no retry mends. */
 export function finalFailure(type: FailureType, message: string): ApplicationFailure {

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { createEtcdPort } from '../../etcd/adapter.ts';
 import type { EtcdMember } from '../../etcd/port.ts';
 import type { RestoredFacts, VerificationReport } from '../../planner/backup/verification.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 
 const run = promisify(execFile);
 /** Enough for an image to come up, and for a large database to be read into memory. */
@@ -149,7 +150,7 @@ async function hashed(
   try {
     return { revision, ...(await member.hashKv(revision)) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       unknown: `it was restored and started, but does not report its hash at revision ${revision}: ${message}`,
     };

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { MAX_TIMEOUT_MS } from '../bounds.ts';
 import { type Store, StoreError } from '../port.ts';
 import { bytesOf } from './body.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 
 /** What went wrong, as the other side reads it. */
 export interface ServedError {
@@ -125,7 +126,7 @@ function refusal(): ServedError {
 
 function asServed(error: unknown): ServedError {
   if (error instanceof StoreError) return { code: error.code, message: error.message };
-  return { code: 'other', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'other', message: messageOf(error) };
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

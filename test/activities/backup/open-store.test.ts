@@ -5,6 +5,7 @@ import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts
 import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 import { PassingTime } from '../../fakes/waiting.ts';
+import { messageOf } from '../../../src/api/values/message-of.ts';
 
 const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
   S3: { storageType: 'S3', s3: { path: 'bucket/key', region: 'eu-west-3' } },
@@ -33,7 +34,7 @@ async function opened(identityNamespaces: readonly string[], spec: StoreOwner['s
     await (await open({ kind: 'EtcdBackup', metadata, spec })).close();
     return 'opened';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -11,6 +11,7 @@ import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { secret } from '../../fakes/certificates.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 import { PassingTime } from '../../fakes/waiting.ts';
+import { messageOf } from '../../../src/api/values/message-of.ts';
 
 const NAMESPACE = 'shop';
 const DATA = {
@@ -68,7 +69,7 @@ async function outcome(named: Named): Promise<string> {
     await (await open(named)).close();
     return 'opened';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

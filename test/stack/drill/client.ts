@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DrillConnection, type Endpoints } from './connection.ts';
 import type { History, Read, Write } from './history.ts';
+import { messageOf } from '../../../src/api/values/message-of.ts';
 
 export interface LoadOptions {
   /** Where the members are, asked again all the time: `host:port` each. */
@@ -157,7 +158,7 @@ class RunningLoad implements Load {
           end: performance.now(),
           outcome: 'unknown',
           revision: undefined,
-          error: thrown instanceof Error ? thrown.message : String(thrown),
+          error: messageOf(thrown),
         }),
       );
     if (write.outcome === 'ok') this.#acknowledged += 1;
