@@ -94,7 +94,9 @@ const MOST_RUN_AGAIN = 3;
  */
 export function filesToRunAgain(json: string | undefined, before: number): readonly string[] {
   const report = json === undefined ? undefined : parseReport(json);
-  const files = (report?.testResults ?? []).filter(({ status }) => status === 'failed').map(({ name }) => name);
+  const files = (report?.testResults ?? [])
+    .filter(({ status }) => status === 'failed')
+    .map(({ name }) => name);
   return before + files.length > MOST_RUN_AGAIN ? [] : files;
 }
 
@@ -102,7 +104,8 @@ export function filesToRunAgain(json: string | undefined, before: number): reado
 export function mended(json: string, files: readonly string[], again: Tally): Tally {
   const others = (JSON.parse(json) as Report).testResults.filter(({ name }) => !files.includes(name));
   const count = (...wanted: readonly string[]): number =>
-    others.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => wanted.includes(status)).length;
+    others.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => wanted.includes(status))
+      .length;
   return add(again, { passed: count('passed'), failed: 0, skipped: count('skipped', 'pending', 'todo') });
 }
 

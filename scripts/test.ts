@@ -44,7 +44,11 @@ async function run(title: string, level: string, filters: readonly string[]): Pr
   const json = existsSync(report) ? readFileSync(report, 'utf8') : undefined;
   const tally = tallyOf(json, code);
   console.log(`== ${title}: ${summaryLine(tally)} in ${seconds.toFixed(1)} s`);
-  return { json, tally, failures: failuresOf(json).map(line => `${level}: ${line.replaceAll(`${root}/`, '')}`) };
+  return {
+    json,
+    tally,
+    failures: failuresOf(json).map(line => `${level}: ${line.replaceAll(`${root}/`, '')}`),
+  };
 }
 
 async function runLevel(level: string, filters: readonly string[]): Promise<Tally> {
