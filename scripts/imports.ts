@@ -5,6 +5,8 @@ import { join, posix, relative } from 'node:path';
 export interface Import {
   readonly specifier: string;
   readonly typeOnly: boolean;
+  /** Whether it is a call, which loads the file when it is reached. */
+  readonly isCall: boolean;
   readonly line: number;
 }
 
@@ -16,14 +18,15 @@ const call = /\b(?:import|require)\s*\(\s*['"`](?<specifier>[^'"`\n]+)['"`]/g;
 /** Every import and re-export of a formatted TypeScript source, with its line from 1. */
 export function importsOf(source: string): Import[] {
   const found: Import[] = [];
-  const add = (index: number, specifier: string, typeOnly: boolean): void => {
-    found.push({ specifier, typeOnly, line: source.slice(0, index).split('\n').length });
+  const add = (index: number, specifier: string, how: Pick<Import, 'typeOnly' | 'isCall'>): void => {
+    found.push({ specifier, ...how, line: source.slice(0, index).split('\n').length });
   };
   for (const match of source.matchAll(statement)) {
     const clause = match.groups?.['names'] ?? match.groups?.['exported'] ?? '';
-    add(match.index, match.groups?.['specifier'] ?? '', isTypeOnly(clause));
+    add(match.index, match.groups?.['specifier'] ?? '', { typeOnly: isTypeOnly(clause), isCall: false });
   }
-  for (const match of source.matchAll(call)) add(match.index, match.groups?.['specifier'] ?? '', false);
+  for (const match of source.matchAll(call))
+    add(match.index, match.groups?.['specifier'] ?? '', { typeOnly: false, isCall: true });
   return found;
 }
 

@@ -10,7 +10,7 @@ const EXIT_CODES = `Exit codes: 0 done, 1 error, 2 wrong usage, 3 refused or fai
 
 /** All commands. */
 export function helpOfAll(): string {
-  return `Shows and steers etcd clusters of etcd-operator, through the API server alone.
+  return `Shows and steers etcd clusters of etcd-operator, through the API server.
 
 Usage: kubectl etcd COMMAND [NAME] [FLAGS]
 

@@ -6,6 +6,11 @@ export interface Captured {
   readonly err: string;
 }
 
+/** What a program that runs beside the command has said. */
+export interface Said {
+  readonly sign: RegExpExecArray;
+}
+
 /** Everything that a command needs of its process; tests give it another one. */
 export interface Io {
   /** Writes to the standard output: what was asked for. */
@@ -22,6 +27,15 @@ export interface Io {
   execute(program: string, args: readonly string[], until: AbortSignal): Promise<number>;
   /** Runs a program to its end, and answers what it has written. */
   capture(program: string, args: readonly string[]): Promise<Captured>;
+  /**
+   * Runs a program that works beside the command until `until` is aborted. Answers once it has written what `sign` matches to its
+   * standard output, or how it ended without that.
+   */
+  beside(
+    program: string,
+    args: readonly string[],
+    awaited: { readonly sign: RegExp; readonly until: AbortSignal },
+  ): Promise<Said | Captured>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Io } from './io.ts';
-import { capture, execute } from './programs.ts';
+import { beside, capture, execute } from './programs.ts';
 import { run } from './run.ts';
 
 const EXIT_INTERRUPTED = 130;
@@ -36,6 +36,7 @@ const io: Io = {
   },
   execute,
   capture,
+  beside,
   env: process.env,
   now: Date.now,
   pause: milliseconds => wait(milliseconds, undefined, { signal: interrupt.signal }).catch(() => undefined),

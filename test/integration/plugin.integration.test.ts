@@ -3,14 +3,14 @@
  * What passes find is scripted; the status that they would write is written here.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
-import { API_VERSION } from '../../src/api/names.ts';
+import { API_VERSION, workflowId } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { createWatcher } from '../../src/watcher/create-watcher.ts';
@@ -254,6 +254,37 @@ describe('plans of what is not applied', () => {
       err: expect.stringContaining('bob may not create etcdrestores in namespace default'),
     });
   });
+});
+
+test('a report contains what the real Temporal tells of the cluster', async () => {
+  const client = kubeClientOf(admin);
+  const ref = {
+    apiVersion: API_VERSION,
+    kind: 'EtcdCluster',
+    namespace: 'default',
+    name: 'example',
+  } as const;
+  const uid = (await client.get(ref))?.metadata.uid ?? '';
+  const status = { ...WELL, workflowID: workflowId({ ...ref, uid }) };
+  await client.patch(ref, { status }, { type: 'merge', subresource: 'status' });
+  await client.close();
+  const folder = await mkdtemp(join(tmpdir(), 'plugin-report-'));
+  try {
+    const flags = `--temporal-address ${bench.server.address} --temporal-namespace default`;
+    const { err } = await etcd(`report example --to ${folder}/report.tar.gz ${flags}`, admin);
+    expect(err).not.toContain('workflows:');
+    await run('tar', ['-xzf', join(folder, 'report.tar.gz'), '-C', folder]);
+    const workflows = join(folder, 'etcd-report-example/workflows');
+    const names = (await readdir(workflows)).toSorted();
+    for (const name of names) expect(name).toMatch(/^cluster-\d{8}T\d{6}Z-[0-9a-f]{8}\.json$/);
+    const texts = await Promise.all(names.map(name => readFile(join(workflows, name), 'utf8')));
+    // One run continues another.
+    expect(JSON.parse(texts.at(-1) ?? '')).toMatchObject({ status: 'Running', type: 'etcdCluster' });
+    // What ana gave as a reason, decoded.
+    expect(texts.join('')).toContain('"reason": "maintenance"');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 describe('the real kubectl', () => {

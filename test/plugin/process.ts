@@ -1,6 +1,6 @@
 /** A process of `kubectl etcd`, without the process: its terminal and its clock are those of the test. */
 import type { ExitCode } from '../../src/plugin/exit-codes.ts';
-import type { Captured } from '../../src/plugin/io.ts';
+import type { Captured, Said } from '../../src/plugin/io.ts';
 import { run } from '../../src/plugin/run.ts';
 
 export interface Ran {
@@ -16,6 +16,10 @@ export interface Person {
   /** The programs that there are. */
   readonly execute?: (line: readonly string[], until: AbortSignal) => Promise<number>;
   readonly capture?: (line: readonly string[]) => Promise<Captured>;
+  readonly beside?: (
+    line: readonly string[],
+    awaited: { sign: RegExp; until: AbortSignal },
+  ) => Promise<Said | Captured>;
   readonly env?: Readonly<Record<string, string>>;
   /** Called at each wait; true interrupts. */
   readonly onPause?: (count: number) => boolean | void | Promise<boolean | void>;
@@ -27,7 +31,7 @@ const NOW = Date.parse('2026-11-23T12:00:00Z');
 
 /** Runs `kubectl etcd` with this command line, and this kubeconfig unless it names another one. */
 export async function runPlugin(line: string, kubeconfig: string, person: Person = {}): Promise<Ran> {
-  const { answers, isTerminal = false, env = {}, onPause, pauseMs, execute, capture } = person;
+  const { answers, isTerminal = false, env = {}, onPause, pauseMs, execute, capture, beside } = person;
   const interrupt = new AbortController();
   const questions = [...(answers ?? [])];
   const written = { out: '', err: '' };
@@ -48,6 +52,12 @@ export async function runPlugin(line: string, kubeconfig: string, person: Person
     execute: (program, args, until) => execute?.([program, ...args], until) ?? Promise.resolve(127),
     capture: async (program, args) =>
       (await capture?.([program, ...args])) ?? { code: 127, out: '', err: `${program} is not on PATH` },
+    beside: async (program, args, awaited) =>
+      (await beside?.([program, ...args], awaited)) ?? {
+        code: 127,
+        out: '',
+        err: `${program} is not on PATH`,
+      },
     env,
     now: () => now,
     pause: async milliseconds => {

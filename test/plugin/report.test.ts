@@ -7,15 +7,23 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { API_VERSION, LABEL_CLUSTER } from '../../src/api/names.ts';
 import { tarOf } from '../../src/plugin/report/tar.ts';
+import { TemporalFrontend } from '../fakes/temporal-frontend.ts';
 import { forbidden, PluginBench, WELL } from './bench.ts';
+import type { Person } from './process.ts';
 
 let bench: PluginBench;
 let folder: string;
+let temporal: TemporalFrontend;
 beforeAll(async () => {
-  [bench, folder] = await Promise.all([PluginBench.start(), mkdtemp(join(tmpdir(), 'plugin-report-'))]);
+  [bench, folder, temporal] = await Promise.all([
+    PluginBench.start(),
+    mkdtemp(join(tmpdir(), 'plugin-report-')),
+    TemporalFrontend.start(),
+  ]);
 });
 afterAll(async () => {
   await bench?.stop();
+  temporal?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -31,11 +39,68 @@ const CANARIES = {
   pem: 'Y2FuYXJ5LW9mLWEta2V5LTho',
   presigned: 'canary-of-a-presigned-url-9i',
   operator: 'canary-of-the-operator-0j',
+  payload: 'canary-of-a-payload/1k+d',
+  payloadKey: 'canary-of-a-secret-key-2l',
+  payloadText: 'canary-of-a-payload-text-3m',
+  failure: 'canary-of-a-failure-4n',
+  bytes: 'canary-of-other-bytes-5o',
+  header: 'canary-of-a-header-6p',
+  summary: 'canary-of-a-summary-7q',
 } as const;
 
 const variables = [{ name: 'ETCD_X', value: CANARIES.variable }];
 const specOf = (canary: string) => ({ pod: { etcdEnv: [{ name: 'ETCD_Y', value: canary }] } });
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const payload = (value: unknown) => ({
+  metadata: { encoding: base64('json/plain') },
+  data: base64(JSON.stringify(value)),
+});
+/** A history in which secrets stand wherever somebody could have put one. */
+const EVENTS = [
+  {
+    eventId: '1',
+    eventTime: '2026-11-23T11:00:00Z',
+    eventType: 'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED',
+    userMetadata: { summary: payload(`for https://u:${CANARIES.summary}@store/`) },
+    workflowExecutionStartedEventAttributes: {
+      workflowType: { name: 'etcdCluster' },
+      input: {
+        payloads: [
+          payload({ name: 'example', spec: specOf(CANARIES.payload), secretKey: CANARIES.payloadKey }),
+          { metadata: { encoding: base64('binary/plain') }, data: base64(CANARIES.bytes) },
+          { metadata: { encoding: base64('json/plain') }, data: base64(`{"broken": "${CANARIES.bytes}`) },
+        ],
+      },
+      header: { fields: { authorization: payload(`Bearer ${CANARIES.header}`) } },
+    },
+  },
+  {
+    eventId: '2',
+    eventTime: '2026-11-23T11:00:01Z',
+    eventType: 'EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED',
+    workflowExecutionSignaledEventAttributes: {
+      signalName: 'changed',
+      input: {
+        payloads: [payload(`X-Amz-Signature=1&password=${CANARIES.payloadText} was ${CANARIES.payload}`)],
+      },
+    },
+  },
+  {
+    eventId: '3',
+    eventTime: '2026-11-23T11:00:02Z',
+    eventType: 'EVENT_TYPE_ACTIVITY_TASK_FAILED',
+    activityTaskFailedEventAttributes: {
+      failure: {
+        message: `GET https://user:${CANARIES.failure}@store/ failed with ${CANARIES.variable}`,
+        stackTrace: `Error: Authorization: Bearer ${CANARIES.failure}`,
+        applicationFailureInfo: { type: 'StoreError', details: { payloads: [payload(CANARIES.payload)] } },
+      },
+    },
+  },
+];
+
 const LOG = [
+  `once it was ${CANARIES.payload}`,
   `{"level":"info","msg":"dialling https://user:${CANARIES.url}@store.example/bucket"}`,
   `Authorization: Bearer ${CANARIES.bearer}`,
   `-----BEGIN PRIVATE KEY-----\n${CANARIES.pem}\n-----END PRIVATE KEY-----`,
@@ -44,8 +109,34 @@ const LOG = [
   'mvcc: a line that support must see',
 ].join('\n');
 
+const ENTITY = WELL.workflowID;
+
+/** The operator as it is installed, with further variables. */
+const deployment = (env: readonly object[] = []) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    name: 'etcd-operator',
+    namespace: 'etcd-operator',
+    labels: { 'app.kubernetes.io/name': 'etcd-operator' },
+  },
+  spec: { template: { spec: { containers: [{ name: 'operator', env }] } } },
+});
+
 beforeEach(async () => {
   await bench.reset();
+  await bench.server.kube.delete({ apiVersion: 'apps/v1', kind: 'Deployment', ...deployment().metadata });
+  bench.server.kube.seed(deployment());
+  temporal.runs = [
+    { workflowId: ENTITY, runId: 'aaaaaaaa-1', type: 'etcdCluster', events: EVENTS },
+    {
+      workflowId: `${ENTITY}/operation`,
+      runId: 'bbbbbbbb-2',
+      type: 'scaleCluster',
+      events: EVENTS.slice(0, 1),
+    },
+  ];
+  temporal.queries.length = 0;
   const metadata = { name: 'example', namespace: 'default' };
   const labels = { [LABEL_CLUSTER]: 'example' };
   const lastApplied = JSON.stringify({ apiVersion: API_VERSION, spec: specOf(CANARIES.lastApplied) });
@@ -107,6 +198,14 @@ const capture = async (line: readonly string[]) => {
   return { code: 1, out: '', err: `error: forbidden for ${CANARIES.variable}` };
 };
 
+/** What kubectl was asked to forward, and that it leads to the Temporal of this test. */
+const forwards: string[] = [];
+const beside: Person['beside'] = async (line, { sign }) => {
+  forwards.push(line.join(' '));
+  const found = sign.exec(`Forwarding from 127.0.0.1:${temporal.address.split(':')[1]} -> 7233\n`);
+  return found === null ? { code: 1, out: '', err: 'no sign' } : { sign: found };
+};
+
 /** All spellings of a secret in which it could leave. */
 const forms = (text: string): readonly string[] => {
   const shifted = [0, 1, 2].map(shift =>
@@ -120,7 +219,7 @@ const forms = (text: string): readonly string[] => {
 
 test('no secret is in any byte of the archive, and what support needs is', async () => {
   const to = join(folder, 'canaries.tar.gz');
-  const { code, out, err } = await bench.run(`report example --to ${to}`, { capture });
+  const { code, out, err } = await bench.run(`report example --to ${to}`, { capture, beside });
   expect(code).toBe(0);
   expect(out).toContain(`${to} written`);
   expect((await stat(to)).mode & 0o777).toBe(0o600);
@@ -132,6 +231,8 @@ test('no secret is in any byte of the archive, and what support needs is', async
     }
   expect(plain).toContain('a line that support must see');
   expect(plain).toContain('the operator started');
+  expect(plain).toContain('"eventType": "EVENT_TYPE_ACTIVITY_TASK_FAILED"');
+  expect(plain).toContain('"type": "StoreError"');
   expect(plain).toContain('LinearizableRead');
   expect(plain).toContain('etcd.database.coreos.com/version: 3.6.16');
   expect(bench.server.requests.map(({ kind }) => kind)).not.toContain('Secret');
@@ -154,6 +255,18 @@ test('tar reads the archive', async () => {
   expect(await readFile(join(folder, 'etcd-report-example/about.txt'), 'utf8')).toContain(
     'Missing: versions.txt',
   );
+});
+
+test('tar reads the archive of a cluster with the longest name', async () => {
+  const name = 'e'.repeat(52);
+  await bench.put('EtcdCluster', name, { status: WELL });
+  const metadata = { name: `${name}-0`, namespace: 'default', labels: { [LABEL_CLUSTER]: name } };
+  bench.server.kube.seed({ apiVersion: 'v1', kind: 'Pod', metadata });
+  const to = join(folder, 'long.tar.gz');
+  expect(await bench.run(`report ${name} --to ${to}`, { capture })).toMatchObject({ code: 0 });
+  execFileSync('tar', ['-xzf', to, '-C', folder]);
+  const log = await readFile(join(folder, `etcd-report-${name}/logs/${name}-0.log`), 'utf8');
+  expect(log).toContain('a line that support must see');
 });
 
 test('what may not be read is named, and the rest is gathered', async () => {

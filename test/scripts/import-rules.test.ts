@@ -122,6 +122,18 @@ describe('what the table allows', () => {
     expect(check({ [file]: source })).toEqual([]);
   });
 
+  test('the plugin loads the client of Temporal for a report, and not before', () => {
+    const client = 'src/plugin/report/histories/temporal.ts';
+    const filesWith = (source: string) => ({
+      'src/plugin/run.ts': source,
+      [client]: `import { Connection } from '@temporalio/client';`,
+    });
+    expect(check(filesWith(`const it = await import('./report/histories/temporal.ts');`))).toEqual([]);
+    expect(check(filesWith(`import { it } from './report/histories/temporal.ts';`))).toEqual([
+      `src/plugin/run.ts:1: reaches @temporalio/client through ${client}`,
+    ]);
+  });
+
   test('a chain that ends in a type', () => {
     const files = {
       'src/planner/create.ts': `import { group } from '../api/names.ts';`,
@@ -172,9 +184,9 @@ test('lines are counted and other exports are not imports', () => {
     `export * as d from './d.ts';`,
   ].join('\n');
   expect(importsOf(source)).toEqual([
-    { specifier: './a.ts', typeOnly: true, line: 3 },
-    { specifier: './b.ts', typeOnly: false, line: 8 },
-    { specifier: './d.ts', typeOnly: false, line: 9 },
+    { specifier: './a.ts', typeOnly: true, isCall: false, line: 3 },
+    { specifier: './b.ts', typeOnly: false, isCall: false, line: 8 },
+    { specifier: './d.ts', typeOnly: false, isCall: false, line: 9 },
   ]);
 });
 

@@ -43,6 +43,11 @@ const TABLE = {
   member: { value: 'MEMBER', about: 'the member to ask; otherwise one that is healthy' },
   to: { value: 'FILE', about: 'the file to write, which must not exist' },
   'operator-namespace': { value: 'NAMESPACE', about: 'where the operator runs; etcd-operator by default' },
+  'temporal-address': {
+    value: 'HOST:PORT',
+    about: "Temporal's frontend as you reach it; otherwise a port is forwarded to the operator's",
+  },
+  'temporal-namespace': { value: 'NAMESPACE', about: "the Temporal namespace; otherwise the operator's" },
   operation: { value: 'OPERATION', about: 'the operation that waits, as explain names it' },
   id: { value: 'ID', about: 'an id that is approved, as explain names it; may be repeated' },
 } as const satisfies Readonly<Record<string, FlagRow>>;

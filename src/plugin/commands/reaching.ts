@@ -52,8 +52,13 @@ export const REACHING = {
   report: {
     usage: 'NAME',
     words: [1, 1],
-    about: 'write what support asks for into a file: resources, events, logs and metrics, without secrets',
-    flags: ['to', 'operator-namespace'],
+    about:
+      'write what support asks for into a file, without secrets: resources, events, logs, metrics, workflows',
+    flags: ['to', 'operator-namespace', 'temporal-address', 'temporal-namespace'],
+    more: [
+      'Histories of workflows are read through a port that kubectl forwards to the Temporal of the operator.',
+      'Whatever cannot be had is named, and the report is made without it.',
+    ],
     run: report,
   },
 } as const satisfies Readonly<Record<string, CommandRow>>;

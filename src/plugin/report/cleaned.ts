@@ -5,22 +5,29 @@
 import type { KubeObject } from '../../kube/port.ts';
 
 /** Stands for a text that was left out. */
-const LEFT_OUT = '[left out]';
+export const LEFT_OUT = '[left out]';
 
 /** Annotations of the operator and of Kubernetes that hold names, times and numbers. */
 const KNOWN = /^([a-z-]+\.)*(etcd\.database\.coreos\.com|kubernetes\.io|k8s\.io)\//;
+/** How the operator tells the incarnations of a cluster apart, in a field of the name `token`. Logs of etcd are full of it. */
+const INCARNATION = /^[a-z0-9-]+-[0-9a-f]{8}-\d+$/;
 /** Fields whose text is a secret wherever they stand. */
 const SECRET_FIELD = /(password|passwd|secret_?key|access_?key|token|private_?key|credentials?)$/i;
 
-type Tree = Record<string, unknown>;
-const isTree = (value: unknown): value is Tree =>
+export type Tree = Record<string, unknown>;
+export const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The object as it may be passed on. What was left out of it is added to `secrets`, for texts that repeat it. */
 export function cleaned(object: KubeObject, secrets: Set<string>): unknown {
   if (object.kind === 'Secret') throw new RangeError('a Secret is never reported');
   const { managedFields: _, ...metadata } = object.metadata;
-  return walk({ ...object, metadata }, '', secrets);
+  return cleanedTree({ ...object, metadata }, secrets);
+}
+
+/** The same for anything else that is a tree of texts. */
+export function cleanedTree(tree: unknown, secrets: Set<string>): unknown {
+  return walk(tree, '', secrets);
 }
 
 function walk(value: unknown, field: string, secrets: Set<string>): unknown {
@@ -32,12 +39,16 @@ function walk(value: unknown, field: string, secrets: Set<string>): unknown {
       const isLeftOut =
         (field === 'annotations' && !isKnownAnnotation(key, entry)) ||
         (isVariable && key === 'value') ||
-        (SECRET_FIELD.test(key) && typeof entry === 'string' && field !== 'annotations');
+        (isSecretField(key, entry) && field !== 'annotations');
       if (!isLeftOut) return [key, walk(entry, key, secrets)];
       for (const text of textsIn(entry)) secrets.add(text);
       return [key, LEFT_OUT];
     }),
   );
+}
+
+function isSecretField(key: string, value: unknown): boolean {
+  return SECRET_FIELD.test(key) && typeof value === 'string' && !(key === 'token' && INCARNATION.test(value));
 }
 
 /** What looks like JSON may repeat a specification with all its variables: kubectl's last applied one, the operator's own note. */
@@ -62,7 +73,7 @@ function textsIn(value: unknown): readonly string[] {
 function variableTexts(tree: Tree): readonly string[] {
   if (typeof tree['name'] === 'string' && typeof tree['value'] === 'string') return [tree['value']];
   return Object.entries(tree).flatMap(([key, entry]) =>
-    SECRET_FIELD.test(key) ? textsIn(entry) : typeof entry === 'object' ? textsIn(entry) : [],
+    isSecretField(key, entry) ? textsIn(entry) : typeof entry === 'object' ? textsIn(entry) : [],
   );
 }
 

@@ -1,6 +1,7 @@
 /** Gathers what support asks for. What cannot be had is said, and the rest is gathered all the same. */
 import { stringify } from 'yaml';
 import { API_VERSION, LABEL_CLUSTER } from '../../api/names.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { KindRef, KubeObject, ListOptions } from '../../kube/port.ts';
 import { createScrubber } from '../../telemetry/scrub.ts';
@@ -8,6 +9,7 @@ import type { Call } from '../commands/command.ts';
 import { isPassing } from '../kube-failures.ts';
 import { reach } from '../views/command-lines.ts';
 import { cleaned, spellings } from './cleaned.ts';
+import { historiesOf } from './histories/gathered.ts';
 import type { TarEntry } from './tar.ts';
 
 /** Lines of each log. */
@@ -21,7 +23,7 @@ export interface Gathered {
 
 interface Asked {
   readonly call: Call;
-  readonly name: string;
+  readonly cluster: EtcdCluster;
   readonly operatorNamespace: string;
 }
 
@@ -36,14 +38,20 @@ export async function gathered(asked: Asked): Promise<Gathered> {
   }));
   const pods = (objects.get('pods') ?? []).map(({ metadata }) => metadata.name);
   const texts = await textsOf(asked, pods, missing);
+  const histories = await historiesOf(asked.call, asked, secrets);
+  missing.push(...histories.missing);
   const scrub = createScrubber(spellings(secrets));
-  const entries = [...files, ...texts].map(({ name, text }) => ({ name, text: scrub(text) }));
+  const entries = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
+    name,
+    text: scrub(text),
+  }));
   return { entries, missing: missing.map(scrub) };
 }
 
 const CUSTOM = (kind: string): KindRef => ({ apiVersion: API_VERSION, kind });
 
-async function resources({ call, name }: Asked, missing: string[]): Promise<Map<string, KubeObject[]>> {
+async function resources({ call, cluster }: Asked, missing: string[]): Promise<Map<string, KubeObject[]>> {
+  const { name } = cluster.metadata;
   const labelSelector = `${LABEL_CLUSTER}=${name}`;
   const isOf = ({ spec }: KubeObject & { spec?: unknown }): boolean => {
     const { clusterRef, etcdCluster, backupRef } = (spec ?? {}) as Record<

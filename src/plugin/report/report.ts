@@ -16,15 +16,15 @@ const OPERATOR_NAMESPACE = 'etcd-operator';
 export async function report(call: Call): Promise<ExitCode> {
   const { session, flags, io } = call;
   const name = clusterNameOf(call);
-  await need(session, 'EtcdCluster', name);
+  const cluster = await need(session, 'EtcdCluster', name);
   const time = new Date(io.now()).toISOString();
   const folder = `etcd-report-${name}`;
   const file = flags.value('to') ?? `${folder}-${time.replaceAll(/[:.]/g, '')}.tar.gz`;
   const operatorNamespace = flags.value('operator-namespace') ?? OPERATOR_NAMESPACE;
-  const { entries, missing } = await gathered({ call, name, operatorNamespace });
+  const { entries, missing } = await gathered({ call, cluster, operatorNamespace });
   const about = [
     `EtcdCluster ${name} of namespace ${session.where.namespace}, ${time}`,
-    `Logs: the last ${LOG_LINES} lines of each. Workflow histories are not contained.`,
+    `Logs: the last ${LOG_LINES} lines of each. Workflows: the latest runs.`,
     'Values of variables and annotations of others were left out; Secrets were not read.',
     ...missing.map(text => `Missing: ${text}`),
     '',

@@ -7,6 +7,7 @@ export interface TarEntry {
 
 const BLOCK = 512;
 const LONGEST_NAME = 100;
+const LONGEST_FOLDER = 155;
 
 /** @param seconds since the epoch: of every entry @throws RangeError for a name that the format has no place for */
 export function tarOf(entries: readonly TarEntry[], seconds: number): Buffer {
@@ -18,12 +19,15 @@ export function tarOf(entries: readonly TarEntry[], seconds: number): Buffer {
 }
 
 function header(name: string, size: number, seconds: number): Buffer {
-  if (Buffer.byteLength(name) > LONGEST_NAME)
+  const end = name.lastIndexOf('/');
+  const [folder, file] = [name.slice(0, Math.max(end, 0)), name.slice(end + 1)];
+  if (Buffer.byteLength(file) > LONGEST_NAME || Buffer.byteLength(folder) > LONGEST_FOLDER)
     throw new RangeError(`${name} is too long a name for a tar archive`);
   const block = Buffer.alloc(BLOCK);
   const octal = (value: number, at: number, length: number): void =>
     void block.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at);
-  block.write(name, 0);
+  block.write(file, 0);
+  block.write(folder, 345);
   octal(0o600, 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
