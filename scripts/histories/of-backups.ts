@@ -87,6 +87,28 @@ export const backupHistories: readonly Scenario[] = [
     return { 'etcdBackup-once': entity.handle, 'takeBackup-taken': entity.operation };
   },
 
+  async function storedBackupVerified(bench) {
+    const entity = await BackupEntity.on(bench, {}, RECORDER);
+    await entity.changed();
+    await entity.came('Succeeded');
+    const request = { uid: '5c1f6a51-8a64-4b52-9f3c-0d0f6f6f7a01', expiresAt: Date.now() + 3_600_000 };
+    const asked = { level: 'Restore', by: 'a person', request };
+    const release = entity.world.holdVerifications();
+    await entity.handle.executeUpdate('verify', { args: [asked] });
+    await until(() => entity.world.held > 0);
+    const verified = await entity.run(entity.operation);
+    release();
+    const kubelet = setInterval(() => entity.world.verifier.settle(), 100);
+    await until(() => entity.world.status.verification?.completedAt !== undefined)
+      .then(() => entity.quiet())
+      .finally(() => clearInterval(kubelet));
+    await entity.handle.executeUpdate('verify', {
+      args: [{ location: 'nowhere', by: 'a person', request: { ...request, uid: 'another' } }],
+    });
+    await entity.quiet();
+    return { 'etcdBackup-verified-on-request': entity.handle, 'verifyStoredBackup-verified': verified };
+  },
+
   async function backupVerified(bench) {
     const entity = await BackupEntity.on(bench, { verify: 'Restore' }, RECORDER);
     const kubelet = setInterval(() => entity.world.verifier.settle(), 100);

@@ -60,6 +60,15 @@ export const EVENTS = {
     BackupSucceeded: ['Normal', 'A backup is in the store and verified.'],
     BackupPartlyVerified: ['Warning', 'A backup is in the store; it could not be verified as requested.'],
     BackupNotVerified: ['Warning', 'A backup is in the store, and its verification found a fault.'],
+    StoredBackupVerified: ['Normal', 'A stored backup was verified as an EtcdRequest asked.'],
+    StoredBackupPartlyVerified: [
+      'Warning',
+      'An EtcdRequest asked to verify a stored backup; it could not be verified as requested.',
+    ],
+    StoredBackupNotVerified: [
+      'Warning',
+      'An EtcdRequest asked to verify a stored backup, and the verification found a fault.',
+    ],
     BackupFailed: ['Warning', 'A backup failed.'],
     BackupAborted: ['Warning', 'A person aborted a backup.'],
     BackupsDeleted: ['Normal', 'Backups beyond the retention were deleted.'],

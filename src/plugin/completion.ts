@@ -61,7 +61,7 @@ function flagsOf(command: string | undefined): readonly Candidate[] {
 }
 
 /** Commands whose name is that of an EtcdBackup. */
-const OF_BACKUPS = ['backup', 'backups', 'verify'];
+const OF_BACKUPS = ['backup', 'backups', 'verify', 'verify-again'];
 
 /** Names of resources, and of members after the name of a cluster. */
 async function namesFor(

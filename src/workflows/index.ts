@@ -6,6 +6,7 @@ export {
   performBackupOperation as pruneBackups,
   performBackupOperation as releaseBackup,
   performBackupOperation as takeBackup,
+  performBackupOperation as verifyStoredBackup,
 } from './backup/operations.ts';
 export { etcdBackup } from './backup/entity.ts';
 export { etcdCluster } from './cluster/entity.ts';

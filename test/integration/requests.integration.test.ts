@@ -154,7 +154,10 @@ describe('who may ask', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['nothing', { action: 'Pause' }, 'exactly one of clusterRef and backupRef'],
     ['both', { ...OF_CLUSTER, ...OF_BACKUP, action: 'Pause' }, 'exactly one of clusterRef and backupRef'],
-    ['backup', { ...OF_CLUSTER, action: 'BackupNow' }, 'BackupNow needs backupRef'],
+    ['backup', { ...OF_CLUSTER, action: 'BackupNow' }, 'this action needs backupRef'],
+    ['no-backup', { ...OF_CLUSTER, action: 'VerifyBackup' }, 'this action needs backupRef'],
+    ['location', { ...OF_BACKUP, action: 'BackupNow', location: 's3://a' }, 'belong to VerifyBackup'],
+    ['level', { ...OF_BACKUP, action: 'VerifyBackup', verify: 'Checksum' }, 'Unsupported value'],
     ['cluster', { ...OF_BACKUP, action: 'Restart' }, 'needs clusterRef'],
     ['member', { ...OF_CLUSTER, action: 'MoveLeader' }, 'needs member'],
     ['no-member', { ...OF_CLUSTER, action: 'Pause', member: 'example-1' }, 'remove member'],

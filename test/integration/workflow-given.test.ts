@@ -141,3 +141,54 @@ describe('a backup given as an EtcdRequest', () => {
     expect((await became(entity))?.message).toContain('bob');
   });
 });
+
+describe('a verification of a stored backup given as an EtcdRequest', () => {
+  async function backedUp(): Promise<{ readonly entity: BackupEntity; readonly stop: () => void }> {
+    const entity = await BackupEntity.on(bench);
+    await entity.changed();
+    await entity.came('Succeeded');
+    const kubelet = setInterval(() => entity.world.verifier.settle(), 100);
+    return { entity, stop: () => clearInterval(kubelet) };
+  }
+
+  it('is made once, over runs and repetitions, and its verdict is remembered', async () => {
+    const { entity, stop } = await backedUp();
+    const update = () => entity.handle.executeUpdate('verify', { args: [given({ level: 'Restore' })] });
+    expect(await update()).toContain('the verification is recorded');
+    await until(async () => (await became(entity))?.state === 'done');
+    await update();
+    await entity.quiet();
+    await continued(entity);
+    await update();
+    await entity.quiet();
+    stop();
+    expect(await became(entity)).toMatchObject({ state: 'done', verdict: 'Verified' });
+    expect(entity.world.verifier.asked).toHaveLength(1);
+    expect(entity.world.status.history).toMatchObject([{ verified: 'Restore' }]);
+  });
+
+  it('is refused with the reason when it makes no sense', async () => {
+    const { entity, stop } = await backedUp();
+    await expect(
+      entity.handle.executeUpdate('verify', { args: [given({ level: 'Checksum' })] }),
+    ).rejects.toMatchObject({ cause: { message: '"level" must be Structure or Restore' } });
+    await entity.handle.executeUpdate('verify', { args: [given({ location: 's3://backups/other' })] });
+    await until(async () => (await became(entity))?.state === 'refused');
+    stop();
+    expect((await became(entity))?.message).toContain('is not in status.history');
+    expect(entity.world.verifier.asked).toEqual([]);
+  });
+
+  it('is ended by an abort', async () => {
+    const { entity, stop } = await backedUp();
+    const release = entity.world.holdVerifications();
+    await entity.handle.executeUpdate('verify', { args: [given()] });
+    await until(() => entity.world.held > 0);
+    expect(await became(entity)).toMatchObject({ state: 'accepted' });
+    await entity.handle.executeUpdate('abort', { args: [{ by: 'bob', reason: 'too slow' }] });
+    await until(async () => (await became(entity))?.state === 'aborted');
+    stop();
+    release();
+    expect((await became(entity))?.message).toBe('aborted by bob (too slow)');
+  });
+});

@@ -27,6 +27,17 @@ test.each<[string, object]>([
     { ...CLUSTER, action: 'Approve', operation: 'replaceMember', ids: ['a1', 'a2'] },
   ],
   ['backup nightly', { backupRef: { name: 'nightly' }, by: 'ana', action: 'BackupNow' }],
+  ['verify-again nightly', { backupRef: { name: 'nightly' }, by: 'ana', action: 'VerifyBackup' }],
+  [
+    'verify-again backup/nightly --level Restore --location s3://backups/a',
+    {
+      backupRef: { name: 'nightly' },
+      by: 'ana',
+      action: 'VerifyBackup',
+      verify: 'Restore',
+      location: 's3://backups/a',
+    },
+  ],
   ['pause backup/nightly', { backupRef: { name: 'nightly' }, by: 'ana', action: 'Pause' }],
 ])('%s creates one EtcdRequest in the name of the user', async (line, spec) => {
   await bench.put('EtcdBackup', 'nightly', { spec: CLUSTER });
@@ -186,6 +197,8 @@ test.each([
   ['pause exampel', 1, 'Did you mean example?'],
   ['backup nightly', 1, 'there is no EtcdBackup nightly in namespace default'],
   ['backup cluster/example', 2, 'backup needs the name of an EtcdBackup'],
+  ['verify-again cluster/example', 2, 'verify-again needs the name of an EtcdBackup'],
+  ['verify-again nightly --level Checksum', 2, '--level must be Structure or Restore'],
   ['restart backup/nightly', 2, 'restart is for clusters'],
   ['pause example --timeout 5m', 2, '--timeout belongs to --wait'],
   ['pause example --wait --timeout soon', 2, 'must be a duration'],

@@ -12,7 +12,7 @@ export class FakeRequests implements RequestPort {
   readonly sent: unknown[] = [];
   readonly remembered = new Map<string, GivenRequest>();
   /** What a new request comes to. */
-  verdict: Pick<GivenRequest, 'state' | 'message'> = { state: 'done', message: 'paused' };
+  verdict: Pick<GivenRequest, 'state' | 'message' | 'verdict'> = { state: 'done', message: 'paused' };
   /** No workflow runs. */
   stopped = false;
   /** Nothing reaches Temporal, which fails with this gRPC code. */
@@ -45,8 +45,9 @@ export class FakeRequests implements RequestPort {
   }
 
   /** What was accepted comes to this. */
-  ends(state: GivenRequest['state'], message: string): void {
-    for (const [uid, known] of this.remembered) this.remembered.set(uid, { ...known, state, message });
+  ends(state: GivenRequest['state'], message: string, verdict?: GivenRequest['verdict']): void {
+    for (const [uid, known] of this.remembered)
+      this.remembered.set(uid, { ...known, state, message, ...(verdict && { verdict }) });
   }
 
   #away(): 'notRunning' | undefined {

@@ -28,6 +28,8 @@ import {
   NOTHING_ASKED,
 } from '../../src/workflows/backup/people.ts';
 import type { BackupKind } from '../../src/workflows/backup/rules.ts';
+import type { GivenRequest } from '../../src/api/values/requests.ts';
+import { rememberedOf } from '../../src/workflows/engine/given.ts';
 import { backupProtocol } from './protocols.ts';
 import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
 import type { WorkflowsInMemory } from './workflows-in-memory.ts';
@@ -124,6 +126,21 @@ export class BackupWorld implements Ground {
       count();
       await released;
       yield* whole(host);
+    };
+    return release;
+  }
+
+  /** Verifications of stored backups that were held. */
+  held = 0;
+
+  /** Verifications of stored backups stop before they have looked for the object, until the returned function is called. */
+  holdVerifications(): () => void {
+    let release = (): void => {};
+    const released = new Promise<void>(resolve => (release = resolve));
+    this.store.beforeCall = (call, key) => {
+      if (call !== 'head' || key.endsWith('.next')) return;
+      this.held += 1;
+      return released;
     };
     return release;
   }
@@ -234,6 +251,11 @@ export class BackupWorld implements Ground {
     this.#people = people;
     if (assessment === undefined) throw new Error('no pass was made');
     return assessment;
+  }
+
+  /** What its workflow remembers of an EtcdRequest. */
+  became(uid: string): GivenRequest | undefined {
+    return rememberedOf(this.#workflows?.entity.people ?? this.#people, uid);
   }
 
   get backup(): EtcdBackup {

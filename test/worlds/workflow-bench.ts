@@ -39,7 +39,7 @@ export function beQuiet(): void {
 }
 
 /** Wakes the entity until another run of it goes on. */
-export async function continued(entity: Entity): Promise<void> {
+export async function continued(entity: Pick<Entity, 'handle' | 'changed'>): Promise<void> {
   const { runId } = await entity.handle.describe();
   const wake = async () => {
     await Promise.all(Array.from({ length: 5 }, () => entity.changed()));

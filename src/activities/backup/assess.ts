@@ -1,6 +1,13 @@
 /** One pass of an EtcdBackup: read → plan → report. */
-import type { BackupActor, BackupDecision } from '../../planner/backup/observation.ts';
+import { API_VERSION } from '../../api/names.ts';
+import type {
+  BackupActor,
+  BackupDecision,
+  BackupFacts,
+  BackupObservation,
+} from '../../planner/backup/observation.ts';
 import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
+import { planVerification } from '../../planner/backup/stored-verification.ts';
 import { lookInTime } from '../../planner/backup/lateness.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
@@ -14,12 +21,22 @@ import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resour
 export interface BackupAssessment {
   readonly decision: BackupDecision;
   readonly summary: BackupSummary | undefined;
+  /** The verification that was asked for makes no sense: of which request, and why. */
+  readonly refused?: { readonly uid: string; readonly message: string };
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
 type BackupSummary = Pick<
   EtcdBackupStatus,
-  'phase' | 'succeeded' | 'Reason' | 'etcdVersion' | 'lastSuccessDate' | 'nextRun' | 'progress' | 'lastRun'
+  | 'phase'
+  | 'succeeded'
+  | 'Reason'
+  | 'etcdVersion'
+  | 'lastSuccessDate'
+  | 'nextRun'
+  | 'progress'
+  | 'lastRun'
+  | 'verification'
 > & {
   readonly paused: boolean;
   /** The newest few. */
@@ -42,20 +59,46 @@ export async function assessBackup(
     const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
     const needed = isAsked ? await neededByRestores(deps, ref, backup.status.history ?? []) : [];
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
-    const observation = { now, backup, needed, jitterSeconds };
+    const cluster = actor.verify === undefined ? undefined : await clusterOf(deps, backup);
+    const observation = { now, backup, needed, jitterSeconds, ...(cluster && { cluster }) };
     const decision = lookInTime(planBackup(observation, actor), observation);
+    const verification = planVerification(observation, actor);
+    const { uid = '' } = actor.verify ?? {};
+    const refused = verification?.kind === 'refused' && { refused: { uid, message: verification.message } };
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting)
-      return { decision, summary: summaryOf(observation.backup.status, actor) };
+      return { decision, summary: summaryOf(observation.backup.status, actor), ...refused };
     const status = backupStatus(observation, actor, workflowId);
     await reportBackup(deps, object, status);
-    return { decision, summary: summaryOf(status, actor) };
+    return { decision, summary: summaryOf(status, actor), ...refused };
   });
 }
 
+async function clusterOf(
+  { kube }: Dependencies,
+  { namespace, object: { spec } }: BackupFacts,
+): Promise<BackupObservation['cluster']> {
+  const name = spec.clusterRef?.name;
+  if (name === undefined) return undefined;
+  const cluster = await kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+  if (cluster === undefined) return 'missing';
+  return cluster.metadata.deletionTimestamp === undefined ? 'there' : 'deleting';
+}
+
 function summaryOf(status: EtcdBackupStatus, { paused }: BackupActor): BackupSummary {
-  const { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun } = status;
-  const shown = { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun };
+  const { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun, verification } =
+    status;
+  const shown = {
+    phase,
+    succeeded,
+    Reason,
+    etcdVersion,
+    lastSuccessDate,
+    nextRun,
+    progress,
+    lastRun,
+    verification,
+  };
   return {
     ...withoutUndefined<Pick<BackupSummary, keyof typeof shown>>(shown),
     paused: paused !== undefined,

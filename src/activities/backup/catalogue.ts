@@ -6,6 +6,7 @@ import {
   isOfRun,
   locationOf,
   manifestKey,
+  nextManifestKey,
   objectKeyOf,
   periodicPrefix,
   placeOf,
@@ -40,14 +41,28 @@ export function locationOn({ place, backup }: BackupFolder, key: string): string
   return locationOf(backup.spec, { ...place, key });
 }
 
-/** The manifest beside an object; undefined when there is none that can be understood. */
+/**
+ * The manifest beside an object; undefined when there is none that can be understood. While one is replaced by another, or when that was
+ * interrupted, the other alone may be there.
+ */
 export async function readManifest(
   store: Store,
   objectKey: string,
   options: CallOptions,
 ): Promise<BackupManifest | undefined> {
+  const manifest = await readManifestAt(store, manifestKey(objectKey), options);
+  if (manifest !== undefined) return manifest;
+  return readManifestAt(store, nextManifestKey(objectKey), options);
+}
+
+/** As {@link readManifest}, of exactly this key. */
+export async function readManifestAt(
+  store: Store,
+  key: string,
+  options: CallOptions,
+): Promise<BackupManifest | undefined> {
   try {
-    const { size, body } = await store.get(manifestKey(objectKey), options);
+    const { size, body } = await store.get(key, options);
     if (size > LARGEST_MANIFEST) return undefined;
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
@@ -62,15 +77,15 @@ export async function readManifest(
 export async function writeManifest(
   store: Store,
   objectKey: string,
-  written: { readonly manifest: BackupManifest; readonly options: CallOptions },
+  written: { readonly manifest: BackupManifest; readonly options: CallOptions; readonly at?: string },
 ): Promise<BackupManifest> {
-  const { manifest, options } = written;
+  const { manifest, options, at = manifestKey(objectKey) } = written;
   try {
-    await store.put(manifestKey(objectKey), bytesOf(`${JSON.stringify(manifest, null, 2)}\n`), options);
+    await store.put(at, bytesOf(`${JSON.stringify(manifest, null, 2)}\n`), options);
     return manifest;
   } catch (error) {
     if (!isExists(error)) throw error;
-    const there = await readManifest(store, objectKey, options);
+    const there = await readManifestAt(store, at, options);
     if (there?.backup.uid !== manifest.backup.uid || there.startedAt !== manifest.startedAt) throw error;
     return there;
   }
@@ -230,7 +245,9 @@ export async function listOurs(
   const orphans: string[] = [];
   for (const key of keys) {
     const objectKey = objectKeyOf(key);
-    if (objectKey === undefined) continue;
+    // One that is to replace another counts while the other is not there.
+    if (objectKey === undefined || (key !== manifestKey(objectKey) && keys.has(manifestKey(objectKey))))
+      continue;
     const manifest = await readManifest(store, objectKey, options);
     if (manifest === undefined || !isOurs(manifest, backup)) continue;
     if (manifest.entry.location !== locationOn(folder, objectKey)) continue;

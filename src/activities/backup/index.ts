@@ -10,6 +10,7 @@ import { backupFailure } from './failure.ts';
 import { pruneBackups } from './prune.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { verifyBackup } from './verify-backup.ts';
+import { verifyStoredBackup } from './verify-stored.ts';
 
 /** One activity a step kind, plus `assessBackup`. Each looks, acts once and looks again, and can run twice. */
 export function backupActivities(deps: Dependencies) {
@@ -36,6 +37,11 @@ function stepActivities(deps: Dependencies) {
     verifyBackup: withProgressHeartbeat(
       (heartbeatDetails, ref: ClusterRef, of: BackupStepOf<'verifyBackup'>) =>
         verifyBackup(deps, heartbeatDetails, { ref, step: of }),
+      backupFailure,
+    ),
+    verifyStoredBackup: withProgressHeartbeat(
+      (heartbeatDetails, ref: ClusterRef, of: BackupStepOf<'verifyStoredBackup'>) =>
+        verifyStoredBackup(deps, heartbeatDetails, { ref, step: of }),
       backupFailure,
     ),
     pruneBackups: withHeartbeat((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),

@@ -5,27 +5,19 @@
  */
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import type { BackupManifest } from '../../api/derived/backup-manifest.ts';
-import { manifestKey } from '../../api/derived/backup-names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
-import { EtcdError } from '../../etcd/port.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { finished, withFault, withSuccess } from '../../planner/backup/report.ts';
-import {
-  verificationResult,
-  type ReadReport,
-  type VerificationResult,
-} from '../../planner/backup/verification.ts';
+import type { VerificationResult } from '../../planner/backup/verification.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { keyOn, writeManifest } from './catalogue.ts';
-import { BackupFailure } from './failure.ts';
 import { backupFacts, type BackupRef, recordRun } from '../resource/etcd-backup.ts';
 import { hashNow } from './live-hashes.ts';
 import { endedRun, obtain, withRun } from './take-snapshot.ts';
 import type { Run } from './run.ts';
 import { besideTurns } from './turn.ts';
-import { askVerifier } from './verifier.ts';
+import { keyOf, replaceManifest, type Verified, verdictOn } from './verdict.ts';
 
 type Step = BackupStepOf<'verifyBackup'>;
 
@@ -45,59 +37,17 @@ async function verifyRun(run: Run): Promise<void> {
   const { verdict, structure } = await verify(run, manifest);
   const known = structure ?? manifest.structure;
   const entry = { ...manifest.entry, verified: verdict.verified };
-  await replaceManifest(run, manifest, { ...manifest, entry, ...(known && { structure: known }) });
+  const after = { ...manifest, entry, ...(known && { structure: known }) };
+  const { folder, bounds } = run;
+  await replaceManifest(folder.store, keyOf(run, entry), { before: manifest, after, options: bounds });
   await recordVerdict(run, entry, verdict);
 }
 
-interface Verified {
-  readonly verdict: VerificationResult;
-  readonly structure?: ReadReport['structure'];
-}
-
-/** Throws when nothing was found out: that is no verdict, and the time of the run decides how often it is tried. */
 async function verify(run: Run, manifest: BackupManifest): Promise<Verified> {
   const level = backupWithDefaults(run.folder.backup.spec).verify;
   if (level === 'Checksum') return { verdict: { verified: 'Checksum' } };
-  const key = keyOf(run, manifest.entry);
-  try {
-    const report = await askVerifier(run, { manifest, key, level });
-    if (report.kind === 'trouble') {
-      throw new BackupFailure('later', `the backup was written but cannot be verified: ${report.message}`);
-    }
-    if (report.kind === 'fault') return { verdict: distrusted(manifest.entry, report.message) };
-    const { restored, structure } = report;
-    const asked = restored !== undefined && 'hash' in restored && manifest.live === undefined;
-    const live = asked
-      ? await hashNow(run, { ...restored, clusterId: manifest.entry.clusterID })
-      : manifest.live;
-    const verdict = verificationResult(manifest, report, live);
-    const { fault } = verdict;
-    return { structure, verdict: fault === undefined ? verdict : distrusted(manifest.entry, fault) };
-  } catch (error) {
-    // What came back from the store is not what was written to it.
-    if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;
-    return { verdict: distrusted(manifest.entry, error.message) };
-  }
-}
-
-function distrusted({ location }: BackupEntry, fault: string): VerificationResult {
-  const message = `${location} is kept without verification: ${fault}`;
-  return { verified: '', fault: message.slice(0, 4096) };
-}
-
-function keyOf({ folder }: Run, { location }: BackupEntry): string {
-  const key = keyOn(folder, location);
-  if (key === undefined) throw new BackupFailure('later', `${location} is not in this store`);
-  return key;
-}
-
-/** A manifest that is deleted and not written again leaves an object that its run knows as its own, and describes anew. */
-async function replaceManifest(run: Run, before: BackupManifest, after: BackupManifest): Promise<void> {
-  if (JSON.stringify(before) === JSON.stringify(after)) return;
-  const { store } = run.folder;
-  const key = keyOf(run, after.entry);
-  await store.delete(manifestKey(key), run.bounds);
-  await writeManifest(store, key, { manifest: after, options: run.bounds });
+  const { clusterID: clusterId } = manifest.entry;
+  return verdictOn(run, manifest, { level, hashNow: restored => hashNow(run, { ...restored, clusterId }) });
 }
 
 /** The run is over, one way or the other. */

@@ -36,4 +36,28 @@ export const REQUEST_CONDITIONS = {
       ResourceGone: ['The cluster, or the backup, was deleted before the request was done.'],
     },
   },
+  /** Of an EtcdRequest with the action VerifyBackup: is the stored backup good? */
+  Verified: {
+    True: {
+      BackupVerified: ['The stored backup was read back and verified as requested.'],
+      BackupPartlyVerified: [
+        'The stored backup was read back, and less could be shown than was requested.',
+        'Read the message, which says what was shown.',
+      ],
+    },
+    False: {
+      BackupNotVerified: [
+        'The verification of the stored backup has found a fault.',
+        'Read the message and do not restore this backup. Take another one, and check the store.',
+      ],
+    },
+    Unknown: {
+      NotVerifiedYet: ['The verification has not begun.'],
+      VerificationRunning: [
+        'The stored backup is being verified.',
+        'See status.verification of the EtcdBackup.',
+      ],
+      NoVerdict: ['The request has ended without a verdict on the backup.', 'See the condition Completed.'],
+    },
+  },
 } as const satisfies ConditionTable;

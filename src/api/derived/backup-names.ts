@@ -88,7 +88,7 @@ export function isOfRun(key: string, path: string, startedAt: string): boolean {
 /** Matches the keys that an EtcdBackup of a path ever writes, and no other that begins alike. */
 export function keysOf(path: string): RegExp {
   const time = '\\d{4}-\\d{2}-\\d{2}-\\d{2}:\\d{2}:\\d{2}';
-  return new RegExp(`^${literal(path)}(_v\\d+_${time})?(${literal(MANIFEST)})?$`);
+  return new RegExp(`^${literal(path)}(_v\\d+_${time})?(${literal(MANIFEST)}(${literal(NEXT)})?)?$`);
 }
 
 /** Text as a pattern that matches it and nothing else. */
@@ -97,15 +97,22 @@ function literal(text: string): string {
 }
 
 const MANIFEST = '.json';
+const NEXT = '.next';
 
 /** The key of the manifest beside an object. */
 export function manifestKey(objectKey: string): string {
   return `${objectKey}${MANIFEST}`;
 }
 
-/** The key of the object that a manifest is beside; undefined for what is no manifest. */
+/** The key of a manifest that is to replace the one beside an object. */
+export function nextManifestKey(objectKey: string): string {
+  return `${objectKey}${MANIFEST}${NEXT}`;
+}
+
+/** The key of the object that a manifest is beside, or is to be; undefined for what is no manifest. */
 export function objectKeyOf(key: string): string | undefined {
-  return key.endsWith(MANIFEST) ? key.slice(0, -MANIFEST.length) : undefined;
+  const manifest = key.endsWith(NEXT) ? key.slice(0, -NEXT.length) : key;
+  return manifest.endsWith(MANIFEST) ? manifest.slice(0, -MANIFEST.length) : undefined;
 }
 
 function nameTime(startedAt: string): string {

@@ -217,6 +217,22 @@ const backupStatus = z
       })
       .describe('The state of the schedule, so that exactly one missed backup is made later.')
       .optional(),
+    verification: z
+      .object({
+        request: text(64, 'The uid of the EtcdRequest that asked for it.'),
+        location: text(4096, 'The backup that is verified.'),
+        level: statusValue(['Structure', 'Restore'], 'How it is to be verified.'),
+        requestedBy: text(512, 'Who asked for it.').optional(),
+        startedAt: time('When it started.'),
+        completedAt: time('When there was a verdict. Absent: there is none.').optional(),
+        outcome: statusValue(
+          ['Verified', 'PartlyVerified', 'NotVerified'],
+          'The verdict. PartlyVerified: less was shown than was asked for.',
+        ).optional(),
+        message: text(4096, 'What was found, or why there is no verdict yet.').optional(),
+      })
+      .describe('The last verification of a stored backup that an EtcdRequest asked for.')
+      .optional(),
     nextRun: time('When the next backup is due, or the failed one is tried again.').optional(),
   })
   .describe('What was done; written by the operator only.');

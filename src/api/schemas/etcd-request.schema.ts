@@ -6,7 +6,9 @@ import { cel, conditions, int32, int64, statusValue, text } from './parts.schema
 const OF_A_MEMBER = "['ReplaceMember', 'MoveLeader']";
 /** Actions that only clusters, or only backups, understand. */
 const OF_CLUSTERS = "['Approve', 'ReplaceMember', 'MoveLeader', 'Restart']";
-const OF_BACKUPS = "['BackupNow']";
+const OF_BACKUPS = "['BackupNow', 'VerifyBackup']";
+/** A stored backup may be named together with the cluster that it must be of. */
+const OF_BOTH = "self.action == 'VerifyBackup' && has(self.backupRef)";
 
 const name = (description: string) =>
   cel(text(253, description).min(1), {
@@ -19,7 +21,9 @@ const requestSpec = cel(
     .object({
       clusterRef: z
         .object({ name: name('Name of an EtcdCluster of this namespace.') })
-        .describe('The cluster that the request is about. Exactly one of clusterRef and backupRef is given.')
+        .describe(
+          'The cluster that the request is about. Exactly one of clusterRef and backupRef is given; with VerifyBackup both may be: the cluster that the backup must be of.',
+        )
         .optional(),
       backupRef: z
         .object({ name: name('Name of an EtcdBackup of this namespace.') })
@@ -36,6 +40,7 @@ const requestSpec = cel(
           'MoveLeader',
           'Restart',
           'BackupNow',
+          'VerifyBackup',
         ])
         .describe('What is asked for; docs/operations/requests.md says what each of them does.'),
       by: text(
@@ -58,6 +63,18 @@ const requestSpec = cel(
         .max(16)
         .describe('Of Approve: exactly what is approved, as the condition Progressing names it.')
         .optional(),
+      location: text(
+        4096,
+        'Of VerifyBackup: the stored backup, as status.history[].location of the EtcdBackup names it. Absent: the newest.',
+      )
+        .min(1)
+        .optional(),
+      verify: z
+        .enum(['Structure', 'Restore'])
+        .describe(
+          'Of VerifyBackup: how the backup is verified, as spec.verify of an EtcdBackup. Absent: as the EtcdBackup says, and at least Structure.',
+        )
+        .optional(),
       expiresAfterSeconds: int32(
         'Seconds after its creation until which the request may be accepted, and until which an approval is valid.',
       )
@@ -75,7 +92,7 @@ const requestSpec = cel(
     message: 'must stay as it was created: delete this EtcdRequest and create another one',
   },
   {
-    rule: 'has(self.clusterRef) != has(self.backupRef)',
+    rule: `has(self.clusterRef) != has(self.backupRef) || (${OF_BOTH})`,
     message: 'needs exactly one of clusterRef and backupRef: set one of them',
   },
   {
@@ -85,7 +102,8 @@ const requestSpec = cel(
   },
   {
     rule: `has(self.backupRef) || !(self.action in ${OF_BACKUPS})`,
-    message: 'BackupNow needs backupRef: set the name of the EtcdBackup that says where the backup goes',
+    message:
+      'this action needs backupRef: set the name of the EtcdBackup that says where the backup goes, or where it is',
     fieldPath: '.backupRef',
   },
   {
@@ -107,6 +125,11 @@ const requestSpec = cel(
     rule: "self.action == 'Approve' || !(has(self.operation) || has(self.ids))",
     message: 'operation and ids belong to Approve: remove them',
     fieldPath: '.operation',
+  },
+  {
+    rule: "self.action == 'VerifyBackup' || !(has(self.location) || has(self.verify))",
+    message: 'location and verify belong to VerifyBackup: remove them',
+    fieldPath: '.location',
   },
 );
 

@@ -21,6 +21,16 @@ export interface Given {
   readonly expiresAt: number;
 }
 
+/** A stored backup that is to be verified. */
+export interface WantedVerification {
+  /** As the history of the EtcdBackup names it; absent: the newest. */
+  readonly location?: string;
+  /** Absent: as the EtcdBackup says. */
+  readonly level?: 'Structure' | 'Restore';
+  /** The cluster that the backup must be of, if one is named. */
+  readonly cluster?: string;
+}
+
 /** What became of an EtcdRequest. `waiting` and `accepted` are open; all others are final. */
 type GivenState = 'waiting' | 'accepted' | 'done' | 'refused' | 'aborted' | 'failed' | 'expired';
 
@@ -30,6 +40,15 @@ export interface GivenRequest extends Given {
   readonly id?: number;
   /** Of a backup that was asked for: who asked, and the newest run before it. */
   readonly backup?: { readonly request: Request; readonly before: string };
+  /** Of a verification that was asked for: what is to be verified, who asked, and how its operation ended. */
+  readonly verify?: WantedVerification & {
+    readonly request: Request;
+    readonly ended?: { readonly outcome: 'ended' | 'aborted' | 'failed'; readonly message: string };
+    /** A pass after that saw no verdict. */
+    readonly isMissed?: true;
+  };
+  /** Of a verification: its verdict. */
+  readonly verdict?: 'Verified' | 'PartlyVerified' | 'NotVerified';
   readonly state: GivenState;
   readonly message: string;
 }

@@ -2,6 +2,7 @@
 import type { BackupConfig } from '../../api/defaults/etcd-backup.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
+import type { WantedVerification } from '../../api/values/requests.ts';
 import type { StepTiming } from '../model/steps/row.ts';
 import type { BackupStep } from './steps.ts';
 
@@ -29,6 +30,8 @@ export interface BackupObservation {
   readonly jitterSeconds?: number;
   /** Locations that restores have begun with and may still have to read: retention leaves them until those have ended. */
   readonly needed?: readonly string[];
+  /** The EtcdCluster that the backup is of; absent: it is of none, or nobody needs to know. */
+  readonly cluster?: 'there' | 'deleting' | 'missing';
 }
 
 /** What people asked of the workflow, and how its last run ended: what the resource does not say. */
@@ -36,6 +39,8 @@ export interface BackupActor {
   readonly paused?: Asked;
   /** A backup now, whatever the schedule says. */
   readonly requested?: Asked;
+  /** A stored backup is to be verified. */
+  readonly verify?: AskedVerification;
   /** The run that began then was stopped by a person. */
   readonly aborted?: Asked & { readonly startedAt: string };
   /** The run that began then, or the work of another operation, failed; it is tried again at `retryAt` (ms since the epoch). */
@@ -49,12 +54,18 @@ export interface BackupActor {
   readonly prunedAfter?: string;
 }
 
+/** The verification of a stored backup, as it was asked for. */
+export interface AskedVerification extends WantedVerification, Asked {
+  /** Of the request. */
+  readonly uid: string;
+}
+
 interface Asked {
   readonly by?: string;
   readonly reason?: string;
 }
 
-export type BackupOperation = 'takeBackup' | 'pruneBackups' | 'releaseBackup';
+export type BackupOperation = 'takeBackup' | 'verifyStoredBackup' | 'pruneBackups' | 'releaseBackup';
 
 export type BackupDecision =
   | { readonly kind: 'gone' }

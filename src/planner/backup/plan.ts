@@ -18,6 +18,7 @@ import { type Retry, retryOf } from './retry.ts';
 import { recordedOf } from '../model/steps/row.ts';
 import { BACKUP_STEPS, type BackupStep, LONGEST_WAIT_SECONDS } from './steps.ts';
 import { type Jitter, placeOf } from './jitter.ts';
+import { planVerification } from './stored-verification.ts';
 import { nextBackup, type NextBackup } from './schedule.ts';
 
 /** A resource with nothing to do is looked at this often, in case a timer of ours and its clock disagree. */
@@ -53,6 +54,8 @@ function planNext(observation: BackupObservation, actor: BackupActor): BackupDec
   if (unrecorded !== undefined) return unrecorded;
   const begin = beginning(observation, actor);
   if (begin !== undefined) return operate('takeBackup', begin);
+  const verification = verifying(observation, actor);
+  if (verification !== undefined) return operate('verifyStoredBackup', verification);
   if (needsPruning(observation, actor)) {
     const { failed } = actor;
     return failed?.operation === 'pruneBackups'
@@ -130,6 +133,17 @@ function stepOf(
   const secondsLeft = Math.max(1, Math.ceil((endOfRun(backup, startedAt) - now) / 1000));
   const kind = written && verify !== 'Checksum' ? 'verifyBackup' : 'takeSnapshot';
   return { kind, startedAt, secondsLeft };
+}
+
+/** The verification that somebody asked for, if it makes sense. */
+function verifying(observation: BackupObservation, actor: BackupActor): BackupStep | undefined {
+  const plan = planVerification(observation, actor);
+  const { verify } = actor;
+  if (verify === undefined || plan?.kind !== 'ready') return undefined;
+  const { location, level } = plan;
+  const by = attribution(verify).slice(0, 256);
+  const { timeoutSeconds: secondsLeft } = observation.backup.config;
+  return { kind: 'verifyStoredBackup', request: verify.uid, location, level, by, secondsLeft };
 }
 
 /** The backup that is to be begun now, if one is. */

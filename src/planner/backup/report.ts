@@ -16,6 +16,7 @@ import type { BackupActor, BackupObservation } from './observation.ts';
 import { conditionEvent } from '../../api/condition-event.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
 import { dueOf, lateness } from './lateness.ts';
+import { verdictEvents } from './stored-verification.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
 /** As many entries as the schema lets status hold. */
@@ -94,6 +95,18 @@ export function finished(observation: BackupObservation, status: EtcdBackupStatu
   const stamp = { now: timestamp(now), generation: backup.generation };
   const conditions = withCondition(status.conditions, stamped(success(status), status.conditions, stamp));
   return { ...status, phase: phaseOf(after, runs), conditions };
+}
+
+/** What the status says of a stored backup that was verified. */
+export function withVerification(
+  status: EtcdBackupStatus,
+  verification: NonNullable<EtcdBackupStatus['verification']>,
+  verified: string | undefined,
+): EtcdBackupStatus {
+  const entry = status.history?.find(({ location }) => location === verification.location);
+  const known =
+    verified === undefined || entry === undefined ? status : withEntry(status, { ...entry, verified });
+  return { ...known, verification };
 }
 
 /** The history with one more entry, or with one replaced; newest first. */
@@ -195,7 +208,8 @@ function conditionsOf(
   return [...conditions, ...others, success(status)];
 }
 
-function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupStatus): ConditionFinding {
+function success(status: EtcdBackupStatus): ConditionFinding {
+  const { history, succeeded, lastRun, schedule, nextRun, verification } = status;
   if (lastRun === undefined && succeeded !== true) return finding('Succeeded', 'Pending');
   if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
     const isTriedAgain = schedule?.retryAt !== undefined && nextRun !== undefined;
@@ -204,6 +218,8 @@ function success({ history, succeeded, lastRun, schedule, nextRun }: EtcdBackupS
     return finding('Succeeded', reason, `${lastRun.message ?? 'no reason was given'}${again}`);
   }
   const [newest] = history ?? [];
+  if (newest?.verified === '' && newest.location === verification?.location)
+    return finding('Succeeded', 'BackupNotVerified', verification.message);
   return finding(
     'Succeeded',
     'BackupVerified',
@@ -240,7 +256,7 @@ export function backupTransitions(
       return !quiet && previous?.reason !== condition.reason;
     })
     .map(conditionEvent);
-  return [...conditions, ...runEvents(before, after)];
+  return [...conditions, ...runEvents(before, after), ...verdictEvents(before, after)];
 }
 
 function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly ResourceEvent[] {

@@ -28,6 +28,17 @@ export const BACKUP_STEPS = {
     timing: transfer,
     summary: ({ startedAt }) => `verify the backup in the store (run of ${startedAt})`,
   }),
+  /** Reads a backup back that is in the store, and verifies it: somebody asked for that, in the request of this uid. */
+  verifyStoredBackup: resourceRow<{
+    readonly request: string;
+    readonly location: string;
+    readonly level: 'Structure' | 'Restore';
+    readonly by: string;
+    readonly secondsLeft: number;
+  }>({
+    timing: transfer,
+    summary: ({ location, by }) => `verify ${location} in the store, requested by ${by}`,
+  }),
   /** Deletes what retention does not keep, and reads anew what there is. */
   pruneBackups: resourceRow<object>({
     timing: pruning,
@@ -52,7 +63,7 @@ function short(): StepTiming {
 }
 
 /** The activity gives up by itself at its deadline; this is for a worker that does not. */
-function transfer({ secondsLeft }: Transfer): StepTiming {
+function transfer({ secondsLeft }: Pick<Transfer, 'secondsLeft'>): StepTiming {
   return {
     startToCloseSeconds: secondsLeft + 20,
     scheduleToCloseSeconds: secondsLeft + 20,

@@ -48,6 +48,15 @@ const TABLE = {
     about: "Temporal's frontend as you reach it; otherwise a port is forwarded to the operator's",
   },
   'temporal-namespace': { value: 'NAMESPACE', about: "the Temporal namespace; otherwise the operator's" },
+  location: {
+    value: 'LOCATION',
+    about: 'the stored backup, as backups BACKUPNAME names it; otherwise the newest',
+  },
+  level: {
+    value: 'LEVEL',
+    choices: ['Structure', 'Restore'],
+    about: 'how it is verified: Structure reads it with etcdutl, Restore also restores it in a pod',
+  },
   operation: { value: 'OPERATION', about: 'the operation that waits, as explain names it' },
   id: { value: 'ID', about: 'an id that is approved, as explain names it; may be repeated' },
 } as const satisfies Readonly<Record<string, FlagRow>>;

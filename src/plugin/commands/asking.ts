@@ -17,19 +17,31 @@ const OF_APPROVE = [
   'Without --operation and --id it approves what the cluster waits for, after you have read and confirmed it.',
   'With --yes both must be given: kubectl etcd explain NAME prints the whole command.',
 ];
+const OF_VERIFY = [
+  'Without --location it is the newest backup; kubectl etcd backups BACKUPNAME lists the locations.',
+  'Without --level it is verified as the EtcdBackup says, and at least with etcdutl (Structure).',
+  'With --wait it ends with exit code 3 when the backup is not good, or no verdict could be reached.',
+];
 const OF_BOTH = ['NAME is that of a cluster; write backup/NAME for an EtcdBackup.'];
 
+const MORE: Partial<Record<ActionName, readonly string[]>> = {
+  approve: OF_APPROVE,
+  'verify-again': OF_VERIFY,
+};
+const OWN_FLAGS: Partial<Record<ActionName, readonly FlagName[]>> = {
+  approve: ['operation', 'id'],
+  'verify-again': ['location', 'level'],
+};
+
 function commandFor(name: ActionName): CommandRow {
-  const { about, member, ofBackups } = ACTIONS[name];
+  const { about, member, of } = ACTIONS[name];
   const { count, usage } = WORDS[member];
-  const isBackup = name === 'backup';
-  const more = name === 'approve' ? OF_APPROVE : ofBackups && !isBackup ? OF_BOTH : [];
   return {
-    usage: `${isBackup ? 'BACKUPNAME' : 'NAME'}${usage}`,
+    usage: `${of === 'backups' ? 'BACKUPNAME' : 'NAME'}${usage}`,
     words: count,
     about,
-    flags: name === 'approve' ? ['operation', 'id', ...FLAGS] : FLAGS,
-    more,
+    flags: [...(OWN_FLAGS[name] ?? []), ...FLAGS],
+    more: MORE[name] ?? (of === 'both' ? OF_BOTH : []),
     run: call => send(name, call),
   };
 }

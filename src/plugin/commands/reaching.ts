@@ -16,7 +16,9 @@ export const REACHING = {
     words: [1, 1],
     about: 'whether the newest backup of an EtcdBackup is good, as its verification has shown',
     flags: [],
-    more: ['It ends with exit code 3 when the backup is not known to be good. Nothing is verified again.'],
+    more: [
+      'It ends with exit code 3 when the backup is not known to be good. Nothing is verified again: see verify-again.',
+    ],
     run: async call => {
       const name = (call.words[0] ?? '').replace(/^(etcd)?backup\//, '');
       const backup = await need(call.session, 'EtcdBackup', name);

@@ -5,8 +5,8 @@ type Action = EtcdRequestSpec['action'];
 
 interface ActionRow {
   readonly action: Action;
-  /** What it is asked of, beside clusters. BackupNow: of backups alone. */
-  readonly ofBackups: boolean;
+  /** What it is asked of. */
+  readonly of: 'clusters' | 'backups' | 'both';
   /** Whether a member is named after the resource. */
   readonly member: 'none' | 'optional' | 'required';
   readonly about: string;
@@ -17,14 +17,14 @@ interface ActionRow {
 const TABLE = {
   approve: {
     action: 'Approve',
-    ofBackups: false,
+    of: 'clusters',
     member: 'none',
     about: 'allow the one step that a cluster waits to have approved',
     effect: target => `allow ${target} to take the one step that waits for an approval`,
   },
   pause: {
     action: 'Pause',
-    ofBackups: true,
+    of: 'both',
     member: 'none',
     about: 'take no further step until resume; the members keep serving',
     effect: target =>
@@ -32,14 +32,14 @@ const TABLE = {
   },
   resume: {
     action: 'Resume',
-    ofBackups: true,
+    of: 'both',
     member: 'none',
     about: 'continue after pause',
     effect: target => `continue with ${target}`,
   },
   abort: {
     action: 'Abort',
-    ofBackups: true,
+    of: 'both',
     member: 'none',
     about: 'end the running operation at its next step, or withdraw what waits',
     effect: target =>
@@ -47,14 +47,14 @@ const TABLE = {
   },
   resync: {
     action: 'Resync',
-    ofBackups: true,
+    of: 'both',
     member: 'none',
     about: 'look now; also revokes an abort',
     effect: target => `look at ${target} now, and plan again what was aborted`,
   },
   replace: {
     action: 'ReplaceMember',
-    ofBackups: false,
+    of: 'clusters',
     member: 'required',
     about: 'replace a member by a new one',
     effect: (target, member) =>
@@ -62,14 +62,14 @@ const TABLE = {
   },
   'move-leader': {
     action: 'MoveLeader',
-    ofBackups: false,
+    of: 'clusters',
     member: 'required',
     about: 'transfer leadership to a member',
     effect: (target, member) => `transfer the leadership of ${target} to ${member}`,
   },
   restart: {
     action: 'Restart',
-    ofBackups: false,
+    of: 'clusters',
     member: 'optional',
     about: 'restart every member, one at a time, or only one',
     effect: (target, member) =>
@@ -79,10 +79,18 @@ const TABLE = {
   },
   backup: {
     action: 'BackupNow',
-    ofBackups: true,
+    of: 'backups',
     member: 'none',
     about: 'take a backup now, to where the EtcdBackup says',
     effect: target => `take a backup now, as ${target} says`,
+  },
+  'verify-again': {
+    action: 'VerifyBackup',
+    of: 'backups',
+    member: 'none',
+    about: 'verify a stored backup again: read it back, and restore it in a pod if that is asked for',
+    effect: target =>
+      `read a stored backup of ${target} back and verify it in a pod; one that is found bad is not restored any more`,
   },
 } as const satisfies Readonly<Record<string, ActionRow>>;
 
@@ -96,11 +104,11 @@ export interface Target {
   readonly name: string;
 }
 
-/** A name alone is that of a cluster; for the command backup, that of an EtcdBackup. */
+/** A name alone is that of a cluster; for a command that only backups understand, that of an EtcdBackup. */
 export function targetNamed(command: ActionName, word: string): Target {
   const [, prefix, name = ''] = /^(?:etcd)?(?:(cluster|backup)\/)?(.*)$/.exec(word) ?? [];
   if (prefix !== undefined) return { kind: prefix === 'backup' ? 'EtcdBackup' : 'EtcdCluster', name };
-  return { kind: command === 'backup' ? 'EtcdBackup' : 'EtcdCluster', name: word };
+  return { kind: ACTIONS[command].of === 'backups' ? 'EtcdBackup' : 'EtcdCluster', name: word };
 }
 
 /** As people name it on the command line. */

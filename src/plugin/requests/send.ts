@@ -40,12 +40,12 @@ export async function send(command: ActionName, call: Call): Promise<ExitCode> {
 
 function checkedTarget(command: ActionName, word: string): Target {
   const target = targetNamed(command, word);
-  const { ofBackups } = ACTIONS[command];
-  if (target.kind === 'EtcdBackup' && !ofBackups)
+  const { of } = ACTIONS[command];
+  if (target.kind === 'EtcdBackup' && of === 'clusters')
     throw usageFailure(`${command} is for clusters, and ${word} is a backup`);
-  if (target.kind === 'EtcdCluster' && command === 'backup')
+  if (target.kind === 'EtcdCluster' && of === 'backups')
     throw usageFailure(
-      'backup needs the name of an EtcdBackup, which says where the backup goes',
+      `${command} needs the name of an EtcdBackup, which says where the backup ${command === 'backup' ? 'goes' : 'is'}`,
       'List those of a cluster with: kubectl etcd backups CLUSTER',
     );
   return target;

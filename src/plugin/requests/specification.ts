@@ -36,8 +36,17 @@ export function specificationOf(asked: Asked, cluster: EtcdCluster | undefined):
     ...(reason !== undefined && { reason }),
     ...(member !== undefined && { member }),
     ...(command === 'approve' && cluster !== undefined && approvalOf(cluster, flags)),
+    ...(command === 'verify-again' && wantedBackup(flags)),
     ...expiry(flags),
   };
+}
+
+/** Which of the stored backups, and how; whether there is such a one is judged by the operator. */
+function wantedBackup(flags: Flags): Pick<EtcdRequestSpec, 'location' | 'verify'> {
+  const location = flags.value('location');
+  // One of its choices: the command line was read so.
+  const level = flags.value('level') as EtcdRequestSpec['verify'];
+  return { ...(location !== undefined && { location }), ...(level !== undefined && { verify: level }) };
 }
 
 function expiry(flags: Flags): { readonly expiresAfterSeconds?: number } {

@@ -6,7 +6,7 @@ import { age } from './times.ts';
 
 /** What a request is about: `cluster/NAME` or `backup/NAME`. */
 function targetOf({ clusterRef, backupRef }: EtcdRequest['spec']): string {
-  return clusterRef === undefined ? `backup/${backupRef?.name ?? ''}` : `cluster/${clusterRef.name}`;
+  return backupRef === undefined ? `cluster/${clusterRef?.name ?? ''}` : `backup/${backupRef.name}`;
 }
 
 /** Open ones first, then the newest. */

@@ -54,7 +54,8 @@ export function removalOf({ spec, status }: EtcdRequest): number | undefined {
 
 /** The kind and the name of what it is about. */
 export function targetOf({ clusterRef, backupRef }: EtcdRequestSpec) {
-  return clusterRef !== undefined
-    ? ({ kind: 'EtcdCluster', name: clusterRef.name } as const)
-    : ({ kind: 'EtcdBackup', name: backupRef?.name ?? '' } as const);
+  // Where both are named, the cluster is that which the backup must be of.
+  return backupRef !== undefined
+    ? ({ kind: 'EtcdBackup', name: backupRef.name } as const)
+    : ({ kind: 'EtcdCluster', name: clusterRef?.name ?? '' } as const);
 }

@@ -1,6 +1,6 @@
 /** An EtcdRequest as the update that people send with `temporal workflow update`. Pure. */
 import type { EtcdRequest, EtcdRequestSpec } from '../../api/schemas/types.ts';
-import { type Given, OPERATION_OF } from '../../api/values/requests.ts';
+import { type Given, OPERATION_OF, type WantedVerification } from '../../api/values/requests.ts';
 import { expiryOf } from './known-request.ts';
 
 /** An update of a workflow. Its id is the uid of the request. */
@@ -28,6 +28,7 @@ const ROWS: Readonly<Record<EtcdRequestSpec['action'], Row>> = {
   MoveLeader: { update: 'moveLeader', member: 'to', operation: OPERATION_OF.moveLeader },
   Restart: { update: 'restart', member: 'member', operation: OPERATION_OF.restart },
   BackupNow: { update: 'backup', operation: 'takeBackup' },
+  VerifyBackup: { update: 'verify', operation: 'verifyStoredBackup' },
 };
 
 /** Undefined: an action of a later release. `now` in milliseconds since the epoch. */
@@ -43,11 +44,20 @@ export function updateOf(object: EtcdRequest, now: number): RequestUpdate | unde
     ...(row.member !== undefined && member !== undefined && { [row.member]: member }),
     ...(operation !== undefined && { operation }),
     ...(ids !== undefined && { ids }),
+    ...(spec.action === 'VerifyBackup' && wantedOf(spec)),
     // An approval that is used later than it says is none.
     ...(spec.action === 'Approve' && { expiresInSeconds: Math.max(1, Math.ceil((expiresAt - now) / 1_000)) }),
     request: { uid: metadata.uid, expiresAt },
   };
   return { name: row.update, argument };
+}
+
+function wantedOf({ location, verify: level, clusterRef }: EtcdRequestSpec): WantedVerification {
+  return {
+    ...(location !== undefined && { location }),
+    ...(level !== undefined && { level }),
+    ...(clusterRef !== undefined && { cluster: clusterRef.name }),
+  };
 }
 
 /** The operation that carries a request out, or that is approved; undefined: none does. */

@@ -15,6 +15,8 @@ export interface Saying {
   readonly accepted: ReasonOf<'Accepted'>;
   readonly completed: ReasonOf<'Completed'>;
   readonly message: string;
+  /** Of a verification that has one. */
+  readonly verdict?: GivenRequest['verdict'];
   /** Where it was delivered to; absent: as it was. */
   readonly workflowID?: string;
   readonly runID?: string | undefined;
@@ -33,8 +35,12 @@ const ROWS: Readonly<Record<GivenRequest['state'], Row>> = {
 };
 
 /** What the workflow remembers of it. */
-export function sayingOf({ state, message }: Pick<GivenRequest, 'state' | 'message'>): Saying {
-  return { ...ROWS[state], message };
+export function sayingOf({
+  state,
+  message,
+  verdict,
+}: Pick<GivenRequest, 'state' | 'message' | 'verdict'>): Saying {
+  return { ...ROWS[state], message, ...(verdict && { verdict }) };
 }
 
 /** It has not reached the workflow. `now` in milliseconds since the epoch. */
@@ -77,6 +83,7 @@ export function statusOf(object: EtcdRequest, saying: Saying, now: number): Etcd
   const findings = [
     finding('Accepted', saying.accepted, message),
     finding('Completed', saying.completed, message),
+    ...(spec.action === 'VerifyBackup' ? [finding('Verified', verifiedOf(saying), message)] : []),
   ];
   if (before !== undefined && isSaid(before, { phase, message, workflowID })) return undefined;
   const stamp = { now: timestamp(now), generation };
@@ -93,6 +100,13 @@ export function statusOf(object: EtcdRequest, saying: Saying, now: number): Etcd
     expiresAt: timestamp(expiryOf(object)),
     ...(FINAL.includes(phase) && { completedAt: timestamp(now) }),
   };
+}
+
+/** The verdict on the backup, or how far it is from one. */
+function verifiedOf({ verdict, phase }: Saying): ReasonOf<'Verified'> {
+  if (verdict !== undefined) return `Backup${verdict}`;
+  if (phase === 'Pending') return 'NotVerifiedYet';
+  return phase === 'Accepted' ? 'VerificationRunning' : 'NoVerdict';
 }
 
 function isSaid(

@@ -11,7 +11,7 @@ import type { RequestUpdate } from '../requests/message.ts';
 import { callsOf } from './calls.ts';
 
 /** What became of a request in its workflow; `unknown`: the workflow does not know it. */
-export type Became = Pick<GivenRequest, 'state' | 'message'> | 'unknown' | 'notRunning';
+export type Became = Pick<GivenRequest, 'state' | 'message' | 'verdict'> | 'unknown' | 'notRunning';
 
 /** Every call rejects when it takes longer than its deadline, or soon after `abort` is raised: then it is not known whether it arrived. */
 export interface RequestPort {

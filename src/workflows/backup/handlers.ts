@@ -1,7 +1,7 @@
 /** Registers the handlers of an EtcdBackup's messages, and answers its queries. */
-import { log, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { log, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow';
 import type { EntityDriver } from '../temporal/entity-driver.ts';
-import { carryOut } from '../temporal/given.ts';
+import { carryOut, refuseExpired } from '../temporal/given.ts';
 import { handleCommonMessages } from '../temporal/handlers.ts';
 import type { View } from '../engine/entity.ts';
 import {
@@ -10,11 +10,17 @@ import {
   backupSignal,
   backupUpdate,
   endedSignal,
+  verifyUpdate,
 } from '../messages/backup.ts';
 import { isBackupEnding } from '../messages/shapes.ts';
 import { givenFrom } from '../messages/given.ts';
+import { refusal } from '../messages/refusal.ts';
 import { requestFrom } from '../messages/text.ts';
 import type { BackupKind } from './rules.ts';
+import { wantedFrom } from './verifications.ts';
+
+/** How long a verification that is no EtcdRequest may wait for its turn. */
+const HOUR_MS = 3_600_000;
 
 export function handleBackupMessages(driver: EntityDriver<BackupKind>): void {
   handleCommonMessages(driver, {
@@ -45,6 +51,27 @@ export function handleBackupMessages(driver: EntityDriver<BackupKind>): void {
       const isTaken = driver.entity.running?.operation === 'takeBackup';
       return isTaken ? 'a backup will follow the running one' : 'a backup is starting';
     }),
+  );
+  setHandler(
+    verifyUpdate,
+    sent =>
+      carryOut(driver, sent, () => {
+        const wanted = wantedFrom(sent);
+        if (typeof wanted === 'string') throw refusal(wanted);
+        const given = givenFrom(sent) ?? { uid: uuid4(), expiresAt: Date.now() + HOUR_MS };
+        driver.dispatch({
+          kind: 'message',
+          message: { kind: 'verify', request: requestFrom(sent), given, wanted },
+        });
+        return 'the verification is recorded: its verdict will be status.verification of the EtcdBackup';
+      }),
+    {
+      description: 'verify a stored backup: {"location": "…", "level": "Restore", "by": "…", "reason": "…"}',
+      validator: sent => {
+        const wanted = wantedFrom(sent);
+        if (refuseExpired(driver, sent) === 'new' && typeof wanted === 'string') throw refusal(wanted);
+      },
+    },
   );
   setHandler(endedSignal, ending => {
     if (isBackupEnding(ending)) driver.dispatch({ kind: 'reported', ending });

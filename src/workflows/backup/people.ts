@@ -1,10 +1,16 @@
 /** What people asked of an EtcdBackup that the world does not say, and what has ended. Pure. */
 import type { BackupActor, BackupAssessment, BackupOperation } from '../../activities/index.ts';
 import type { BackupEnding } from '../messages/backup.ts';
-import type { Given, Request } from '../../api/values/requests.ts';
+import type { Given, Request, WantedVerification } from '../../api/values/requests.ts';
 import { remember, type Remembering } from '../engine/given.ts';
 import type { CommonMessage } from '../messages/resource.ts';
 import { expireGiven, waitingGiven } from './given.ts';
+import {
+  endedVerification,
+  expireVerifications,
+  waitingVerification,
+  withVerification,
+} from './verifications.ts';
 
 export interface BackupPeople extends Remembering {
   readonly paused: Request | undefined;
@@ -31,17 +37,27 @@ export const NOTHING_ASKED: BackupPeople = {
 export interface BackupRunning {
   readonly operation: BackupOperation;
   readonly isRequested: boolean;
+  /** The uid of the request for the verification that it makes. */
+  readonly verifies?: string;
 }
 
 /** What is sent to a backup's entity, as it is taken. */
 export type BackupMessage =
   | CommonMessage
-  | { readonly kind: 'backup'; readonly request: Request; readonly given?: Given | undefined };
+  | { readonly kind: 'backup'; readonly request: Request; readonly given?: Given | undefined }
+  | {
+      readonly kind: 'verify';
+      readonly request: Request;
+      readonly given: Given;
+      readonly wanted: WantedVerification;
+    };
 
 /** What people asked for and what has ended, as the planner takes it. */
 export function actorOf(people: BackupPeople): BackupActor {
   const { paused, requested = waitingGiven(people), aborted, failed, prunedAfter } = people;
+  const verify = waitingVerification(people);
   return {
+    ...(verify && { verify }),
     ...(paused && { paused }),
     ...(requested && { requested }),
     ...(aborted && { aborted }),
@@ -52,7 +68,7 @@ export function actorOf(people: BackupPeople): BackupActor {
 
 /** A failure of a backup stands until the next one; any other is forgotten when it may be tried again. */
 export function forgetExpired(known: BackupPeople, now: number): BackupPeople {
-  const people = expireGiven(known, now);
+  const people = expireVerifications(expireGiven(known, now), now);
   const { failed } = people;
   const isOver = failed !== undefined && failed.operation !== 'takeBackup' && failed.retryAt <= now;
   return isOver ? { ...people, failed: undefined } : people;
@@ -66,6 +82,8 @@ export function afterMessage(people: BackupPeople, message: BackupMessage, isRun
       return { ...people, paused: undefined };
     case 'backup':
       return withRequest(people, message);
+    case 'verify':
+      return withVerification(people, message);
     case 'given':
       return remember(people, message.given, { state: 'done', message: message.answer });
     case 'resync':
@@ -107,6 +125,7 @@ export function afterOperation(
   retryAt: number,
 ): BackupPeople {
   const left = { ...people, stop: undefined };
+  if (operation === 'verifyStoredBackup') return endedVerification(left, { outcome, message, by });
   const run = startedAt === undefined ? {} : { startedAt };
   switch (outcome) {
     case 'ended':

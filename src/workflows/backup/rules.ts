@@ -5,6 +5,7 @@ import type { ControlLike, OperationRules, Outcome } from '../engine/operation.t
 import type { BackupEnding } from '../messages/backup.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { begunGiven, noteGiven } from './given.ts';
+import { begunVerification, noteRefused, noteVerdict } from './verifications.ts';
 import {
   actorOf,
   type BackupMessage,
@@ -38,8 +39,10 @@ export const backupRules: Rules<BackupKind> = {
   // The planner holds back what may wait; letting a resource go it plans again at once.
   isHeldBack: ({ failed }, { operation }) => operation === 'releaseBackup' && failed?.operation === operation,
   // What is recorded in the resource need not be asked for again.
-  onStarted: (people, { isRequested }) =>
-    isRequested ? begunGiven({ ...people, requested: undefined }) : people,
+  onStarted: (people, { isRequested, verifies }) => {
+    if (verifies !== undefined) return begunVerification(people, verifies);
+    return isRequested ? begunGiven({ ...people, requested: undefined }) : people;
+  },
   isFailure: ({ outcome }) => outcome === 'failed',
 
   next({ assessment }, now) {
@@ -48,13 +51,16 @@ export const backupRules: Rules<BackupKind> = {
     if (decision.kind === 'gone') return decision;
     if (decision.kind !== 'operate') return { kind: 'rest', until: now + decision.nextLookSeconds * 1_000 };
     const { operation, step } = decision;
-    return { kind: 'operate', decision, running: { operation, isRequested: 'requestedBy' in step } };
+    const isRequested = 'requestedBy' in step;
+    const verifies = 'request' in step ? { verifies: step.request } : {};
+    return { kind: 'operate', decision, running: { operation, isRequested, ...verifies } };
   },
 
   onPass({ people, running, assessment }) {
     if (assessment === undefined) return { people };
-    if (running === undefined) return { people: noteGiven(people, assessment) };
-    return { people: { ...people, stop: undefined }, signal: stopFor(people, running, assessment) };
+    const known = noteRefused(people, assessment);
+    if (running === undefined) return { people: noteVerdict(noteGiven(known, assessment), assessment) };
+    return { people: { ...known, stop: undefined }, signal: stopFor(people, running, assessment) };
   },
 
   onMessage: ({ people, running }, message) => ({
@@ -86,7 +92,7 @@ export const backupRunRules: OperationRules<BackupRun> = {
     const goesOn = next.kind === 'operate' && next.operation === operation;
     return goesOn && next.step.kind !== 'beginBackup' ? next : undefined;
   },
-  isOver: ({ operation }) => operation === 'pruneBackups',
+  isOver: ({ operation }) => operation === 'pruneBackups' || operation === 'verifyStoredBackup',
   summary: ({ summary }) => summary,
 };
 

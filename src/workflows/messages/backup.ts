@@ -8,6 +8,9 @@ import type { Request } from '../../api/values/requests.ts';
 export const backupSignal = defineSignal<[Request?]>('backup');
 export const backupUpdate = defineUpdate<string, [Request?]>('backup');
 
+/** The verification of a backup that is in the store. */
+export const verifyUpdate = defineUpdate<string, [unknown]>('verify');
+
 /** What is: as the last pass saw it. */
 export interface BackupAnswer {
   readonly paused?: Request;

@@ -116,13 +116,15 @@ const assessment = record({
   ),
 });
 
+const backupOperation = oneOf('takeBackup', 'verifyStoredBackup', 'pruneBackups', 'releaseBackup');
+
 const backupAssessment = record({
   decision: byKind({
     gone: record({}),
     idle,
     blocked: record(waits),
     operate: record({
-      operation: oneOf('takeBackup', 'pruneBackups', 'releaseBackup'),
+      operation: backupOperation,
       step,
       timing,
       summary: text,
@@ -139,8 +141,17 @@ const backupAssessment = record({
       lastRun: optional(
         record({ startedAt: optional(text), outcome: optional(text), message: optional(text) }),
       ),
+      verification: optional(
+        record({
+          request: text,
+          completedAt: optional(text),
+          outcome: optional(text),
+          message: optional(text),
+        }),
+      ),
     }),
   ),
+  refused: optional(record({ uid: text, message: text })),
 });
 
 const stopped = record({ reason: text, message: text });
@@ -193,7 +204,7 @@ const control = record({
 });
 
 const backupEnding = record({
-  operation: oneOf('takeBackup', 'pruneBackups', 'releaseBackup'),
+  operation: backupOperation,
   outcome: oneOf('ended', 'aborted', 'failed'),
   startedAt: optional(text),
   message: optional(text),

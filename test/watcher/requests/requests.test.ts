@@ -139,6 +139,62 @@ describe('an EtcdRequest', () => {
   });
 });
 
+describe('a verification of a stored backup', () => {
+  const spec = {
+    action: 'VerifyBackup',
+    clusterRef: { name: 'example' },
+    backupRef: { name: 'nightly' },
+    location: 's3://backups/a',
+    verify: 'Restore',
+    by: 'ana',
+  } as const;
+
+  test.each([
+    ['done', 'Verified', 'Completed', { Completed: 'Done', Verified: 'BackupVerified' }],
+    ['done', 'PartlyVerified', 'Completed', { Completed: 'Done', Verified: 'BackupPartlyVerified' }],
+    ['failed', 'NotVerified', 'Failed', { Completed: 'RequestFailed', Verified: 'BackupNotVerified' }],
+    ['failed', undefined, 'Failed', { Completed: 'RequestFailed', Verified: 'NoVerdict' }],
+    ['aborted', undefined, 'Aborted', { Completed: 'RequestAborted', Verified: 'NoVerdict' }],
+  ] as const)('that ends as %s with the verdict %s', async (state, verdict, phase, reasons) => {
+    const world = await started();
+    const nightly = refTo('EtcdBackup', 'nightly');
+    world.put(nightly);
+    world.requests.verdict = { state: 'waiting', message: 'it has not begun' };
+    world.ask('audit', spec);
+    await world.pass(2_000, 'audit');
+    expect(world.requests.done).toEqual([`${workflowId(nightly)} verify`]);
+    expect(world.requests.sent).toMatchObject([
+      { by: 'ana', location: 's3://backups/a', level: 'Restore', cluster: 'example' },
+    ]);
+    expect(world.reasons('audit')).toMatchObject({ Verified: 'NotVerifiedYet' });
+    world.requests.ends('accepted', 'it has begun');
+    await world.pass(15_000, 'audit');
+    expect(world.reasons('audit')).toMatchObject({ Accepted: 'Taken', Verified: 'VerificationRunning' });
+    world.requests.ends(state, 'this was found', verdict);
+    await world.pass(15_000, 'audit');
+    expect(world.status('audit')).toMatchObject({
+      phase,
+      message: 'this was found',
+      operation: 'verifyStoredBackup',
+    });
+    expect(world.reasons('audit')).toEqual({ Accepted: 'Taken', ...reasons });
+    await world.stop();
+  });
+
+  test('of an EtcdBackup that does not exist is refused, whatever cluster it names', async () => {
+    const world = await started();
+    world.ask('audit', spec);
+    await world.pass(12_000, 'audit');
+    expect(world.reasons('audit')).toEqual({
+      Accepted: 'NoSuchResource',
+      Completed: 'NotAccepted',
+      Verified: 'NoVerdict',
+    });
+    expect(world.status('audit').message).toBe('there is no EtcdBackup nightly in namespace default');
+    await world.stop();
+  });
+});
+
 describe('what a request is about', () => {
   test('does not exist: it is refused, once there was time to see it', async () => {
     const world = await started();

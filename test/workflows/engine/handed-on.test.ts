@@ -105,7 +105,13 @@ const KINDS: Readonly<
     backupRules,
     backup.NOTHING_ASKED,
     [
-      ...messages([...COMMON, { kind: 'backup', request: by }, { kind: 'backup', request: by, given }]),
+      ...messages([
+        ...COMMON,
+        { kind: 'backup', request: by },
+        { kind: 'backup', request: by, given },
+        { kind: 'verify', request: by, given, wanted: { location: 's3://a', level: 'Restore' } },
+        { kind: 'verify', request: by, given: { ...given, uid: 'another' }, wanted: {} },
+      ]),
       ...passes([
         { decision: { kind: 'idle', nextLookSeconds: 60 } },
         {
@@ -118,10 +124,36 @@ const KINDS: Readonly<
           },
           summary: { paused: false, newest: [], lastRun: { startedAt: '2026-11-23T12:00:00Z' } },
         },
+        { decision: { kind: 'idle', nextLookSeconds: 60 }, refused: { uid: 'another', message: 'no' } },
+        {
+          decision: {
+            kind: 'operate',
+            operation: 'verifyStoredBackup',
+            step: { kind: 'verifyStoredBackup', request: given.uid },
+            timing,
+            summary: 'verify',
+          },
+          summary: { paused: false, newest: [], verification: { request: given.uid } },
+        },
+        {
+          decision: { kind: 'idle', nextLookSeconds: 60 },
+          summary: {
+            paused: false,
+            newest: [],
+            verification: {
+              request: given.uid,
+              completedAt: '2026-11-23T12:00:00Z',
+              outcome: 'Verified',
+              message: 'good',
+            },
+          },
+        },
       ]),
       ...endings([
         { operation: 'takeBackup', outcome: 'failed', startedAt: '2026-11-23T12:00:00Z', message: 'no' },
         { operation: 'pruneBackups', outcome: 'ended' },
+        { operation: 'verifyStoredBackup', outcome: 'ended' },
+        { operation: 'verifyStoredBackup', outcome: 'aborted', by },
       ]),
     ],
   ],
