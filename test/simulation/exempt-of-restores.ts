@@ -138,6 +138,20 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     'verification/isSame': 'all',
     described: 'all',
   }),
+  ...exempt(
+    'no EtcdBackup runs in the simulation: test/activities/backup/stored-verification-life.test.ts, and what is refused: test/planner/backup/stored-verification.test.ts',
+    {
+      verifying: 'all',
+      withVerification: 'all',
+      planVerification: 'all',
+      clusterForbids: 'all',
+      storedEntry: 'all',
+      wantedLevel: 'all',
+      verifiedAfter: 'all',
+      verdictOutcome: 'all',
+      verdictEvents: 'all',
+    },
+  ),
   ...exempt('two restores at once in the other order: test/activities/restore-life.test.ts', {
     nobodyGoesOn: ['strays.length === 0'],
     otherFirst: ['first === undefined || first.uid === restore.uid || restore.source === undefined'],

@@ -12,7 +12,7 @@ import { timestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { finished, withVerification } from '../../planner/backup/report.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
-import { outcomeOf, verifiedAfter } from '../../planner/backup/stored-verification.ts';
+import { verdictOutcome, verifiedAfter } from '../../planner/backup/stored-verification.ts';
 import type { VerificationResult } from '../../planner/backup/verification.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
 import {
@@ -143,7 +143,7 @@ async function recordVerdict(order: Order, entry: BackupEntry, verdict: Verifica
   const { deps } = order;
   const change = (begun: Verification): Verification => ({
     ...begun,
-    ...outcomeOf(begun, verdict),
+    ...verdictOutcome(begun, verdict),
     completedAt: timestamp(deps.now()),
   });
   await record(order, change, { verified: verifiedAfter(entry.verified, verdict), verdict });

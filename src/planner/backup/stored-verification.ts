@@ -18,14 +18,14 @@ export function planVerification(
   { verify }: Pick<BackupActor, 'verify'>,
 ): VerificationPlan | undefined {
   if (verify === undefined) return undefined;
-  const why = clusterRefuses(backup, verify, cluster);
+  const why = clusterForbids(backup, verify, cluster);
   if (why !== undefined) return { kind: 'refused', message: why };
-  const entry = entryOf(backup, verify);
+  const entry = storedEntry(backup, verify);
   if (typeof entry === 'string') return { kind: 'refused', message: entry };
-  return { kind: 'ready', location: entry.location, level: levelOf(backup.config, verify) };
+  return { kind: 'ready', location: entry.location, level: wantedLevel(backup.config, verify) };
 }
 
-function clusterRefuses(
+function clusterForbids(
   { name, namespace, deleting, object: { spec } }: BackupFacts,
   { cluster: asked }: AskedVerification,
   cluster: BackupObservation['cluster'],
@@ -42,7 +42,7 @@ function clusterRefuses(
 }
 
 /** The entry that is meant, or why there is none. */
-function entryOf(
+function storedEntry(
   { name, object: { spec }, status: { history = [], progress } }: BackupFacts,
   { location }: AskedVerification,
 ): BackupEntry | string {
@@ -66,7 +66,7 @@ function entryOf(
   return found;
 }
 
-function levelOf({ verify }: BackupConfig, { level }: AskedVerification): 'Structure' | 'Restore' {
+function wantedLevel({ verify }: BackupConfig, { level }: AskedVerification): 'Structure' | 'Restore' {
   return level ?? (verify === 'Restore' ? 'Restore' : 'Structure');
 }
 
@@ -82,7 +82,7 @@ export function verifiedAfter(before: string | undefined, { verified, fault }: V
 type Verification = NonNullable<EtcdBackupStatus['verification']>;
 
 /** The verdict, as status and the request say it. */
-export function outcomeOf(
+export function verdictOutcome(
   { level, location }: Pick<Verification, 'level' | 'location'>,
   { verified, fault, doubt }: VerificationResult,
 ): Pick<Verification, 'outcome' | 'message'> {

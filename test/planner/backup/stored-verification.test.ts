@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { backupWithDefaults } from '../../../src/api/defaults/etcd-backup.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../../src/api/schemas/types.ts';
 import {
-  outcomeOf,
+  verdictOutcome,
   planVerification,
   verifiedAfter,
 } from '../../../src/planner/backup/stored-verification.ts';
@@ -69,8 +69,8 @@ test.each([
 
 test('less than was asked for is said as that', () => {
   const wanted = { level: 'Restore', location: FIRST.location } as const;
-  expect(outcomeOf(wanted, { verified: 'Restore' }).outcome).toBe('Verified');
-  expect(outcomeOf(wanted, { verified: 'Structure', doubt: 'no hash' })).toEqual({
+  expect(verdictOutcome(wanted, { verified: 'Restore' }).outcome).toBe('Verified');
+  expect(verdictOutcome(wanted, { verified: 'Structure', doubt: 'no hash' })).toEqual({
     outcome: 'PartlyVerified',
     message: `${FIRST.location}: Structure verified only: no hash`,
   });
