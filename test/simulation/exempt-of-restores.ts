@@ -111,6 +111,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     scheduleOf: 'all',
     'backup/report/conditionsOf': 'all',
     success: 'all',
+    newestIsGood: 'all',
     isDistrusted: 'all',
     backupTransitions: 'all',
     runEvents: 'all',

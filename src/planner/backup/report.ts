@@ -209,7 +209,7 @@ function conditionsOf(
 }
 
 function success(status: EtcdBackupStatus): ConditionFinding {
-  const { history, succeeded, lastRun, schedule, nextRun, verification } = status;
+  const { history, succeeded, lastRun, schedule, nextRun } = status;
   if (lastRun === undefined && succeeded !== true) return finding('Succeeded', 'Pending');
   if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
     const isTriedAgain = schedule?.retryAt !== undefined && nextRun !== undefined;
@@ -217,7 +217,11 @@ function success(status: EtcdBackupStatus): ConditionFinding {
     const reason = isDistrusted(lastRun, history?.[0]) ? 'BackupNotVerified' : 'Failed';
     return finding('Succeeded', reason, `${lastRun.message ?? 'no reason was given'}${again}`);
   }
-  const [newest] = history ?? [];
+  return newestIsGood(status);
+}
+
+/** What a run has written may have been found bad since. */
+function newestIsGood({ history: [newest] = [], verification }: EtcdBackupStatus): ConditionFinding {
   if (newest?.verified === '' && newest.location === verification?.location)
     return finding('Succeeded', 'BackupNotVerified', verification.message);
   return finding(
