@@ -80,6 +80,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
     values: [
       'node:**',
       'yaml',
+      'package.json',
       'src/api/**',
       'src/kube/**',
       'src/planner/**',

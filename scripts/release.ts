@@ -1,7 +1,7 @@
 /**
  * Makes a release of the last commit: sets the version everywhere, writes the files of the release to dist-release/X.Y.Z, commits and
  * tags. With --dry-run it writes only those files. It pushes nothing. docs/development/releasing.md says what comes before and after.
- * Usage: npm run release -- --version X.Y.Z [--dry-run]
+ * Usage: npm run release -- --version X.Y.Z [--dry-run] [--download-url URL]
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,14 +30,18 @@ async function setVersion(copy: string, version: string): Promise<void> {
 }
 
 /** @returns the folder of the files, and those of the checkout that change */
-async function prepare(copy: string, version: string): Promise<{ folder: string; changed: string[] }> {
+async function prepare(
+  copy: string,
+  version: string,
+  published: readonly string[],
+): Promise<{ folder: string; changed: string[] }> {
   await inCopy(copy, ['scripts/generate.ts', '--check']);
   await setVersion(copy, version);
   const changed = changedFiles(copy);
   const folder = join(root, OUTPUT, version);
   const partial = `${folder}-${process.pid}`;
   try {
-    await inCopy(copy, ['scripts/release/artefacts.ts', partial]);
+    await inCopy(copy, ['scripts/release/artefacts.ts', partial, ...published]);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(dirname(folder), { recursive: true });
     renameSync(partial, folder);
@@ -47,10 +51,16 @@ async function prepare(copy: string, version: string): Promise<{ folder: string;
   return { folder, changed };
 }
 
-async function release(version: string, dryRun: boolean): Promise<void> {
+interface How {
+  readonly dryRun: boolean;
+  /** Where the files will be published, as an argument. */
+  readonly published: readonly string[];
+}
+
+async function release(version: string, { dryRun, published }: How): Promise<void> {
   const copy = copyOfHead(root);
   try {
-    const { folder, changed } = await prepare(copy, version);
+    const { folder, changed } = await prepare(copy, version, published);
     console.log(`${OUTPUT}/${version}: ${readdirSync(folder).join(', ')}`);
     console.log(`${dryRun ? 'would change' : 'changed'}: ${changed.join(', ') || 'nothing'}`);
     if (dryRun) return;
@@ -67,17 +77,25 @@ async function release(version: string, dryRun: boolean): Promise<void> {
 }
 
 const { values } = parseArgs({
-  options: { version: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
+  options: {
+    version: { type: 'string' },
+    'dry-run': { type: 'boolean', default: false },
+    'download-url': { type: 'string' },
+  },
 });
+const { 'download-url': url } = values;
 if (values.version === undefined) {
-  console.error('Usage: npm run release -- --version X.Y.Z [--dry-run]');
+  console.error('Usage: npm run release -- --version X.Y.Z [--dry-run] [--download-url URL]');
   process.exitCode = 2;
 } else {
   const faults = releaseFaults(root, values.version);
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
   else
-    await release(values.version, values['dry-run']).catch((error: unknown) => {
+    await release(values.version, {
+      dryRun: values['dry-run'],
+      published: url === undefined ? [] : ['--download-url', url],
+    }).catch((error: unknown) => {
       console.error(error instanceof Error ? error.message : error);
       process.exitCode = 1;
     });

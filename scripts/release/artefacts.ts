@@ -1,16 +1,19 @@
 /**
  * Writes the files of a release of the checkout that this script is in into an empty folder.
- * Usage: scripts/release/artefacts.ts FOLDER
+ * Usage: scripts/release/artefacts.ts FOLDER [--download-url URL]
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { CHART } from '../chart/values.ts';
 import { root, runNode } from '../run.ts';
 import { currentVersion } from '../version.ts';
 import { packFolder } from './chart-archive.ts';
 import { notesFor } from './changelog.ts';
 import { checksumsOf } from './checksums.ts';
+import { krewManifest } from './krew.ts';
 import { installManifests } from './manifests.ts';
+import { writePluginArchives } from './plugin-archives.ts';
 
 const ARCHITECTURES = ['amd64', 'arm64'];
 
@@ -20,7 +23,7 @@ async function printed(script: string, ...args: readonly string[]): Promise<stri
   return output;
 }
 
-async function writeArtefacts(folder: string): Promise<void> {
+async function writeArtefacts(folder: string, url: string | undefined): Promise<void> {
   const version = currentVersion();
   const put = (name: string, content: string): void => writeFileSync(join(folder, name), content);
   mkdirSync(folder, { recursive: true });
@@ -33,15 +36,20 @@ async function writeArtefacts(folder: string): Promise<void> {
     put(`sbom-${architecture}.cdx.json`, await printed('scripts/sbom.ts', ...args));
     put(`licenses-${architecture}.txt`, await printed('scripts/sbom.ts', ...args, '--licenses'));
   }
+  put('etcd.yaml', krewManifest(version, await writePluginArchives(folder, version), url));
   copyFileSync(join(root, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
   put('RELEASE_NOTES.md', `${notesFor(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version)}\n`);
   put('SHA256SUMS', checksumsOf(folder));
 }
 
-const [folder] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'download-url': { type: 'string' } },
+});
+const [folder] = positionals;
 if (folder === undefined) {
   console.error('artefacts.ts: name the folder to write to');
   process.exitCode = 2;
 } else {
-  await writeArtefacts(folder);
+  await writeArtefacts(folder, values['download-url']);
 }

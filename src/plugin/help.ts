@@ -1,6 +1,7 @@
 /** The help of the plugin and of each command. Pure. */
 import { type FlagName, FLAGS, GLOBAL_FLAGS } from './arguments/flags.ts';
-import type { CommandRow } from './commands/command.ts';
+import type { CommandForm } from './commands/command.ts';
+import { ALONE } from './commands/alone.ts';
 import { ASKING } from './commands/asking.ts';
 import { LOOKING } from './commands/looking.ts';
 import { PLANNING } from './commands/planning.ts';
@@ -22,6 +23,8 @@ Ask (each creates an EtcdRequest in your name, after a confirmation):
 ${commandList(ASKING)}
 Data, members and support:
 ${commandList(REACHING)}
+The plugin itself:
+${commandList(ALONE)}
 ${flagList('Flags of every command', GLOBAL_FLAGS)}
 kubectl etcd help COMMAND shows the flags of one command.
 ${EXIT_CODES}
@@ -29,7 +32,7 @@ ${EXIT_CODES}
 }
 
 /** One command. */
-export function helpOf(name: string, { usage, about, flags, more = [] }: CommandRow): string {
+export function helpOf(name: string, { usage, about, flags, more = [] }: CommandForm): string {
   const words = usage === '' ? '' : ` ${usage}`;
   return `kubectl etcd ${name}${words} [FLAGS]
 
@@ -38,7 +41,7 @@ ${more.map(line => `${line}\n`).join('')}
 ${flags.length === 0 ? '' : `${flagList('Flags', flags)}\n`}${flagList('Flags of every command', GLOBAL_FLAGS)}`;
 }
 
-function commandList(commands: Readonly<Record<string, CommandRow>>): string {
+function commandList(commands: Readonly<Record<string, CommandForm>>): string {
   return columns(Object.entries(commands).map(([name, row]) => [`${name} ${row.usage}`.trim(), row.about]));
 }
 

@@ -43,4 +43,5 @@ const io: Io = {
   interrupted: interrupt.signal,
 };
 
-process.exitCode = await run(process.argv.slice(2), io);
+// Not awaited at the top: a single executable takes no module that waits.
+void run(process.argv.slice(2), io).then(code => void (process.exitCode = code));

@@ -2,7 +2,7 @@
 import { FLAGS, type FlagName, GLOBAL_FLAGS } from './arguments/flags.ts';
 import { type CommandLine, parseCommandLine } from './arguments/parse.ts';
 import { didYouMean } from './arguments/suggest.ts';
-import type { CommandRow } from './commands/command.ts';
+import type { AloneRow, CommandForm, CommandRow } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { complete } from './completion.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -44,15 +44,17 @@ async function runOrThrow(line: CommandLine, io: Io): Promise<ExitCode> {
   }
   const row = commandNamed(command);
   checkUsage(command, row, line);
+  const call = { words, flags, io, show: showOn(io, flags) };
+  if ('runAlone' in row) return row.runAlone(call);
   const session = new Session(flags);
   try {
-    return await row.run({ words, flags, io, session, show: showOn(io, flags) });
+    return await row.run({ ...call, session });
   } finally {
     await session.close();
   }
 }
 
-function commandNamed(name: string): CommandRow {
+function commandNamed(name: string): CommandRow | AloneRow {
   const row = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (row !== undefined) return row;
   throw usageFailure(
@@ -62,7 +64,7 @@ function commandNamed(name: string): CommandRow {
   );
 }
 
-function checkUsage(name: string, row: CommandRow, { words, flags }: CommandLine): void {
+function checkUsage(name: string, row: CommandForm, { words, flags }: CommandLine): void {
   const form = `Usage: kubectl etcd ${`${name} ${row.usage}`.trim()} [FLAGS]`;
   const [least, most] = row.words;
   if (words.length < least) throw usageFailure(`${name} needs ${least === 1 ? 'a name' : row.usage}`, form);

@@ -21,8 +21,8 @@ export interface Shown {
   readonly lines: readonly Line[];
 }
 
-/** One command. Help, completion and checks of the command line follow from the row. */
-export interface CommandRow {
+/** What help, completion and checks of the command line know of a command. */
+export interface CommandForm {
   /** The words after the command, such as `NAME [MEMBER]`. */
   readonly usage: string;
   /** How many words it takes: at least, at most. */
@@ -32,5 +32,14 @@ export interface CommandRow {
   readonly flags: readonly FlagName[];
   /** More lines of its help. */
   readonly more?: readonly string[];
+}
+
+/** One command. */
+export interface CommandRow extends CommandForm {
   readonly run: (call: Call) => Promise<ExitCode>;
+}
+
+/** A command that is about the plugin alone. */
+export interface AloneRow extends CommandForm {
+  readonly runAlone: (call: Omit<Call, 'session'>) => ExitCode;
 }

@@ -9,7 +9,7 @@ import { NotReached, reached } from './reached.ts';
 import type { RunOfWorkflow } from './temporal.ts';
 
 /** How many of the latest runs: the cluster's own workflow begins a new one every few days, and every operation is one. */
-export const RUNS = { cluster: 3, operation: 10 } as const;
+const RUNS = { cluster: 3, operation: 10 } as const;
 
 export interface Histories {
   readonly entries: readonly TarEntry[];
