@@ -21,8 +21,8 @@ export interface Io {
   readonly isTerminal: boolean;
   /** Whether a person can be asked: the standard input is a terminal. */
   readonly canAsk: boolean;
-  /** Asks a person, and answers what was typed, without the line break. */
-  ask(question: string): Promise<string>;
+  /** Asks a person, and answers what was typed, without the line break; undefined when the input has ended. */
+  ask(question: string): Promise<string | undefined>;
   /** Runs a program on this terminal until it ends or `until` is aborted; answers its exit code, 127 when there is no such program. */
   execute(program: string, args: readonly string[], until: AbortSignal): Promise<number>;
   /** Runs a program to its end, and answers what it has written. */

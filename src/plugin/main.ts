@@ -19,17 +19,26 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+/** What was typed, the last line first: the arrow keys bring it back. */
+const typed: string[] = [];
+
 const io: Io = {
   out: text => void process.stdout.write(text),
   err: text => void process.stderr.write(text),
   isTerminal: process.stdout.isTTY === true,
   canAsk: process.stdin.isTTY === true,
   async ask(question) {
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const terminal = createInterface({
+      input: process.stdin,
+      output: process.stderr,
+      history: [...typed],
+    });
     try {
-      return await terminal.question(question, { signal: interrupt.signal });
+      const answer = await terminal.question(question, { signal: interrupt.signal });
+      if (answer !== '') typed.unshift(answer);
+      return answer;
     } catch {
-      return '';
+      return undefined;
     } finally {
       terminal.close();
     }

@@ -4,6 +4,7 @@ import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster } from '../../src/api/schemas/types.ts';
 import { memberPod } from '../../src/objects/pod.ts';
 import { etcdctlArguments } from '../../src/plugin/members/chosen.ts';
+import { wordsOf } from '../../src/plugin/members/words.ts';
 import { PluginBench, WELL } from './bench.ts';
 
 let bench: PluginBench;
@@ -205,6 +206,68 @@ describe('etcdctl', () => {
     const ran = await bench.run('etcdctl asleep -- get x');
     expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('no member that is ready') });
   });
+});
+
+describe('shell', () => {
+  test('runs each line in a healthy member, until the input ends', async () => {
+    const lines: string[] = [];
+    const ran = await bench.run('shell example', {
+      answers: ['get --prefix /a', '', `etcdctl put 'a b' "c"`, 'del x | wc', 'get missing'],
+      execute: async line => {
+        lines.push(line.slice(line.indexOf('etcdctl') + 2).join('+'));
+        return line.includes('missing') ? 7 : 0;
+      },
+    });
+    expect(lines).toEqual(['get+--prefix+/a', 'put+a b+c', 'get+missing']);
+    expect(ran.err).toContain('etcdctl example-0> ');
+    expect(ran.err).toContain('| has no meaning here');
+    expect(ran.err).toContain('it ended with exit code 7');
+    expect(ran.code).toBe(0);
+  });
+
+  test('takes another member when the one that it used is gone, and ends when it is told to', async () => {
+    const members: (string | undefined)[] = [];
+    const ran = await bench.run('shell example', {
+      answers: ['get a', 'get b', 'exit', 'get c'],
+      execute: async line => {
+        members.push(line.find(word => /^example-\d$/.test(word)));
+        const ref = { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: 'default', name: 'example' };
+        const status = { members: { ...WELL.members, ready: ['example-2'] } };
+        await bench.server.kube.patch(ref, { status }, { type: 'merge', subresource: 'status' });
+        return 0;
+      },
+    });
+    expect(members).toEqual(['example-0', 'example-2']);
+    expect(ran.code).toBe(0);
+  });
+
+  test('needs a terminal, and a member that is ready', async () => {
+    expect(await bench.run('shell example')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('kubectl etcd etcdctl example -- COMMAND'),
+    });
+    await bench.put('EtcdCluster', 'asleep', { status: { members: { ready: [], details: [] } } });
+    expect(await bench.run('shell asleep', { answers: ['get a'] })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no member that is ready'),
+    });
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['', []],
+    ['  get   a ', ['get', 'a']],
+    [`put "a \\"b\\" \\n" 'c"d'e\\ f`, ['put', 'a "b" \\n', 'c"de f']],
+    [`get ''`, ['get', '']],
+  ])('%s is split as a shell does', (line, words) => {
+    expect(wordsOf(line)).toEqual(words);
+  });
+
+  test.each(['get a > b', 'get a; del b', 'get $KEY', 'put a `b`', "get 'a", 'get "a'])(
+    '%s is refused: it would take a shell',
+    line => {
+      expect(() => wordsOf(line)).toThrow('has no meaning here');
+    },
+  );
 });
 
 test('forward leads to another member when the first one goes', async () => {

@@ -10,7 +10,7 @@ export interface Ran {
 }
 
 export interface Person {
-  /** What is typed at each question; absent: there is no terminal. */
+  /** What is typed at each question until the input ends; absent: there is no terminal. */
   readonly answers?: readonly string[];
   readonly isTerminal?: boolean;
   /** The programs that there are. */
@@ -47,7 +47,7 @@ export async function runPlugin(line: string, kubeconfig: string, person: Person
     canAsk: answers !== undefined,
     ask: async question => {
       written.err += question;
-      return questions.shift() ?? '';
+      return questions.shift();
     },
     execute: (program, args, until) => execute?.([program, ...args], until) ?? Promise.resolve(127),
     capture: async (program, args) =>

@@ -1,6 +1,7 @@
 /** The commands that act on data, reach members, or gather what support asks for. */
 import { EXIT } from '../exit-codes.ts';
 import { etcdctl, forward } from '../members/reach.ts';
+import { shell } from '../members/prompt.ts';
 import { need } from '../not-found.ts';
 import { report } from '../report/report.ts';
 import { restore } from '../restore/restore.ts';
@@ -43,6 +44,14 @@ export const REACHING = {
     flags: ['member'],
     more: ['Write -- before the command: kubectl etcd etcdctl example -- endpoint status --cluster -w table'],
     run: etcdctl,
+  },
+  shell: {
+    usage: 'NAME',
+    words: [1, 1],
+    about: 'a prompt for etcdctl: each line runs in the pod of a member, with its certificates and endpoint',
+    flags: ['member'],
+    more: ['The image of etcd has no shell. When the member is not ready any more, another one is taken.'],
+    run: shell,
   },
   forward: {
     usage: 'NAME [PORT]',

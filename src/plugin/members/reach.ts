@@ -14,7 +14,7 @@ const LOOK_MS = 2_000;
 
 /** Runs etcdctl in the pod of a member; ends with the exit code of etcdctl. */
 export async function etcdctl(call: Call): Promise<ExitCode> {
-  const { session, io, flags, words } = call;
+  const { session, flags, words } = call;
   const given = words.slice(1);
   if (given.length === 0)
     throw usageFailure(
@@ -23,6 +23,15 @@ export async function etcdctl(call: Call): Promise<ExitCode> {
     );
   const cluster = await need(session, 'EtcdCluster', clusterNameOf(call));
   const member = chosenMember(cluster, flags.value('member'));
+  return runEtcdctl(call, { cluster, member }, given);
+}
+
+/** Runs one command of etcdctl in the pod of a member, on this terminal. @throws Failure when it does not succeed */
+export async function runEtcdctl(
+  { session, io }: Call,
+  { cluster, member }: { readonly cluster: EtcdCluster; readonly member: string },
+  given: readonly string[],
+): Promise<ExitCode> {
   const terminal = io.canAsk && io.isTerminal ? ['-i', '-t'] : [];
   const code = await io.execute(
     'kubectl',

@@ -85,6 +85,6 @@ async function confirm(
   io.err(`This will ${effect}.${step}\n`);
   io.err(`Namespace ${namespace}, context ${session.context}, asked by ${spec.by}.\n`);
   if (flags.has('yes')) return;
-  const answer = (await io.ask('Send it? [y/N] ')).trim().toLowerCase();
+  const answer = ((await io.ask('Send it? [y/N] ')) ?? '').trim().toLowerCase();
   if (answer !== 'y' && answer !== 'yes') throw failure('not sent: it was not confirmed');
 }

@@ -74,7 +74,7 @@ async function confirm({ flags, io, session }: Call, cluster: EtcdCluster): Prom
       'Add --yes and --cluster-id to send it without being asked, or --dry-run to see it.',
     );
   io.err(`Namespace ${namespace}, context ${session.context}.\n`);
-  const answer = (await io.ask(`Type the name of the cluster to overwrite its data: `)).trim();
+  const answer = ((await io.ask('Type the name of the cluster to overwrite its data: ')) ?? '').trim();
   if (answer !== name) throw failure('not sent: it was not confirmed');
   return id;
 }
