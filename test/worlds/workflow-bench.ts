@@ -56,12 +56,12 @@ export class Entity {
   readonly handle: WorkflowHandle;
   readonly operation: WorkflowHandle;
   readonly #client: Client;
-  readonly #ref: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly ref: { readonly namespace: string; readonly name: string; readonly uid: string };
 
   constructor(client: Client, number: number) {
     const uid = `${process.pid.toString(16).padStart(6, '0')}${number.toString(16).padStart(2, '0')}-uid`;
     this.name = `example-${number}`;
-    this.#ref = { namespace: 'shop', name: this.name, uid };
+    this.ref = { namespace: 'shop', name: this.name, uid };
     this.#client = client;
     this.taskQueue = `queue-${uid}`;
     this.id = `etcdcluster/shop/${this.name}/${uid.slice(0, 8)}`;
@@ -74,7 +74,7 @@ export class Entity {
     await this.#client.workflow.signalWithStart('etcdCluster', {
       workflowId: this.id,
       taskQueue: this.taskQueue,
-      args: [this.#ref],
+      args: [this.ref],
       signal: changedSignal,
       signalArgs: [{}],
     });

@@ -82,6 +82,34 @@ describe('the history of operations', () => {
     expect(history).toMatchObject([{ type: 'scaleCluster', outcome: 'Superseded', from: '3', to: '5' }]);
   });
 
+  it('records one that has failed, with the reason, when another one takes its place', () => {
+    const failed = { operation: 'scaleCluster', message: 'pods is forbidden', retryAt: 0 };
+    const operation = { type: 'scaleCluster', from: '3', to: '5', startedAt: LONG_AGO };
+    const status = { ...aRunningStatus(), operation };
+    const deleting = aCluster({ spec: { size: 5 }, status, deleting: true });
+    const { history } = pass(aRunningCluster({ cluster: deleting }), { failed });
+    expect(history).toMatchObject([
+      {
+        type: 'scaleCluster',
+        outcome: 'Failed',
+        message: 'pods is forbidden',
+        from: '3',
+        to: '5',
+        startedAt: LONG_AGO,
+        completedAt: NOW,
+      },
+    ]);
+  });
+
+  it('records one that a person aborted, with who that was', () => {
+    const aborted = { operation: 'scaleCluster', generation: 1, by: 'bob', reason: 'too large' };
+    const operation = { type: 'scaleCluster', from: '3', to: '5', goal: '5', startedAt: LONG_AGO };
+    const { history } = pass(withStatus({ operation }), { aborted });
+    expect(history).toMatchObject([
+      { type: 'scaleCluster', outcome: 'Aborted', message: 'aborted by bob (too large)', from: '3', to: '5' },
+    ]);
+  });
+
   it('shortens a message that is longer than its field', () => {
     const aborted = { operation: 'scaleCluster', generation: 1, by: 'x'.repeat(5_000) };
     const status = { operation: { type: 'scaleCluster' } };
