@@ -52,21 +52,35 @@ export class Turns<Item> {
   /**
    * Takes out the first item of the group whose turn it is, among those that match.
    * @param mayTake whether it may be the turn of a group
+   * @param goesFirst whether an item passes the others of its group
    */
   take(
     mayTake: (group: string) => boolean = () => true,
     matches: (item: Item) => boolean = () => true,
+    goesFirst: (item: Item) => boolean = () => true,
   ): Item | undefined {
     for (const [group, items] of this.#groups) {
-      if (!mayTake(group)) continue;
-      for (const item of items) {
-        if (!matches(item)) continue;
-        this.delete(item);
-        // The group stands behind all others now.
-        if (items.size > 0 && this.#groups.delete(group)) this.#groups.set(group, items);
-        return item;
-      }
+      const item = mayTake(group) ? firstOf(items, matches, goesFirst) : undefined;
+      if (item === undefined) continue;
+      this.delete(item);
+      // The group stands behind all others now.
+      if (items.size > 0 && this.#groups.delete(group)) this.#groups.set(group, items);
+      return item;
     }
     return undefined;
   }
+}
+
+function firstOf<Item>(
+  items: Iterable<Item>,
+  matches: (item: Item) => boolean,
+  goesFirst: (item: Item) => boolean,
+): Item | undefined {
+  let first: Item | undefined;
+  for (const item of items) {
+    if (!matches(item)) continue;
+    if (goesFirst(item)) return item;
+    first ??= item;
+  }
+  return first;
 }

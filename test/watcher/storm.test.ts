@@ -67,6 +67,28 @@ describe.each([1, 20_260, 987_654_321])('a storm with seed %i', seed => {
   });
 });
 
+test('a cluster that was calm is told within a second in the storm of others, though Temporal is slow', async () => {
+  const world = new Harness();
+  const calm = refTo('EtcdCluster', 'calm');
+  await world.watcher.start();
+  world.put(calm, { status: IDLE });
+  await world.clock.advance(30_000);
+  world.temporal.latencyMs = 150;
+  const late: number[] = [];
+  for (const [round, seconds] of [2, 5, 8].entries())
+    world.clock.after(seconds * 1_000, () => {
+      const sent = world.temporal.signals(calm).length;
+      world.put(calm, { metadata: { generation: round + 2 }, status: IDLE });
+      world.clock.after(1_000, () => {
+        if (world.temporal.signals(calm).length === sent) late.push(seconds);
+      });
+    });
+  await storm(world, 7);
+  await world.clock.advance(5_000);
+  expect(late).toEqual([]);
+  await world.stop();
+});
+
 /** The last signal that each cluster's workflow has was sent after the cluster's last event. */
 function expectNoneLost(world: Harness, lastEventAt: ReadonlyMap<string, number>): void {
   const late: string[] = [];

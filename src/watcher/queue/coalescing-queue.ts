@@ -58,6 +58,11 @@ export class CoalescingQueue {
     else if (entry.phase === 'inFlight') entry.againSince ??= this.#deps.clock.now();
   }
 
+  /** Whether a key waits for its turn, or is being delivered. */
+  isWaiting(key: string): boolean {
+    return this.#entries.get(key)?.waitingSince !== undefined;
+  }
+
   /** The keys that failed, or that an outage keeps from being tried. A key that only keeps its pace is not among them. */
   undelivered(): readonly Undelivered[] {
     const found: Undelivered[] = [];
@@ -105,6 +110,11 @@ export class CoalescingQueue {
 
   resume(): void {
     this.#paused = false;
+    this.#pump();
+  }
+
+  /** Keys that might not start may do so now. */
+  roomMade(): void {
     this.#pump();
   }
 
@@ -180,13 +190,25 @@ export class CoalescingQueue {
   /** Takes the next key to be tried now: in the order in which they became ready, but for the turns of their groups. */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
-    if (this.#outage === undefined) return this.#ready.take(group => this.#mayStart(group));
+    if (this.#outage === undefined)
+      return this.#ready.take(
+        group => this.#mayStart(group),
+        ({ key }) => this.#deps.mayStart?.(key) ?? true,
+        entry => this.#goesFirst(entry),
+      );
     const inFlight = [...this.#flights.keys()];
     const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);
     const untried = inFlight.some(isUntried) ? undefined : this.#ready.take(undefined, isUntried);
     if (untried !== undefined) return untried;
     if (!inFlight.every(isUntried) || !this.#outage.probeDue) return undefined;
     return this.#ready.take(undefined, entry => this.#triedNow(entry));
+  }
+
+  /** Whether an entry passes those that change without end: it was quiet until now, or has waited for long. */
+  #goesFirst({ interval, waitingSince }: Entry): boolean {
+    const { clock, options } = this.#deps;
+    const waitedMs = clock.now() - (waitingSince ?? clock.now());
+    return interval <= options.minIntervalMs || waitedMs >= 2 * options.maxIntervalMs;
   }
 
   #mayStart(group: string): boolean {

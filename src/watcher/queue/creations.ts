@@ -1,21 +1,24 @@
 /**
  * How many new clusters are created at once. When hundreds are asked for together, all of their workflows would be half way for a long
- * time: tasks then expire and are done again, and more work begets more. So few are begun, the namespaces by turns, and the next one
- * when one is available.
+ * time: tasks then expire and are done again, and more work begets more. So few are begun, as many as Temporal keeps up with, the
+ * namespaces by turns, and the next one when one is available.
  */
 import type { Clock } from '../model/ports.ts';
 import { Turns } from '../../kube/turns.ts';
+import type { CongestionWindow } from './congestion-window.ts';
 
 export interface CreationsOptions {
-  /** At most so many at once; of one namespace alone half of them. */
-  readonly creationsAtOnce: number;
   /** One that is not available after so many milliseconds makes room for the next: nobody waits for one that never will be. */
   readonly creationMs: number;
+  /** While some wait, so often one more is begun if Temporal keeps up: those under way may wait for slow nodes. */
+  readonly growEveryMs: number;
 }
 
 export interface CreationsDeps {
   /** Tells the workflow of a cluster to look. */
   readonly tell: (key: string) => void;
+  /** At most so many at once; of one namespace alone half of them. */
+  readonly window: Pick<CongestionWindow, 'size' | 'grow'>;
   /** Which keys share their turns: those of one namespace. */
   readonly groupOf: (key: string) => string;
   readonly clock: Clock;
@@ -29,6 +32,8 @@ export class Creations {
   readonly #underWay = new Map<string, () => void>();
   /** Those under way, and those that were not available in time. */
   readonly #begun = new Set<string>();
+
+  #cancelGrowth: (() => void) | undefined;
 
   constructor(deps: CreationsDeps) {
     this.#deps = deps;
@@ -61,8 +66,14 @@ export class Creations {
     this.#makeRoom(key);
   }
 
+  /** More may be under way than before. */
+  roomMade(): void {
+    this.#begin();
+  }
+
   stop(): void {
     this.#waiting.clear();
+    this.#cancelGrowth?.();
     for (const cancel of this.#underWay.values()) cancel();
   }
 
@@ -82,11 +93,18 @@ export class Creations {
       );
       tell(begun);
     }
+    if (this.#waiting.size > 0) this.#cancelGrowth ??= clock.after(options.growEveryMs, () => this.#grow());
+  }
+
+  #grow(): void {
+    this.#cancelGrowth = undefined;
+    this.#deps.window.grow();
+    this.#begin();
   }
 
   #next(): string | undefined {
-    const { groupOf, options } = this.#deps;
-    const free = options.creationsAtOnce - this.#underWay.size;
+    const { groupOf, window } = this.#deps;
+    const free = window.size - this.#underWay.size;
     const countOf = (group: string): number =>
       [...this.#underWay.keys()].filter(key => groupOf(key) === group).length;
     return this.#waiting.take(group => countOf(group) < free);

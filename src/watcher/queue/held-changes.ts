@@ -35,7 +35,7 @@ export class HeldChanges {
   hold(key: string, change?: StoreChange): boolean {
     const resource = this.#deps.known.get(key);
     const mayWait = change === undefined || isOfOperation(change);
-    if (!mayWait || resource === undefined || !isBusy(resource)) return false;
+    if (!mayWait || !isBusy(resource)) return false;
     if (!this.#since.has(key)) this.#since.set(key, this.#deps.clock.now());
     return true;
   }
@@ -75,6 +75,7 @@ export class HeldChanges {
 }
 
 /** Whether an operation is under way on a cluster that waits for nothing but its own steps. */
-function isBusy({ cluster }: KnownResource): boolean {
+export function isBusy(resource: KnownResource | undefined): boolean {
+  const cluster = resource?.cluster;
   return cluster?.operation !== undefined && cluster.isHeldUp !== true;
 }

@@ -1,4 +1,5 @@
 /** How the workflow of one resource is told to look. */
+import type { CongestionWindow } from '../queue/congestion-window.ts';
 import type { Delivery } from '../queue/delivery.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
 import { refOf } from '../resources/owner-key.ts';
@@ -8,6 +9,8 @@ import { failedDelivery, type TemporalPort } from './client.ts';
 export interface SignalDeps {
   readonly temporal: TemporalPort;
   readonly known: KnownResources;
+  /** Learns how long Temporal takes. */
+  readonly window: Pick<CongestionWindow, 'answered'>;
   readonly clock: Clock;
   readonly metrics: WatcherMetrics;
   readonly logger: WatcherLogger;
@@ -37,7 +40,7 @@ export async function signal(deps: SignalDeps, to: Telling, abort: AbortSignal):
 }
 
 async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: AbortSignal): Promise<Delivery> {
-  const { temporal, known } = deps;
+  const { temporal, known, window, clock } = deps;
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.
   if (resource === undefined) {
@@ -50,7 +53,9 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
     ...(generation === undefined ? {} : { generation }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
   };
+  const began = clock.now();
   await temporal.tell(ref, changed, abort);
+  window.answered(clock.now() - began);
   return { outcome: 'delivered' };
 }
 
