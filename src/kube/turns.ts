@@ -52,15 +52,15 @@ export class Turns<Item> {
   /**
    * Takes out the first item of the group whose turn it is, among those that match.
    * @param mayTake whether it may be the turn of a group
-   * @param goesFirst whether an item passes the others of its group
+   * @param rank of several in a group the lowest goes first, and of equals the one that came first
    */
   take(
     mayTake: (group: string) => boolean = () => true,
     matches: (item: Item) => boolean = () => true,
-    goesFirst: (item: Item) => boolean = () => true,
+    rank?: (item: Item) => number,
   ): Item | undefined {
     for (const [group, items] of this.#groups) {
-      const item = mayTake(group) ? firstOf(items, matches, goesFirst) : undefined;
+      const item = mayTake(group) ? firstOf(items, matches, rank) : undefined;
       if (item === undefined) continue;
       this.delete(item);
       // The group stands behind all others now.
@@ -74,13 +74,14 @@ export class Turns<Item> {
 function firstOf<Item>(
   items: Iterable<Item>,
   matches: (item: Item) => boolean,
-  goesFirst: (item: Item) => boolean,
+  rank: ((item: Item) => number) | undefined,
 ): Item | undefined {
-  let first: Item | undefined;
+  let first: { readonly item: Item; readonly rank: number } | undefined;
   for (const item of items) {
     if (!matches(item)) continue;
-    if (goesFirst(item)) return item;
-    first ??= item;
+    if (rank === undefined) return item;
+    const own = rank(item);
+    if (first === undefined || own < first.rank) first = { item, rank: own };
   }
-  return first;
+  return first?.item;
 }

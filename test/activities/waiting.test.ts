@@ -140,7 +140,7 @@ describe('a wait', () => {
 describe('an activity', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('beats every second for as long as it runs, and no longer', async () => {
+  it('beats every three seconds for as long as it runs, and no longer', async () => {
     vi.useFakeTimers();
     const environment = new ActivityEnvironment();
     let end = (): void => {};
@@ -149,7 +149,7 @@ describe('an activity', () => {
       error => error,
     );
     const running = environment.run(activity);
-    await vi.advanceTimersByTimeAsync(3_500);
+    await vi.advanceTimersByTimeAsync(9_500);
     expect(environment.heartbeats).toBe(3);
     end();
     await running;

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 /** Well below the heartbeat timeout that workflows set; workers send each of them (src/main/temporal/worker.ts). */
-const BEAT_MS = 1_000;
+const BEAT_MS = 3_000;
 
 /** What a long activity says of itself in its heartbeats. */
 export type HeartbeatDetails = { bytes?: number; total?: number; message?: string };

@@ -187,14 +187,17 @@ export class CoalescingQueue {
     for (let entry = this.#next(); entry !== undefined; entry = this.#next()) this.#start(entry);
   }
 
-  /** Takes the next key to be tried now: in the order in which they became ready, but for the turns of their groups. */
+  /**
+   * Takes the next key to be tried now: by the turns of their groups, and in a group the one that was delivered longest ago. So one
+   * that was calm passes those that change without end, and each of these has its turn.
+   */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
     if (this.#outage === undefined)
       return this.#ready.take(
         group => this.#mayStart(group),
         ({ key }) => this.#deps.mayStart?.(key) ?? true,
-        entry => this.#goesFirst(entry),
+        ({ deliveredAt }) => deliveredAt ?? Number.NEGATIVE_INFINITY,
       );
     const inFlight = [...this.#flights.keys()];
     const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);
@@ -202,13 +205,6 @@ export class CoalescingQueue {
     if (untried !== undefined) return untried;
     if (!inFlight.every(isUntried) || !this.#outage.probeDue) return undefined;
     return this.#ready.take(undefined, entry => this.#triedNow(entry));
-  }
-
-  /** Whether an entry passes those that change without end: it was quiet until now, or has waited for long. */
-  #goesFirst({ interval, waitingSince }: Entry): boolean {
-    const { clock, options } = this.#deps;
-    const waitedMs = clock.now() - (waitingSince ?? clock.now());
-    return interval <= options.minIntervalMs || waitedMs >= 2 * options.maxIntervalMs;
   }
 
   #mayStart(group: string): boolean {

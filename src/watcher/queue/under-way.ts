@@ -49,10 +49,10 @@ export class UnderWay {
     return (this.#countOf.get(this.#deps.groupOf(key)) ?? 0) < free;
   }
 
-  /** A resource is told now. */
+  /** A resource is told now. One that is told again and again does not keep its place for that. */
   told(key: string): void {
     const { clock, options, window } = this.#deps;
-    this.#remove(key);
+    if (this.#ends.has(key)) return;
     const passMs = Math.min(
       options.underWayAtMostMs,
       options.idlePassMs + WRITES_OF_A_PASS * window.answerMs,
