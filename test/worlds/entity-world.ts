@@ -27,7 +27,7 @@ export const BACK_OFF = { firstMs: 1_000, maxMs: 60_000 };
 
 /** The least that a kind can be. */
 export function plain(
-  options: Partial<Pick<Rules<Plain>, 'looksWhileOperating' | 'checksBy' | 'slot'>>,
+  options: Partial<Pick<Rules<Plain>, 'looksWhileOperating' | 'checksBy' | 'slot' | 'repeats'>>,
 ): Rules<Plain> {
   return {
     backoff: BACK_OFF,
@@ -81,7 +81,12 @@ export class EntityWorld {
   }
 
   get facts(): Facts {
-    return { now: this.now, history: this.history, handlersFinished: this.handlersFinished };
+    return {
+      now: this.now,
+      history: this.history,
+      handlersFinished: this.handlersFinished,
+      mayPause: () => true,
+    };
   }
 
   take(event: EntityEvent<Plain>): void {

@@ -114,7 +114,12 @@ export class WorkflowsInMemory<K extends Kind> {
   }
 
   #facts() {
-    return { now: this.#world.now(), history: 'short', handlersFinished: true } as const;
+    return {
+      now: this.#world.now(),
+      history: 'short',
+      handlersFinished: true,
+      mayPause: () => true,
+    } as const;
   }
 
   #reduce(event: EntityEvent<K>): void {

@@ -32,6 +32,7 @@ export const clusterRules: Rules<ClusterKind> = {
   actor: people => ({ ...actorOf(people), ...(people.ran && { ran: people.ran }) }),
   control: controlOf,
   isFailure: ({ outcome }) => outcome === 'failed',
+  repeats: ({ step }) => (step.kind === 'applyObjects' ? step.kind : undefined),
 
   next({ assessment, people: { failed } }, now) {
     if (assessment === undefined) return { kind: 'rest', until: now };

@@ -39,7 +39,7 @@ export class Draft<K extends Kind> {
   /** An operation that is being started gets the signal when it has started. */
   apply({ people, dirty = false, signal, resetsBackoff = false }: Reaction<K>): void {
     this.set({ people, dirty: dirty || this.#state.dirty });
-    if (resetsBackoff) this.set({ failures: 0, retryAt: undefined });
+    if (resetsBackoff) this.set({ failures: 0, retryAt: undefined, repeats: undefined });
     if (this.#state.phase !== 'starting') this.signal(signal);
     else if (signal !== undefined) this.set({ isControlStale: true });
   }

@@ -1,5 +1,6 @@
 /** What an entity is made of: its state, its events, its effects, and what each kind of resource adds. */
 import type { Backoff } from '../../api/values/backoff.ts';
+import type { Repeats } from './repeats.ts';
 
 /** The types of one kind of entity. */
 export interface Kind {
@@ -46,6 +47,8 @@ export interface Entity<K extends Kind> {
   /** Failures in a row, and until when what failed is held back. */
   readonly failures: number;
   readonly retryAt: number | undefined;
+  /** What was done again and again; see Rules.repeats. */
+  readonly repeats: Repeats | undefined;
   /** When a timer is to wake it. */
   readonly wakeAt: number | undefined;
   /** Signals to other workflows that are not delivered yet. */
@@ -56,7 +59,7 @@ export interface Entity<K extends Kind> {
 
 /** What one run hands to the next. */
 export type Carried<K extends Kind> = Pick<Entity<K>, 'people'> &
-  Partial<Pick<Entity<K>, 'assessment' | 'running' | 'failures' | 'retryAt'>>;
+  Partial<Pick<Entity<K>, 'assessment' | 'running' | 'failures' | 'retryAt' | 'repeats'>>;
 
 export type EntityEvent<K extends Kind> =
   | { readonly kind: 'begin' | 'turn' | 'timer' | 'changed' | 'started' | 'slotTaken' | 'cancelled' }
@@ -123,6 +126,8 @@ export interface Rules<K extends Kind> {
   next(view: View<K>, now: number): Next<K>;
   /** Whether a decision waits for the end of the back-off, where the planner does not see to that. */
   isHeldBack?(people: K['People'], decision: K['Decision']): boolean;
+  /** What a decision mends that somebody may change again at once, where the next time may wait; undefined: it never waits. */
+  repeats?(decision: K['Decision']): string | undefined;
   /** What an operation gets when it is started, and again when that has changed. */
   control?(people: K['People']): K['Signal'] | undefined;
   /** An operation was started. */
@@ -148,6 +153,7 @@ export function newEntity<K extends Kind>(carried: Carried<K>): Entity<K> {
     isControlStale: false,
     failures: 0,
     retryAt: undefined,
+    repeats: undefined,
     wakeAt: undefined,
     pendingSignals: 0,
     passes: 0,

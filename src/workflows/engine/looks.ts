@@ -2,6 +2,7 @@
 import type { Draft } from './draft.ts';
 import { mayContinueAsNew, isOperating } from './due.ts';
 import type { Kind } from './entity.ts';
+import { pausedUntil, repeated } from './repeats.ts';
 
 /** Starts a pass; a running operation goes on. */
 export function look<K extends Kind>(draft: Draft<K>): void {
@@ -44,6 +45,12 @@ function decide<K extends Kind>(draft: Draft<K>): void {
   const { decision, running } = next;
   const isHeld = retryAt !== undefined && facts.now < retryAt && rules.isHeldBack?.(state.people, decision);
   if (isHeld) return rest(draft, retryAt);
+  const of = rules.repeats?.(decision);
+  if (of !== undefined) {
+    const until = pausedUntil(state.repeats, of, facts.now);
+    if (until !== undefined && facts.mayPause()) return rest(draft, until);
+    draft.set({ repeats: repeated(state.repeats, of, facts.now) });
+  }
   draft.set({ running, ending: undefined });
   if (rules.slot === 'here') {
     draft.set({ phase: 'performing' });
@@ -59,7 +66,7 @@ function rest<K extends Kind>(draft: Draft<K>, until: number | undefined): void 
 }
 
 export function continueAsNew<K extends Kind>(draft: Draft<K>): void {
-  const { people, running, assessment, failures, retryAt } = draft.state;
+  const { people, running, assessment, failures, retryAt, repeats } = draft.state;
   // A run that has nothing to wait for begins with a pass; one that follows an operation answers queries meanwhile.
   const carried = {
     people,
@@ -67,6 +74,7 @@ export function continueAsNew<K extends Kind>(draft: Draft<K>): void {
     ...(running !== undefined && { running }),
     ...(running !== undefined && assessment !== undefined && { assessment }),
     ...(retryAt !== undefined && { retryAt }),
+    ...(repeats !== undefined && { repeats }),
   };
   draft.set({ phase: 'closed', wakeAt: undefined });
   draft.effect({ kind: 'continueAsNew', carried });

@@ -35,4 +35,9 @@ export interface Facts {
   readonly history: 'short' | 'long' | 'veryLong';
   /** Every message was answered. */
   readonly handlersFinished: boolean;
+  /**
+   * Whether what is repeated waits (repeats.ts): not in what a run of an earlier release has recorded. To ask writes into the history, so
+   * it is asked only where the answer counts.
+   */
+  readonly mayPause: () => boolean;
 }

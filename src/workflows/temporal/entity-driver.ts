@@ -4,6 +4,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  patched,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -90,7 +91,12 @@ export class EntityDriver<K extends Kind> {
   }
 
   #facts(): Facts {
-    return { now: Date.now(), history: historyOf(workflowInfo()), handlersFinished: allHandlersFinished() };
+    return {
+      now: Date.now(),
+      history: historyOf(workflowInfo()),
+      handlersFinished: allHandlersFinished(),
+      mayPause: () => patched('pause-between-repeats'),
+    };
   }
 
   #execute(effect: EntityEffect<K>): void {

@@ -66,7 +66,12 @@ export class OperationDriver<K extends OperationKind> {
   }
 
   #dispatch(event: OperationEvent<K>): void {
-    const facts = { now: Date.now(), history: historyOf(workflowInfo()), handlersFinished: true };
+    const facts = {
+      now: Date.now(),
+      history: historyOf(workflowInfo()),
+      handlersFinished: true,
+      mayPause: () => false,
+    };
     const [run, effects] = this.#reduce(this.#run, event, facts);
     this.#run = run;
     for (const effect of effects) this.#execute(effect);

@@ -11,6 +11,7 @@ describe.each([
   ['whose operations are children', plain({})],
   ['that looks beside its operation', plain({ looksWhileOperating: true, checksBy: 'look' })],
   ['that performs its steps itself', plain({ slot: 'here' })],
+  ['whose work is undone by somebody', plain({ repeats: decision => decision })],
 ])('an entity %s', (_, rules) => {
   it('does one thing at a time, retries in time, and continues as new with nothing in flight', () => {
     fc.assert(

@@ -36,7 +36,7 @@ const rules: OperationRules<Plain> = {
 };
 
 const FIRST: Plain['Decision'] = { kind: 'operate', operation: 'scale', step: { kind: 'a' } };
-const FACTS: Facts = { now: 0, history: 'short', handlersFinished: true };
+const FACTS: Facts = { now: 0, history: 'short', handlersFinished: true, mayPause: () => true };
 
 /** Runs one with these answers until it finishes or has no more of them. */
 function play(

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Carried,
+  type Entity,
+  type EntityEvent,
+  newEntity,
+} from '../../../src/workflows/engine/entity.ts';
+import { entityReducer } from '../../../src/workflows/engine/entity-reducer.ts';
+import { type Plain, plain } from '../../worlds/entity-world.ts';
+
+const START = 1_000_000;
+
+/** An entity whose every pass finds that its work was undone; an operation takes a second. Answers when each was begun, in seconds. */
+function undone({ seconds, mayPause = true }: { readonly seconds: number; readonly mayPause?: boolean }) {
+  const reduce = entityReducer(plain({ repeats: () => 'applyObjects' }));
+  const begun: number[] = [];
+  let entity: Entity<Plain> = newEntity<Plain>({ people: { said: 0, failedUntil: 0 } });
+  let now = START;
+  let asked = 0;
+  let carried: Carried<Plain> | undefined;
+  let history: 'short' | 'long' = 'short';
+  const take = (event: EntityEvent<Plain>): void => {
+    const facts = { now, history, handlersFinished: true, mayPause: () => (asked++, mayPause) };
+    const [next, effects] = reduce(entity, event, facts);
+    entity = next;
+    for (const { kind } of effects) if (kind === 'start') begun.push((now - START) / 1_000);
+    const last = effects.find(effect => effect.kind === 'continueAsNew');
+    if (last !== undefined) carried = last.carried;
+  };
+  take({ kind: 'begin' });
+  for (; now < START + seconds * 1_000; now += 1_000) {
+    if (entity.phase === 'operating') take({ kind: 'ended', ending: 'done' });
+    if (entity.phase === 'resting' && now >= (entity.wakeAt ?? Number.POSITIVE_INFINITY)) {
+      take({ kind: 'timer' });
+      take({ kind: 'turn' });
+    }
+    if (entity.phase === 'looking') take({ kind: 'looked', assessment: 'operate' });
+    if (entity.phase === 'starting') take({ kind: 'started' });
+  }
+  return {
+    begun,
+    asked: () => asked,
+    /** Ends the run, and goes on with the next. */
+    nextRun: () => {
+      history = 'long';
+      take({ kind: 'changed' });
+      take({ kind: 'turn' });
+      if (carried === undefined) throw new Error('it did not continue as new');
+      entity = newEntity<Plain>(structuredClone(carried));
+      history = 'short';
+      take({ kind: 'begin' });
+      take({ kind: 'looked', assessment: 'operate' });
+      return entity;
+    },
+    say: () => {
+      take({ kind: 'message', message: 'said' });
+      take({ kind: 'turn' });
+      take({ kind: 'looked', assessment: 'operate' });
+      return entity;
+    },
+  };
+}
+
+describe('what is undone again and again', () => {
+  it('is mended at once three times, and then ever more seldom, up to each thirty seconds', () => {
+    const { begun } = undone({ seconds: 200 });
+    expect(begun.slice(0, 3)).toEqual([0, 1, 2]);
+    const waits = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
+    expect(waits.slice(2, 8)).toEqual([2, 4, 8, 16, 30, 30]);
+  });
+
+  it('is mended at once in a run that an earlier release has begun', () => {
+    const { begun } = undone({ seconds: 20, mayPause: false });
+    expect(begun).toHaveLength(20);
+  });
+
+  it('is asked of the history only where a pause is due', () => {
+    expect(undone({ seconds: 3 }).asked()).toBe(0);
+  });
+
+  it('waits also in the next run of the workflow', () => {
+    const world = undone({ seconds: 60 });
+    const before = world.begun.length;
+    expect(world.nextRun().phase).toBe('resting');
+    expect(world.begun).toHaveLength(before);
+  });
+
+  it('is looked at all the same when somebody says something', () => {
+    const world = undone({ seconds: 60 });
+    const before = world.begun.length;
+    const { phase, wakeAt } = world.say();
+    expect(phase).toBe('resting');
+    expect(wakeAt).toBeDefined();
+    expect(world.begun).toHaveLength(before);
+  });
+});
