@@ -2,17 +2,15 @@ import type { QueueOptions } from './queue/delivery.ts';
 import type { Positions } from './queue/told-through.ts';
 import type { CongestionOptions } from './queue/congestion-window.ts';
 import type { CreationsOptions } from './queue/creations.ts';
-import type { UnderWayOptions } from './queue/under-way.ts';
 import type { RoundOptions } from './prober/rounds.ts';
 import type { PassCheckOptions } from './conditions/passes.ts';
 import type { ClusterSurveyOptions } from './survey/cluster-survey.ts';
 
-/** All in milliseconds, except `concurrency`, those of CongestionOptions that are `AtOnce`, `passesAtOnce`, `surveysARound` and `surveysRoot`. */
+/** All in milliseconds, except `concurrency`, `leastAtOnce`, `mostAtOnce`, `passesAtOnce`, `surveysARound` and `surveysRoot`. */
 export interface WatcherTimings
   extends QueueOptions,
     CreationsOptions,
     CongestionOptions,
-    UnderWayOptions,
     RoundOptions,
     PassCheckOptions,
     ClusterSurveyOptions {
@@ -54,8 +52,8 @@ export interface WatcherOptions {
 /**
  * The pace lets a signal follow another after 100 ms, 300 ms, 900 ms, … 3 s; what somebody waits for follows after 500 ms at the latest.
  * What is found by a start is told ten times a second, so a hundred resources within ten seconds.
- * At first 24 workflows are at work at once, of one namespace 12; one more after a second, 128 at most, while Temporal keeps up with them.
- * As many clusters are created at once besides, or begun a minute if none of them becomes available.
+ * At first 24 clusters are created at once, of one namespace 12, or begun a minute if none of them becomes available; one more after a
+ * second, 128 at most, while Temporal is as fast as ever.
  * Temporal is asked about every workflow each 20 s, about five a second at most: more than 100 are asked less often each,
  * but at least each ten minutes;
  * one that does not run is started. The members of every cluster are surveyed each minute, up to 240 clusters; of a
@@ -79,13 +77,10 @@ export const defaultTimings: WatcherTimings = {
   stuckCheckMs: 60_000,
   requestRoundMs: 1_000,
   admitEveryMs: 100,
-  atOnceAtFirst: 24,
-  leastAtOnce: 4,
+  leastAtOnce: 24,
   mostAtOnce: 128,
   growEveryMs: 1_000,
   halveEveryMs: 2_000,
-  idlePassMs: 500,
-  underWayAtMostMs: 20_000,
   creationMs: 60_000,
   acknowledgeMs: 60_000,
   passAskMs: 20_000,

@@ -8,8 +8,7 @@ import { Backlog } from './queue/backlog.ts';
 import { CongestionWindow } from './queue/congestion-window.ts';
 import { Creations } from './queue/creations.ts';
 import { CoalescingQueue } from './queue/coalescing-queue.ts';
-import type { Delivery } from './queue/delivery.ts';
-import { HeldChanges, isBusy } from './queue/held-changes.ts';
+import { HeldChanges } from './queue/held-changes.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { KnownResources } from './resources/known-resources.ts';
 import { Prober } from './prober/prober.ts';
@@ -28,10 +27,9 @@ import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
 import { startResync } from './queue/resync.ts';
 import { type Positions, ToldThrough } from './queue/told-through.ts';
-import { UnderWay } from './queue/under-way.ts';
 import { ClusterSurvey } from './survey/cluster-survey.ts';
 import { Takeover } from './takeover.ts';
-import { signal, type SignalDeps } from './temporal/signals.ts';
+import { signal } from './temporal/signals.ts';
 import { Requests } from './requests/requests.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
 import { concernedBy, keysToTell, positionsOf, WATCHED_KINDS } from './resources/watched-kinds.ts';
@@ -64,8 +62,6 @@ class ResourceWatcher implements Watcher {
   readonly #toldThrough: ToldThrough;
   readonly #held: HeldChanges;
   readonly #creations: Creations;
-  readonly #underWay: UnderWay;
-  readonly #signals: SignalDeps;
   readonly #reports: ReportDeps;
   readonly #prober: Prober;
   readonly #passes: PassCheck;
@@ -85,16 +81,10 @@ class ResourceWatcher implements Watcher {
     const shared = { known: this.#known, clock: this.#clock, logger };
     const window = new CongestionWindow(this.#clock, this.#timings);
     const queued = { groupOf: namespaceOf, window, clock: this.#clock, options: this.#timings };
-    this.#signals = { ...shared, window, temporal, metrics: this.#metrics };
-    this.#underWay = new UnderWay({
-      ...queued,
-      isBusy: key => isBusy(this.#known.get(key)),
-      roomMade: () => this.#queue.roomMade(),
-    });
+    const signals = { ...shared, window, temporal, metrics: this.#metrics };
     this.#queue = new CoalescingQueue({
       ...queued,
-      mayStart: key => !this.#existed(key) || this.#underWay.mayTell(key),
-      deliver: (key, abort) => this.#deliver(key, abort),
+      deliver: (key, abort) => signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
     });
     this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
     const everyMs = this.#timings.admitEveryMs;
@@ -113,7 +103,7 @@ class ResourceWatcher implements Watcher {
       writer: new ConditionWriter({ ...shared, kube }),
     };
     this.#passes = new PassCheck({
-      ...this.#signals,
+      ...signals,
       writer: this.#reports.writer,
       recordEvent: deps.recordEvent,
       options: this.#timings,
@@ -184,7 +174,6 @@ class ResourceWatcher implements Watcher {
     this.#state = 'stopped';
     this.#takeover.stop();
     this.#creations.stop();
-    this.#underWay.stop();
     this.#backlog.pause();
     this.#passes.reset();
     this.#survey.reset();
@@ -263,23 +252,9 @@ class ResourceWatcher implements Watcher {
     for (const key of concernedBy(pod, this.#known)) if (!this.#held.hold(key)) this.#tell(key);
   }
 
-  async #deliver(key: string, abort: AbortSignal): Promise<Delivery> {
-    const isUnanswered = this.#isUnanswered(key);
-    if (this.#existed(key)) this.#underWay.told(key);
-    const delivery = await signal(this.#signals, { key, isUnanswered }, abort);
-    if ('code' in delivery) this.#underWay.forget(key);
-    this.#creations.roomMade();
-    return delivery;
-  }
-
   /** Has a workflow started that does not run, unless it is to be told in any case. */
   #begin(key: string): void {
     if (!this.#queue.isWaiting(key)) this.#backlog.add(key, this.#known.get(key)?.hasWork ?? false);
-  }
-
-  /** Whether a pass has reported on a resource; of those that are created, `Creations` lets some begin. */
-  #existed(key: string): boolean {
-    return this.#known.get(key)?.isNew === false;
   }
 
   #isUnanswered(key: string): boolean {
@@ -292,15 +267,11 @@ class ResourceWatcher implements Watcher {
     if (ref === undefined) return;
     const key = keyOf(ref);
     if (type !== 'deleted') {
-      const reportedAt = this.#known.get(key)?.reportedAt;
-      const resource = this.#known.put(object);
-      if (resource?.hasWork === false) this.#creations.remove(key);
-      if (resource?.reportedAt !== reportedAt) this.#underWay.reported(key);
+      if (this.#known.put(object)?.hasWork === false) this.#creations.remove(key);
       return this.#held.settle(key);
     }
     this.#known.remove(key);
     this.#creations.remove(key);
-    this.#underWay.forget(key);
     this.#held.release(key);
     this.#reports.writer.forget(key);
     this.#survey.forget(key);

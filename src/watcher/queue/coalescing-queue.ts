@@ -113,11 +113,6 @@ export class CoalescingQueue {
     this.#pump();
   }
 
-  /** Keys that might not start may do so now. */
-  roomMade(): void {
-    this.#pump();
-  }
-
   /** Drops what is remembered of the pace of keys that have long been quiet. */
   sweep(quietMs: number): void {
     const limit = this.#deps.clock.now() - quietMs;
@@ -196,7 +191,7 @@ export class CoalescingQueue {
     if (this.#outage === undefined)
       return this.#ready.take(
         group => this.#mayStart(group),
-        ({ key }) => this.#deps.mayStart?.(key) ?? true,
+        undefined,
         ({ deliveredAt }) => deliveredAt ?? Number.NEGATIVE_INFINITY,
       );
     const inFlight = [...this.#flights.keys()];

@@ -6,8 +6,7 @@
 import type { Clock } from '../model/ports.ts';
 
 export interface CongestionOptions {
-  /** How many may be under way at a start, at least and at most. */
-  readonly atOnceAtFirst: number;
+  /** How many may be under way at least, as at a start, and at most. */
   readonly leastAtOnce: number;
   readonly mostAtOnce: number;
   /** The time between two steps up, and between two halvings, in milliseconds. */
@@ -34,18 +33,13 @@ export class CongestionWindow {
   constructor(clock: Pick<Clock, 'now'>, options: CongestionOptions) {
     this.#clock = clock;
     this.#options = options;
-    this.#size = options.atOnceAtFirst;
+    this.#size = options.leastAtOnce;
     this.#grownAt = clock.now();
   }
 
   /** How much may be under way now. */
   get size(): number {
     return this.#size;
-  }
-
-  /** How long Temporal takes for a signal at present, in milliseconds; 0 before the first. */
-  get answerMs(): number {
-    return this.#meanMs ?? 0;
   }
 
   /** Temporal has taken a signal. @param milliseconds after so long */

@@ -66,11 +66,6 @@ export class Creations {
     this.#makeRoom(key);
   }
 
-  /** More may be under way than before. */
-  roomMade(): void {
-    this.#begin();
-  }
-
   stop(): void {
     this.#waiting.clear();
     this.#cancelGrowth?.();

@@ -41,8 +41,6 @@ export interface QueueDeps {
   readonly deliver: Deliver;
   /** Which keys share their turns: those of one namespace. */
   readonly groupOf: (key: string) => string;
-  /** Whether a key may be delivered now; once that changes, `roomMade` is called. Not asked while Temporal is out of reach. */
-  readonly mayStart?: (key: string) => boolean;
   readonly clock: Clock;
   readonly options: QueueOptions;
 }

@@ -75,7 +75,7 @@ export class HeldChanges {
 }
 
 /** Whether an operation is under way on a cluster that waits for nothing but its own steps. */
-export function isBusy(resource: KnownResource | undefined): boolean {
+function isBusy(resource: KnownResource | undefined): boolean {
   const cluster = resource?.cluster;
   return cluster?.operation !== undefined && cluster.isHeldUp !== true;
 }
