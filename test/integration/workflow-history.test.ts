@@ -1,11 +1,10 @@
 /** The records of operations in status.history, on a real Temporal server and over runs of the entity: who asked, how each ended, in which run. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createActivities } from '../../src/activities/index.ts';
 import type { GivenRequest } from '../../src/api/values/requests.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';
 import { edit } from '../worlds/living-cluster.ts';
-import { OperatorWorld } from '../worlds/operator-world.ts';
-import { continued, type Entity, until, WorkflowBench } from '../worlds/workflow-bench.ts';
+import { clusterOn, recordsOf } from '../worlds/cluster-on-temporal.ts';
+import { continued, until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {
@@ -15,36 +14,18 @@ afterAll(() => bench.stop());
 
 const uid = '5c1f6a51-8a64-4b52-9f3c-0d0f6f6f7a01';
 
-/** A cluster in memory that its real workflows create. */
-async function created(): Promise<{ readonly world: OperatorWorld; readonly entity: Entity }> {
-  const entity = bench.entity();
-  const world = new OperatorWorld({ name: entity.name });
-  world.now = Date.now();
-  // Its workflows know it by another uid than that which the API server would have given.
-  const { resource } = world;
-  world.kube.mutate(resource, object => void (object.metadata.uid = entity.ref.uid));
-  world.ref = entity.ref;
-  await bench.serve(entity, createActivities(world.deps));
-  await entity.changed();
-  await until(() => types(world).includes('createCluster'));
-  return { world, entity };
-}
-
-const records = (world: OperatorWorld) => world.cluster.status.history ?? [];
-const types = (world: OperatorWorld) => records(world).map(({ type }) => type);
-
 it('each operation leaves one record, which says who asked, and stays over runs of the entity', async () => {
-  const { world, entity } = await created();
+  const { world, entity } = await clusterOn(bench);
   const request = { uid, expiresAt: Date.now() + 3_600_000 };
   await entity.update('restart', { member: `${entity.name}-1`, by: 'ana', reason: 'new kernel', request });
   await continued(entity);
   await until(async () => {
     await entity.changed();
     const became = await entity.handle.query<GivenRequest | null, [string]>('request', uid);
-    return became?.state === 'done' && types(world)[0] === 'rolloutCluster';
+    return became?.state === 'done' && recordsOf(world)[0]?.type === 'rolloutCluster';
   });
   const { runId } = await entity.operation.describe();
-  expect(records(world)).toMatchObject([
+  expect(recordsOf(world)).toMatchObject([
     {
       type: 'rolloutCluster',
       outcome: 'Succeeded',
@@ -69,9 +50,9 @@ it('each operation leaves one record, which says who asked, and stays over runs 
   isHeld = false;
   await until(async () => {
     await entity.changed();
-    return records(world)[0]?.type === 'scaleCluster';
+    return recordsOf(world)[0]?.type === 'scaleCluster';
   });
-  const ended = records(world);
+  const ended = recordsOf(world);
   expect(ended[0]).toMatchObject({
     outcome: 'Aborted',
     message: expect.stringContaining('aborted by bob (too large)') as string,
@@ -81,7 +62,7 @@ it('each operation leaves one record, which says who asked, and stays over runs 
   expect(ended[0]).not.toHaveProperty('requestedBy');
   await continued(entity);
   await entity.quiet();
-  expect(records(world)).toEqual(ended);
+  expect(recordsOf(world)).toEqual(ended);
   const runs = ended.map(({ runID }) => runID);
   expect(new Set(runs).size).toBe(runs.length);
 });
