@@ -44,7 +44,7 @@ class MortalWatcher {
       health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
       surveyor: noSurveyor,
       recordEvent: () => {},
-      options: { taskQueue },
+      options: {},
       logger: new ListLogger(),
     });
   }
