@@ -51,7 +51,7 @@ export async function reached(call: Call, operatorNamespace: string, until: Abor
   });
   if (!('sign' in answer))
     throw new NotReached(
-      `no port could be forwarded to Service ${service.name} of namespace ${service.namespace}: ${answer.err.trim().split('\n').at(-1) ?? ''}`,
+      `no port could be forwarded to Service ${service.name} of namespace ${service.namespace}: ${answer.err.trim().split('\n').at(-1) ?? ''}; name an address that you reach with --temporal-address`,
     );
   return {
     address: `127.0.0.1:${answer.sign[1]}`,
