@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createProgress, type Progress } from '../progress.ts';
 import { type Artefact, artefactPath, cacheDirectory, install, isInstalled } from '../toolchain/cache.ts';
@@ -42,6 +42,16 @@ export const operatorSettings: ImageSettings = {
   },
 };
 
+/** What decides how sources are compiled; an earlier release may lack some of it. */
+const BUILT_BY = [
+  'scripts/build.ts',
+  'scripts/bundle-operator.ts',
+  'scripts/compile-cache.ts',
+  'scripts/source-map.ts',
+  'tsconfig.json',
+  'tsconfig.build.json',
+] as const;
+
 export interface OperatorImageOptions {
   /** Default: a view on standard error. */
   progress?: Progress;
@@ -49,6 +59,8 @@ export interface OperatorImageOptions {
   root?: string;
   /** A folder of compiled sources to take as they are. Default: the checkout's, compiled first where needed. */
   dist?: string;
+  /** Of the reference; the version of `root` when it is left out. Two builds that are on one node at once need two. */
+  tag?: string;
 }
 
 /** A layer or an image that is not in the cache yet. */
@@ -88,7 +100,7 @@ class OperatorImage {
     this.#dist = options.dist ?? join(this.#root, 'dist');
     this.#compiles = options.dist === undefined;
     const { version } = JSON.parse(readFileSync(join(this.#root, 'package.json'), 'utf8'));
-    this.#reference = `docker.io/library/etcd-operator:${version}`;
+    this.#reference = `docker.io/library/etcd-operator:${options.tag ?? version}`;
   }
 
   async ensure(): Promise<Image> {
@@ -139,16 +151,9 @@ class OperatorImage {
   /** The image's key: of the compiled files where they are given, else of everything that they are compiled from. */
   #imageArtefact(runtime: Artefact, modules: Artefact): Artefact {
     const file = (name: string): KeyInputs => ({ [name]: readFileSync(join(this.#root, name)) });
+    const builtBy = BUILT_BY.filter(name => existsSync(join(this.#root, name)));
     const compiled = this.#compiles
-      ? {
-          ...folderInputs(join(this.#root, 'src'), 'src/'),
-          ...file('scripts/build.ts'),
-          ...file('scripts/bundle-operator.ts'),
-          ...file('scripts/compile-cache.ts'),
-          ...file('scripts/source-map.ts'),
-          ...file('tsconfig.json'),
-          ...file('tsconfig.build.json'),
-        }
+      ? Object.assign(folderInputs(join(this.#root, 'src'), 'src/'), ...builtBy.map(file))
       : folderInputs(this.#dist, 'dist/');
     const inputs = { ...compiled, ...file('package.json'), runtime: runtime.key, modules: modules.key };
     const settings = JSON.stringify({ reference: this.#reference, operatorSettings });

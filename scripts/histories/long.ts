@@ -72,6 +72,22 @@ export const longHistories: readonly Scenario[] = [
     return { 'rolloutCluster-repeated': repeated };
   },
 
+  /** Objects that somebody keeps changing: the fourth time they are mended after a pause. */
+  async function mendedEverMoreSeldom(bench) {
+    const script = new Script();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    for (let time = 1; time <= 4; time += 1) {
+      script.plan('repairCluster', [
+        { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'spec.selector' }] },
+      ]);
+      await entity.changed();
+      await until(() => script.remaining.length === 0);
+      await entity.quiet();
+    }
+    return { 'etcdCluster-pausing': entity.handle };
+  },
+
   /** A restore that cannot begin, for another reason each time, which its cluster is told. */
   async function restoreContinued(bench) {
     const entity = bench.entity();

@@ -53,8 +53,9 @@ const PASSES = ['activityTaskScheduledEventAttributes', 'timerStartedEventAttrib
 const SIGNALS = 'signalExternalWorkflowExecutionInitiatedEventAttributes';
 const STARTS = 'startChildWorkflowExecutionInitiatedEventAttributes';
 const SEARCHED = 'upsertWorkflowSearchAttributesEventAttributes';
+const PATCHED = 'markerRecordedEventAttributes';
 const ASKED: Readonly<Record<string, readonly string[]>> = {
-  etcdCluster: [...PASSES, 'timerCanceledEventAttributes', SIGNALS, STARTS, SEARCHED],
+  etcdCluster: [...PASSES, 'timerCanceledEventAttributes', SIGNALS, STARTS, SEARCHED, PATCHED],
   etcdBackup: [...PASSES, 'timerCanceledEventAttributes', SIGNALS, STARTS, SEARCHED],
   etcdRestore: [...PASSES, SIGNALS],
   operations: [...PASSES, SIGNALS],

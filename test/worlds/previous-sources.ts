@@ -1,7 +1,8 @@
 /**
  * The sources of a release that came before this checkout, for tests of what two releases do side by side: of the commit that
- * PREVIOUS_RELEASE names, else of the newest tag of a release before this commit. Where there is none, these sources with differences
- * that a release may have: its options of activities are others, and its workflows hand on a field that this checkout does not know.
+ * PREVIOUS_RELEASE names, else of the newest tag of a release before this commit, else of the commit that stands for 0.2.0 as long as no
+ * release has a tag. Without that commit (a clone without history), these sources with differences that a release may have: its options of
+ * activities are others, and its workflows hand on a field that this checkout does not know.
  */
 import { execFile } from 'node:child_process';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,6 +25,9 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 
+/** What 0.2.0 was when work on the release after it began; never tagged. */
+const UNTAGGED = 'c091d917';
+
 /** File, text, and what stands there in the release before. */
 const DIFFERENCES: readonly (readonly [string, string, string])[] = [
   ['src/workflows/temporal/activities.ts', "startToCloseTimeout: '40s'", "startToCloseTimeout: '50s'"],
@@ -32,7 +36,7 @@ const DIFFERENCES: readonly (readonly [string, string, string])[] = [
 
 /** Puts them into an empty folder; answers what they are, for people. */
 export async function putPreviousSources(folder: string): Promise<string> {
-  const ref = process.env['PREVIOUS_RELEASE'] ?? (await tagBefore());
+  const ref = process.env['PREVIOUS_RELEASE'] ?? (await tagBefore()) ?? (await untagged());
   if (ref === undefined) await copyWithDifferences(folder);
   else await checkOut(ref, folder);
   return ref ?? 'these sources with differences';
@@ -43,6 +47,14 @@ async function tagBefore(): Promise<string | undefined> {
   const describe = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
   return execute('git', describe, { cwd: checkout }).then(
     ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+}
+
+async function untagged(): Promise<string | undefined> {
+  const isThere = execute('git', ['merge-base', '--is-ancestor', UNTAGGED, 'HEAD'], { cwd: checkout });
+  return isThere.then(
+    () => UNTAGGED,
     () => undefined,
   );
 }

@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RecordedRuns } from '../../../scripts/histories/recorded-runs.ts';
 import { SCENARIOS } from '../../../scripts/histories/scenarios.ts';
@@ -17,7 +18,18 @@ interface Bundler {
 }
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+/**
+ * Scenarios that a release cannot go on with whose workflows do not contain this text; CHANGELOG.md says so. It fails their tasks, and
+ * another worker does them.
+ */
+const NEEDS: Readonly<Record<string, string>> = {
+  storedBackupVerified: 'verifyStoredBackup',
+  mendedEverMoreSeldom: 'pause-between-repeats',
+};
+
 let bench: WorkflowBench;
+/** The workflows of the previous release. */
+let previous: string;
 const completed = new Map<string, number>();
 
 beforeAll(async () => {
@@ -28,16 +40,24 @@ beforeAll(async () => {
     const { bundleWorkflows } = (await import(
       join(folder, 'src/main/temporal/workflow-bundle.ts')
     )) as Bundler;
-    const previous = await bundleWorkflows(join(folder, 'src/workflows/index.ts'), QUIET);
+    previous = await bundleWorkflows(join(folder, 'src/workflows/index.ts'), QUIET);
     bench = await WorkflowBench.start({}, previous);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 });
 
-/** Temporal has a task done again when a signal came meanwhile; that is no fault of the workflow. */
-const reasonOf = (message: string | null | undefined): string =>
-  message === 'UnhandledCommand' ? '' : message || 'failed';
+type Failed = temporal.api.history.v1.IWorkflowTaskFailedEventAttributes;
+
+/** Why a task must not have failed as it did; empty where it may. */
+function faultOf({ failure, identity }: Failed, scenario: string): string {
+  const message = failure?.message || 'failed';
+  // Temporal has a task done again when a signal came meanwhile; that is no fault of the workflow.
+  if (message === 'UnhandledCommand') return '';
+  const isBeyond = NEEDS[scenario] !== undefined && !previous.includes(NEEDS[scenario]);
+  const isRefused = identity === BESIDE && message.includes('Nondeterminism error');
+  return isBeyond && isRefused ? '' : message;
+}
 
 afterAll(() => bench?.stop());
 
@@ -50,10 +70,8 @@ test.each(SCENARIOS.map(scenario => [scenario.name, scenario] as const))('%s', a
         workflowTaskFailedEventAttributes: failed,
         workflowTaskCompletedEventAttributes: done,
       } of events ?? []) {
-        expect({ name, failure: failed ? reasonOf(failed.failure?.message) : '' }).toEqual({
-          name,
-          failure: '',
-        });
+        if (failed) console.log(`${name}: ${failed.identity} failed a task: ${failed.failure?.message}`);
+        expect({ name, fault: failed ? faultOf(failed, scenario.name) : '' }).toEqual({ name, fault: '' });
         const identity = done?.identity;
         if (identity) completed.set(identity, (completed.get(identity) ?? 0) + 1);
       }
