@@ -3,16 +3,13 @@
  * rolled over it, rolled back, and rolled over it again, each time in the middle of operations of every kind, and held for a while where
  * replicas of both releases work. A cluster is written to all the while.
  */
-import { loadavg } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installOperator } from '../../../local/operator.ts';
 import type { Operation } from '../../../src/planner/model/decision.ts';
 import { type ConditionWatch, watchConditions } from '../../stack/drill/condition-watch.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { gapsOf, type LeaseStory, watchLease } from '../../stack/drill/lease-story.ts';
-import { OperatorRoll } from '../../stack/drill/operator-roll.ts';
+
 import { runsOf, tasksTimedOutTwice } from '../../stack/drill/recorded-work.ts';
 import { SmallClusters } from '../../stack/drill/small-clusters.ts';
 import {
@@ -24,9 +21,9 @@ import {
   typesDuring,
   workOf,
 } from '../../stack/drill/two-releases.ts';
+import { load, seconds, twoOperators } from '../../stack/drill/two-operators.ts';
 import { upgradesOf } from '../../stack/drill/versions.ts';
-import { openWorld, type World } from '../../stack/e2e.ts';
-import { type OperatorRelease, type Releases, releasesOf } from '../../stack/operator-release.ts';
+import type { OperatorRelease } from '../../stack/operator-release.ts';
 import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'drill-operator-upgrade';
@@ -38,41 +35,20 @@ const UNWATCHED_MS = 17_000;
 /** A condition may say so while a replica ends that had the pass. */
 const AILING_MS = 60_000;
 
-let world: World;
-let releases: Releases;
-let roll: OperatorRoll;
+const { world, releases, roll } = twoOperators();
 let small: SmallClusters;
 let lease: LeaseStory;
 let conditions: ConditionWatch;
 const began = new Date();
 const mixes: (readonly [number, number])[] = [];
 
-beforeAll(async () => {
-  world = await openWorld();
-  releases = await releasesOf(world);
-  console.log(`from ${releases.previous.title} to ${releases.current.title}, load ${load()}`);
-  roll = new OperatorRoll(world);
-  await roll.applyPrerequisites(releases.previous);
-  await roll.applyOperator(releases.previous);
-  await roll.settled(releases.previous);
-  // The release before knew none; it comes back with the CRDs of this checkout.
-  const crd = 'crd/etcdrequests.etcd.database.coreos.com';
-  await world.stack.kubectl('delete', crd, '--ignore-not-found', '--timeout=60s');
-});
-afterAll(async () => {
-  await Promise.all([lease?.stop(), conditions?.stop()]);
-  await installOperator(world.stack);
-  await releases?.close();
-  await world.close();
-});
-
 const cluster = drilledCluster(NAMESPACE, 3, { version: '3.6.5' });
 const { edit } = upgradesOf(cluster);
 
 beforeAll(async () => {
-  lease = watchLease(world);
-  conditions = watchConditions(world, NAMESPACE);
-  small = new SmallClusters(world, NAMESPACE);
+  lease = watchLease(world());
+  conditions = watchConditions(world(), NAMESPACE);
+  small = new SmallClusters(world(), NAMESPACE);
   await small.restores.createClaim();
   await small.create('still');
   await small.create('small');
@@ -80,8 +56,7 @@ beforeAll(async () => {
   await small.restores.etcdctl('small', 'put', KEY, 'kept');
   await small.restores.backUp('seed', 'small');
 });
-
-const load = (): string => loadavg()[0]?.toFixed(0) ?? '';
+afterAll(() => Promise.all([lease?.stop(), conditions?.stop()]));
 
 interface Window {
   readonly title: string;
@@ -109,14 +84,14 @@ async function rolled({ title, to, how, untouched, begin, mixed, last, lost = 0 
     title,
     async () => {
       await begin();
-      from = await roll.mix(release, how);
+      from = await roll().mix(release, how);
       await mixed();
-      await delay(MIXED_MS / 2);
+      await poll(async () => Date.now() - from >= MIXED_MS / 2);
       // Whoever leads ends, and hands over to a replica of either release.
-      await roll.retire((await lease.holder()) ?? '');
+      await roll().retire((await lease.holder()) ?? '');
       await poll(async () => Date.now() - from >= MIXED_MS);
       await last();
-      until = await roll.finish(release);
+      until = await roll().finish(release);
       mixes.push([from, until]);
       await small.converged();
     },
@@ -127,18 +102,16 @@ async function rolled({ title, to, how, untouched, begin, mixed, last, lost = 0 
   const terms = lease.terms().filter(term => term.until >= started);
   console.log(
     `${title}: both releases worked for ${seconds(until - from)}; all was done ${seconds(Date.now() - until)} after the roll went on, ` +
-      `${seconds(Date.now() - started)} after it was begun; watched by ${terms.map(term => roll.releaseOf(term.holder)).join(', then ')}, ` +
+      `${seconds(Date.now() - started)} after it was begun; watched by ${terms.map(term => roll().releaseOf(term.holder)).join(', then ')}, ` +
       `nobody watched for at most ${seconds(Math.max(0, ...gapsOf(terms)))}; load ${load()}`,
   );
   expect(terms[0]?.holder).toBe(wasHeldBy);
-  expect(roll.releaseOf(terms.at(-1)?.holder ?? '')).toBe(release.title);
+  expect(roll().releaseOf(terms.at(-1)?.holder ?? '')).toBe(release.title);
   expect(Math.max(...gapsOf(terms))).toBeLessThan(UNWATCHED_MS);
 }
 
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-
 test('the release before works with the CRDs and roles of this one', async () => {
-  await roll.applyPrerequisites(releases.current);
+  await roll().applyPrerequisites(releases().current);
   await small.create('early');
   await small.running('early');
   await small.backUp('early', 'early');
@@ -148,8 +121,8 @@ test('the release before works with the CRDs and roles of this one', async () =>
 test('this release is rolled over the one before', () =>
   rolled({
     title: 'forward',
-    to: () => releases.current,
-    how: () => roll.applyOperator(releases.current),
+    to: () => releases().current,
+    how: () => roll().applyOperator(releases().current),
     untouched: ['still', 'early'],
     begin: async () => {
       await edit({ version: '3.6.16' });
@@ -170,8 +143,8 @@ test('this release is rolled over the one before', () =>
 test('it is rolled back', async () => {
   await rolled({
     title: 'back',
-    to: () => releases.previous,
-    how: () => roll.undo(),
+    to: () => releases().previous,
+    how: () => roll().undo(),
     untouched: ['still', 'early', 'made-1', 'copy-1'],
     begin: async () => {
       await small.ask('restart-small', { clusterRef: { name: 'small' }, action: 'Restart' });
@@ -196,9 +169,9 @@ test('it is rolled back', async () => {
 test('and rolled over it again', async () => {
   await rolled({
     title: 'forward again',
-    to: () => releases.current,
-    how: () => roll.applyOperator(releases.current),
-    untouched: ['still', 'early', 'made-1', 'copy-1', 'made-2', 'copy-2'],
+    to: () => releases().current,
+    how: () => roll().applyOperator(releases().current),
+    untouched: ['still', 'made-1', 'copy-1', 'made-2', 'copy-2'],
     begin: async () => {
       await edit({ etcd: { snapshotCount: 20_000 } });
       await small.copy('copy-3', 'seed');
@@ -206,6 +179,7 @@ test('and rolled over it again', async () => {
     },
     mixed: async () => {
       await small.scale('small', 1);
+      await small.kubectl('delete', 'pod', '-l', 'etcd_cluster=early', '--wait=false');
       await small.create('made-3');
       await small.backUp('backup-3', 'still');
     },
@@ -245,14 +219,14 @@ const EXPECTED: readonly (Operation | 'takeBackup' | 'etcdRestore')[] = [
 ];
 
 test('in Temporal no task failed, every operation ended, and both releases worked for all kinds', async () => {
-  const connection = await Connection.connect({ address: world.stack.temporalAddress });
+  const connection = await Connection.connect({ address: world().stack.temporalAddress });
   try {
     const client = new Client({ connection, namespace: 'etcd-operator' });
     const runs = (await runsOf(client, NAMESPACE, began)).map(timed);
-    const work = runs.map(run => workOf(run, identity => roll.releaseOf(identity)));
+    const work = runs.map(run => workOf(run, identity => roll().releaseOf(identity)));
     const sum = (title: string, what: 'tasks' | 'activities') =>
       work.reduce((all, one) => all + (one[title]?.[what] ?? 0), 0);
-    const titles = [releases.previous.title, releases.current.title];
+    const titles = [releases().previous.title, releases().current.title];
     const shared = runs.filter((_, index) => titles.every(title => (work[index]?.[title]?.tasks ?? 0) > 0));
     console.log(
       `${runs.length} runs; ${titles.map(title => `${title}: ${sum(title, 'tasks')} workflow tasks, ${sum(title, 'activities')} activities`).join('; ')}; ` +

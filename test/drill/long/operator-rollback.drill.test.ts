@@ -1,0 +1,108 @@
+/**
+ * What the release before cannot go on with (CHANGELOG.md), on a deployed stack: a cluster whose Service somebody has kept changing,
+ * and an EtcdBackup that was asked to verify a backup. Their workflows rest there, nothing else does, and they go on when this checkout
+ * is back. An earlier release that knows both has nothing to rest, and the drill says so.
+ */
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runsOf } from '../../stack/drill/recorded-work.ts';
+import { SmallClusters } from '../../stack/drill/small-clusters.ts';
+import { failedTasks } from '../../stack/drill/two-releases.ts';
+import { load, seconds, twoOperators } from '../../stack/drill/two-operators.ts';
+import { createNamespace, leaveNamespace, openWorld, readCluster, type World } from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
+
+const NAMESPACE = 'drill-operator-rollback';
+const MENDED = 'mended';
+const VERIFIED = 'verified';
+const PATIENT_MS = 300_000;
+
+const { releases, roll } = twoOperators();
+let world: World;
+let small: SmallClusters;
+let connection: Connection;
+const began = new Date();
+
+beforeAll(async () => {
+  await roll().applyPrerequisites(releases().current);
+  await roll().applyOperator(releases().current);
+  await roll().settled(releases().current);
+  world = await openWorld();
+  await createNamespace(world, NAMESPACE);
+  connection = await Connection.connect({ address: world.stack.temporalAddress });
+  small = new SmallClusters(world, NAMESPACE);
+  await small.restores.createClaim();
+  await small.create(MENDED);
+  await small.create('beside');
+  await small.running(MENDED, 'beside');
+  await small.restores.backUp(VERIFIED, 'beside');
+});
+afterAll(async () => {
+  await connection?.close();
+  await leaveNamespace(world, NAMESPACE);
+});
+
+const runs = () => runsOf(new Client({ connection, namespace: 'etcd-operator' }), NAMESPACE, began);
+
+/** The workflow tasks of the entity of a resource that failed. */
+const failed = async (name: string): Promise<string[]> =>
+  failedTasks((await runs()).filter(({ workflowId }) => workflowId.split('/')[2] === name));
+
+test('a cluster waits between repairs, and a stored backup is verified', async () => {
+  await small.ask('verify', { backupRef: { name: VERIFIED }, action: 'VerifyBackup' });
+  await small.asked('verify', 'Completed');
+  const meddle = JSON.stringify({ spec: { selector: { meddled: 'with' } } });
+  await poll(
+    async () => {
+      await small.kubectl('patch', 'service', `${MENDED}-client`, '--type=merge', '-p', meddle);
+      const events = (await runs())
+        .filter(({ workflowId }) => workflowId.split('/')[2] === MENDED)
+        .flatMap(run => run.events);
+      return events.some(({ markerRecordedEventAttributes: marker }) => marker);
+    },
+    { timeoutMs: PATIENT_MS, intervalMs: 500, otherwise: () => 'no repair was waited with' },
+  );
+  expect(await failed(MENDED)).toEqual([]);
+  expect(await failed(VERIFIED)).toEqual([]);
+});
+
+test('both rest on the release before, and nothing else does', async () => {
+  const before = await small.members(MENDED, 'beside');
+  await roll().undo();
+  await roll().settled(releases().previous);
+  await small.scale(MENDED, 3);
+  await small.kubectl('label', 'etcdbackup', VERIFIED, 'look=again');
+  for (const name of [MENDED, VERIFIED])
+    await poll(async () => (await failed(name)).length > 0, {
+      timeoutMs: PATIENT_MS,
+      intervalMs: 1_000,
+      otherwise: () => `the release before goes on with ${name}`,
+    });
+  for (const sentence of [...(await failed(MENDED)), ...(await failed(VERIFIED))])
+    expect(sentence).toContain('Nondeterminism error');
+  expect(await small.members(MENDED, 'beside')).toEqual(before);
+  await small.scale('beside', 3);
+  await small.create('another');
+  await small.running('another');
+  await poll(
+    async () => (await readCluster(world, NAMESPACE, 'beside'))?.status?.members?.ready?.length === 3,
+    {
+      timeoutMs: PATIENT_MS,
+    },
+  );
+  expect(await small.members(MENDED)).toHaveLength(1);
+});
+
+test('they go on when this release is back', async () => {
+  await roll().applyOperator(releases().current);
+  await roll().settled(releases().current);
+  const back = Date.now();
+  await small.ask('once-more', { backupRef: { name: VERIFIED }, action: 'BackupNow' });
+  await small.asked('once-more', 'Completed');
+  const backedUp = Date.now();
+  await small.converged();
+  expect(await small.members(MENDED)).toHaveLength(3);
+  console.log(
+    `both go on: the EtcdBackup ${seconds(backedUp - back)}, the cluster ${seconds(Date.now() - back)} after this release was back; load ${load()}`,
+  );
+});
