@@ -21,6 +21,7 @@ const { releases, roll } = twoOperators();
 let world: World;
 let small: SmallClusters;
 let connection: Connection;
+let meddling: { stop(): Promise<void> } | undefined;
 const began = new Date();
 
 beforeAll(async () => {
@@ -38,6 +39,7 @@ beforeAll(async () => {
   await small.restores.backUp(VERIFIED, 'beside');
 });
 afterAll(async () => {
+  await meddling?.stop();
   await connection?.close();
   await leaveNamespace(world, NAMESPACE);
 });
@@ -48,19 +50,37 @@ const runs = () => runsOf(new Client({ connection, namespace: 'etcd-operator' })
 const failed = async (name: string): Promise<string[]> =>
   failedTasks((await runs()).filter(({ workflowId }) => workflowId.split('/')[2] === name));
 
+/** Changes the Service whenever it has been mended, as another controller would, until told to stop. */
+function meddle(): { stop(): Promise<void> } {
+  const change = JSON.stringify({ spec: { selector: { meddled: 'with' } } });
+  let stopping = false;
+  const running = poll(
+    async () => {
+      const service = ['service', `${MENDED}-client`];
+      const found = await small.kubectl('get', ...service, '--output=jsonpath={.spec.selector.meddled}');
+      if (found === '') await small.kubectl('patch', ...service, '--type=merge', '-p', change);
+      return stopping;
+    },
+    { timeoutMs: 4 * PATIENT_MS, intervalMs: 500 },
+  );
+  return {
+    async stop() {
+      stopping = true;
+      await running;
+    },
+  };
+}
+
 test('a cluster waits between repairs, and a stored backup is verified', async () => {
   await small.ask('verify', { backupRef: { name: VERIFIED }, action: 'VerifyBackup' });
   await small.asked('verify', 'Completed');
-  const meddle = JSON.stringify({ spec: { selector: { meddled: 'with' } } });
+  meddling = meddle();
   await poll(
     async () => {
-      await small.kubectl('patch', 'service', `${MENDED}-client`, '--type=merge', '-p', meddle);
-      const events = (await runs())
-        .filter(({ workflowId }) => workflowId.split('/')[2] === MENDED)
-        .flatMap(run => run.events);
-      return events.some(({ markerRecordedEventAttributes: marker }) => marker);
+      const ofMended = (await runs()).filter(({ workflowId }) => workflowId.split('/')[2] === MENDED);
+      return ofMended.some(({ events }) => events.some(event => event.markerRecordedEventAttributes));
     },
-    { timeoutMs: PATIENT_MS, intervalMs: 500, otherwise: () => 'no repair was waited with' },
+    { timeoutMs: PATIENT_MS, intervalMs: 1_000, otherwise: () => 'no repair was waited with' },
   );
   expect(await failed(MENDED)).toEqual([]);
   expect(await failed(VERIFIED)).toEqual([]);
@@ -78,6 +98,7 @@ test('both rest on the release before, and nothing else does', async () => {
       intervalMs: 1_000,
       otherwise: () => `the release before goes on with ${name}`,
     });
+  await meddling?.stop();
   for (const sentence of [...(await failed(MENDED)), ...(await failed(VERIFIED))])
     expect(sentence).toContain('Nondeterminism error');
   expect(await small.members(MENDED, 'beside')).toEqual(before);
@@ -94,6 +115,7 @@ test('both rest on the release before, and nothing else does', async () => {
 });
 
 test('they go on when this release is back', async () => {
+  console.log(`kubectl apply without --force-conflicts: ${await roll().conflictsOf(releases().current)}`);
   await roll().applyOperator(releases().current);
   await roll().settled(releases().current);
   const back = Date.now();
