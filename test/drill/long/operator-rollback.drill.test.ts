@@ -4,7 +4,7 @@
  * is back. An earlier release that knows both has nothing to rest, and the drill says so.
  */
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runsOf } from '../../stack/drill/recorded-work.ts';
 import { SmallClusters } from '../../stack/drill/small-clusters.ts';
 import { failedTasks } from '../../stack/drill/two-releases.ts';
@@ -16,6 +16,8 @@ const NAMESPACE = 'drill-operator-rollback';
 const MENDED = 'mended';
 const VERIFIED = 'verified';
 const PATIENT_MS = 300_000;
+
+vi.setConfig({ testTimeout: 1_500_000 });
 
 const { releases, roll } = twoOperators();
 let world: World;

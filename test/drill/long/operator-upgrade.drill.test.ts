@@ -4,7 +4,7 @@
  * replicas of both releases work. A cluster is written to all the while.
  */
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Operation } from '../../../src/planner/model/decision.ts';
 import { type ConditionWatch, watchConditions } from '../../stack/drill/condition-watch.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
@@ -34,6 +34,9 @@ const MIXED_MS = 60_000;
 const UNWATCHED_MS = 17_000;
 /** A condition may say so while a replica ends that had the pass. */
 const AILING_MS = 60_000;
+
+// A roll waits for everything that was begun, on two cores.
+vi.setConfig({ testTimeout: 1_500_000 });
 
 const { world, releases, roll } = twoOperators();
 let small: SmallClusters;

@@ -14,7 +14,7 @@ import { BACKUP_CLAIM, Restores } from '../restores.ts';
 import { ASKING_FOR_CPU } from './drilled.ts';
 
 export const VERSION = '3.6.16';
-const PATIENT_MS = 400_000;
+const PATIENT_MS = 600_000;
 
 export class SmallClusters {
   readonly restores: Restores;
