@@ -1,10 +1,10 @@
 /**
  * What the release before cannot go on with (CHANGELOG.md), on a deployed stack: a cluster whose Service somebody has kept changing,
  * and an EtcdBackup that was asked to verify a backup. Their workflows rest there, nothing else does, and they go on when this checkout
- * is back. An earlier release that knows both has nothing to rest, and the drill says so.
+ * is back. With a release before that knows both there is nothing to see, and the tests are skipped.
  */
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { runsOf } from '../../stack/drill/recorded-work.ts';
 import { SmallClusters } from '../../stack/drill/small-clusters.ts';
 import { failedTasks } from '../../stack/drill/two-releases.ts';
@@ -26,6 +26,12 @@ let connection: Connection;
 let meddling: { stop(): Promise<void> } | undefined;
 const began = new Date();
 
+beforeEach(async ({ skip }) => {
+  const [knowsPauses, knowsVerifying] = await Promise.all(
+    ['pause-between-repeats', 'verifyStoredBackup'].map(text => releases().previousKnows(text)),
+  );
+  skip(knowsPauses || knowsVerifying, `${releases().previous.title} can go on with one of them`);
+});
 beforeAll(async () => {
   await roll().applyPrerequisites(releases().current);
   await roll().applyOperator(releases().current);

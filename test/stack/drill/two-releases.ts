@@ -86,12 +86,10 @@ export function typesDuring(
   );
 }
 
-/** Runs that go on and are not of entities, which last as long as their resources. */
+/** Operations that go on. Entities last as long as their resources. */
 export async function stillUnderWay(client: Client, namespace: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query: 'ExecutionStatus = "Running"' })) {
-    const [, of, , ...rest] = workflowId.split('/');
-    if (of === namespace && rest.length > 0) found.push(workflowId);
-  }
+  for await (const { workflowId } of client.workflow.list({ query: 'ExecutionStatus = "Running"' }))
+    if (workflowId.split('/')[1] === namespace && workflowId.endsWith('/operation')) found.push(workflowId);
   return found;
 }
