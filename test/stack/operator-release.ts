@@ -60,22 +60,20 @@ export async function releasesOf({ stack }: World): Promise<Releases> {
     return {
       previous: await release(title, images.previous, join(sources, 'deploy')),
       current: await release('this checkout', images.current, join(root, 'deploy')),
-      async previousKnows(text) {
-        const workflows = join(sources, 'src/workflows');
-        const found = await readdir(workflows, { recursive: true, withFileTypes: true });
-        const files = found
-          .filter(entry => entry.isFile())
-          .map(({ parentPath, name }) => join(parentPath, name));
-        return (await Promise.all(files.map(file => readFile(file, 'utf8')))).some(each =>
-          each.includes(text),
-        );
-      },
+      previousKnows: text => contains(join(sources, 'src/workflows'), text),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function contains(folder: string, text: string): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter(entry => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const sources = await Promise.all(files.map(file => readFile(file, 'utf8')));
+  return sources.some(source => source.includes(text));
 }
 
 /** As who publishes an image chooses its name (docs/development/releasing.md). */
