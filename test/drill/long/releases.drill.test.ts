@@ -6,9 +6,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RecordedRuns } from '../../../scripts/histories/recorded-runs.ts';
+import type { Scenario } from '../../../scripts/histories/scenario.ts';
 import { SCENARIOS } from '../../../scripts/histories/scenarios.ts';
 import { putPreviousSources } from '../../worlds/previous-sources.ts';
 import { BESIDE, QUIET, WorkflowBench } from '../../worlds/workflow-bench.ts';
@@ -30,7 +32,7 @@ const NEEDS: Readonly<Record<string, string>> = {
 let bench: WorkflowBench;
 /** The workflows of the previous release. */
 let previous: string;
-const completed = new Map<string, number>();
+const tasks = new Map<string, number>();
 
 beforeAll(async () => {
   // In the checkout, where its imports find their packages; git and the linters leave such a folder alone.
@@ -49,20 +51,34 @@ beforeAll(async () => {
 
 type Failed = temporal.api.history.v1.IWorkflowTaskFailedEventAttributes;
 
+const isBeyondPrevious = (scenario: string): boolean =>
+  NEEDS[scenario] !== undefined && !previous.includes(NEEDS[scenario]);
+
 /** Why a task must not have failed as it did; empty where it may. */
 function faultOf({ failure, identity }: Failed, scenario: string): string {
   const message = failure?.message || 'failed';
   // Temporal has a task done again when a signal came meanwhile; that is no fault of the workflow.
   if (message === 'UnhandledCommand') return '';
-  const isBeyond = NEEDS[scenario] !== undefined && !previous.includes(NEEDS[scenario]);
   const isRefused = identity === BESIDE && message.includes('Nondeterminism error');
-  return isBeyond && isRefused ? '' : message;
+  return isBeyondPrevious(scenario) && isRefused ? '' : message;
+}
+
+/** An update that the release before does not know is refused when it comes to it, and has not happened: the scenario begins anew. */
+async function completed(scenario: Scenario): ReturnType<Scenario> {
+  for (let left = 20; ; left -= 1)
+    try {
+      return await scenario(bench);
+    } catch (error) {
+      const reason = error instanceof WorkflowUpdateFailedError ? (error.cause?.message ?? '') : '';
+      const isUnknown = reason.startsWith('No registered handler for update');
+      if (left === 0 || !isUnknown || !isBeyondPrevious(scenario.name)) throw error;
+    }
 }
 
 afterAll(() => bench?.stop());
 
 test.each(SCENARIOS.map(scenario => [scenario.name, scenario] as const))('%s', async (_, scenario) => {
-  const handles = await scenario(bench);
+  const handles = await completed(scenario);
   const runs = new RecordedRuns(bench.client);
   for (const [name, handle] of Object.entries(handles))
     for (const { events } of await runs.of(handle))
@@ -73,13 +89,13 @@ test.each(SCENARIOS.map(scenario => [scenario.name, scenario] as const))('%s', a
         if (failed) console.log(`${name}: ${failed.identity} failed a task: ${failed.failure?.message}`);
         expect({ name, fault: failed ? faultOf(failed, scenario.name) : '' }).toEqual({ name, fault: '' });
         const identity = done?.identity;
-        if (identity) completed.set(identity, (completed.get(identity) ?? 0) + 1);
+        if (identity) tasks.set(identity, (tasks.get(identity) ?? 0) + 1);
       }
 });
 
 test('either release completed many of the workflow tasks', () => {
-  console.log(`workflow tasks: ${JSON.stringify(Object.fromEntries(completed))}`);
-  const all = [...completed.values()].reduce((sum, count) => sum + count, 0);
-  expect(completed.get(BESIDE)).toBeGreaterThan(all / 10);
-  expect(all - (completed.get(BESIDE) ?? 0)).toBeGreaterThan(all / 10);
+  console.log(`workflow tasks: ${JSON.stringify(Object.fromEntries(tasks))}`);
+  const all = [...tasks.values()].reduce((sum, count) => sum + count, 0);
+  expect(tasks.get(BESIDE)).toBeGreaterThan(all / 10);
+  expect(all - (tasks.get(BESIDE) ?? 0)).toBeGreaterThan(all / 10);
 });
