@@ -86,6 +86,7 @@ export class EntityWorld {
       history: this.history,
       handlersFinished: this.handlersFinished,
       mayPause: () => true,
+      mayFollow: () => true,
     };
   }
 

@@ -119,6 +119,7 @@ export class WorkflowsInMemory<K extends Kind> {
       history: 'short',
       handlersFinished: true,
       mayPause: () => true,
+      mayFollow: () => true,
     } as const;
   }
 

@@ -52,6 +52,8 @@ async function deliver(client: Client, ref: ResourceRef, { name, argument }: Req
     if (error instanceof WorkflowNotFoundError) return { became: 'notRunning' as const };
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;
     const message = error.cause?.message ?? 'no reason was given';
+    // A worker of the former release had it, and nothing has happened: tried again, it comes to another.
+    if (message.startsWith('No registered handler for update')) throw error;
     return { became: { state: 'refused' as const, message } };
   }
 }

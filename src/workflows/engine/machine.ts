@@ -40,4 +40,9 @@ export interface Facts {
    * it is asked only where the answer counts.
    */
   readonly mayPause: () => boolean;
+  /**
+   * Whether the steps that were planned together follow each other without a look between them: not in what a replica of an earlier
+   * release has recorded, which looks. Asked as the one above.
+   */
+  readonly mayFollow: () => boolean;
 }

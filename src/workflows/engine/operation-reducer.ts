@@ -18,6 +18,11 @@ const TRIES = 5;
 
 type To<K extends OperationKind> = Transition<Run<K>, OperationEffect<K>>;
 
+interface At<K extends OperationKind> {
+  readonly rules: OperationRules<K>;
+  readonly facts: Facts;
+}
+
 /** How an operation of a kind meets an event. */
 export type OperationReducer<K extends OperationKind> = (
   run: Run<K>,
@@ -31,7 +36,7 @@ export function operationReducer<K extends OperationKind>(rules: OperationRules<
       case 'begin':
         return advance(rules, run);
       case 'performed':
-        return run.phase === 'performing' ? performed(rules, run, event.outcome) : [run, []];
+        return run.phase === 'performing' ? performed({ rules, facts }, run, event.outcome) : [run, []];
       case 'looked':
         return run.phase === 'looking' ? looked({ rules, facts }, run, event.assessment) : [run, []];
       case 'timer':
@@ -69,7 +74,7 @@ function look<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): T
   return [{ ...run, phase: 'looking' }, [{ kind: 'look', actor: rules.actor(run.control, run.used) }]];
 }
 
-function performed<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>, done: StepOutcome): To<K> {
+function performed<K extends OperationKind>({ rules, facts }: At<K>, run: Run<K>, done: StepOutcome): To<K> {
   const { decision } = run;
   const { approval } = decision;
   // Only of a step that was refused before it began it is certain that nothing came of it.
@@ -80,7 +85,7 @@ function performed<K extends OperationKind>(rules: OperationRules<K>, run: Run<K
   if (done.kind === 'failed' || (done.kind === 'changed' && refusals >= TRIES))
     return finish(next, { outcome: 'failed', message: done.message, step: decision.step.kind }, undefined);
   if (done.kind === 'done' && rules.isOver(decision)) return finish(next, { outcome: 'ended' }, undefined);
-  return goesOn(next, done) ? goOn(rules, next) : look(rules, next);
+  return goesOn(next, done) ? goOn({ rules, facts }, next) : look(rules, next);
 }
 
 /** Whether what was planned to follow a step may be done without a look: the step is done, and people asked for nothing meanwhile. */
@@ -90,10 +95,11 @@ function goesOn<K extends OperationKind>({ control }: Run<K>, done: StepOutcome)
 }
 
 /** The step that was planned to follow this one, or a look when there is none. */
-function goOn<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): To<K> {
+function goOn<K extends OperationKind>({ rules, facts }: At<K>, run: Run<K>): To<K> {
   const { decision, planned } = run;
   const { following: [next, ...following] = [], plan } = decision;
   if (next !== undefined) {
+    if (!facts.mayFollow()) return look(rules, run);
     const further = { ...next, following, ...(plan && { plan: plan.slice(1) }), approval: undefined };
     return advance(rules, { ...run, decision: { ...decision, ...further } });
   }
@@ -104,7 +110,7 @@ function goOn<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): T
 }
 
 function looked<K extends OperationKind>(
-  { rules, facts }: { readonly rules: OperationRules<K>; readonly facts: Facts },
+  { rules, facts }: At<K>,
   run: Run<K>,
   assessment: K['Assessment'],
 ): To<K> {

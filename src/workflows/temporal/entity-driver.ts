@@ -96,6 +96,7 @@ export class EntityDriver<K extends Kind> {
       history: historyOf(workflowInfo()),
       handlersFinished: allHandlersFinished(),
       mayPause: () => patched('pause-between-repeats'),
+      mayFollow: () => false,
     };
   }
 

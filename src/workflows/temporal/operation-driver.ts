@@ -1,5 +1,5 @@
 /** Runs an operation in a Temporal workflow: each effect becomes an activity, a signal or a timer. */
-import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
 import { Timer } from './entity-driver.ts';
 import { historyOf } from '../engine/history.ts';
 import {
@@ -71,6 +71,7 @@ export class OperationDriver<K extends OperationKind> {
       history: historyOf(workflowInfo()),
       handlersFinished: true,
       mayPause: () => false,
+      mayFollow: () => patched('follow-the-plan'),
     };
     const [run, effects] = this.#reduce(this.#run, event, facts);
     this.#run = run;

@@ -41,14 +41,21 @@ export const endedBadly = (runs: readonly RecordedRun[]): string[] =>
     }),
   );
 
-/** Workflow tasks that failed, one sentence each. A signal that came meanwhile has a task done again: no fault. */
-export const failedTasks = (runs: readonly RecordedRun[]): string[] =>
+/**
+ * Workflow tasks that failed, one sentence each. A signal that came meanwhile has a task done again: no fault.
+ * @param isRefused whether a worker may have failed its task with this message
+ */
+export const failedTasks = (
+  runs: readonly RecordedRun[],
+  isRefused: (identity: string, message: string) => boolean = () => false,
+): string[] =>
   runs.flatMap(({ workflowId, runId, events }) =>
-    events.flatMap(({ eventId, workflowTaskFailedEventAttributes: failed }) =>
-      failed && failed.failure?.message !== 'UnhandledCommand'
-        ? [`event ${String(eventId)} of ${workflowId} (${runId}): ${failed.failure?.message ?? failed.cause}`]
-        : [],
-    ),
+    events.flatMap(({ eventId, workflowTaskFailedEventAttributes: failed }) => {
+      if (!failed) return [];
+      const message = failed.failure?.message || `cause ${failed.cause}`;
+      if (message === 'UnhandledCommand' || isRefused(failed.identity ?? '', message)) return [];
+      return [`event ${String(eventId)} of ${workflowId} (${runId}), ${failed.identity}: ${message}`];
+    }),
   );
 
 /** Workflow tasks that no worker answered in time; the first try after a worker ended may be one. */

@@ -22,7 +22,13 @@ import {
 import { continueAsNew } from '../../../src/workflows/engine/looks.ts';
 import * as restore from '../../../src/workflows/restore/rules.ts';
 
-const FACTS = { now: 1_000_000, history: 'short', handlersFinished: true, mayPause: () => true } as const;
+const FACTS = {
+  now: 1_000_000,
+  history: 'short',
+  handlersFinished: true,
+  mayPause: () => true,
+  mayFollow: () => true,
+} as const;
 const LATER = 'ofLaterRelease';
 const by = { by: 'ana', reason: 'to see' };
 const ids = ['8e9e05c5'];

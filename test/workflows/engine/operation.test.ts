@@ -36,7 +36,13 @@ const rules: OperationRules<Plain> = {
 };
 
 const FIRST: Plain['Decision'] = { kind: 'operate', operation: 'scale', step: { kind: 'a' } };
-const FACTS: Facts = { now: 0, history: 'short', handlersFinished: true, mayPause: () => true };
+const FACTS: Facts = {
+  now: 0,
+  history: 'short',
+  handlersFinished: true,
+  mayPause: () => true,
+  mayFollow: () => true,
+};
 
 /** Runs one with these answers until it finishes or has no more of them. */
 function play(
@@ -100,6 +106,18 @@ describe('an operation', () => {
       'look',
       'report',
       'finish',
+    ]);
+  });
+
+  it('looks after each step where a replica of an earlier release did, which knows of none that follow', () => {
+    const first = { ...FIRST, following: [{ step: { kind: 'b' } }] };
+    const facts = { ...FACTS, mayFollow: () => false };
+    expect(play([done, planned('b'), done], { first, facts }).kinds).toEqual([
+      'perform',
+      'look',
+      'report',
+      'perform',
+      'look',
     ]);
   });
 

@@ -20,7 +20,13 @@ function undone({ seconds, mayPause = true }: { readonly seconds: number; readon
   let carried: Carried<Plain> | undefined;
   let history: 'short' | 'long' = 'short';
   const take = (event: EntityEvent<Plain>): void => {
-    const facts = { now, history, handlersFinished: true, mayPause: () => (asked++, mayPause) };
+    const facts = {
+      now,
+      history,
+      handlersFinished: true,
+      mayPause: () => (asked++, mayPause),
+      mayFollow: () => true,
+    };
     const [next, effects] = reduce(entity, event, facts);
     entity = next;
     for (const { kind } of effects) if (kind === 'start') begun.push((now - START) / 1_000);
