@@ -59,7 +59,7 @@ function faultOf({ failure, identity }: Failed, scenario: string): string {
   const message = failure?.message || 'failed';
   // Temporal has a task done again when a signal came meanwhile; that is no fault of the workflow.
   if (message === 'UnhandledCommand') return '';
-  const isRefused = identity === BESIDE && message.includes('Nondeterminism error');
+  const isRefused = identity === BESIDE && /Nondeterminism error|no such function is exported/.test(message);
   return isBeyondPrevious(scenario) && isRefused ? '' : message;
 }
 

@@ -13,7 +13,7 @@ import { poll } from '../poll.ts';
 import { BACKUP_CLAIM, Restores } from '../restores.ts';
 import { ASKING_FOR_CPU } from './drilled.ts';
 
-export const VERSION = '3.6.16';
+const VERSION = '3.6.16';
 const PATIENT_MS = 600_000;
 
 export class SmallClusters {
