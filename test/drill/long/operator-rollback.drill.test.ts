@@ -1,6 +1,6 @@
 /**
  * What the release before cannot go on with (CHANGELOG.md), on a deployed stack: a cluster whose Service somebody has kept changing,
- * and an EtcdBackup that was asked to verify a backup. Their workflows rest there, nothing else does, and they go on when this checkout
+ * and an EtcdBackup that was asked to verify a backup. The workflow of the cluster rests there, nothing else does, and both go on when this checkout
  * is back. With a release before that knows both there is nothing to see, and the tests are skipped.
  */
 import { Client, Connection } from '@temporalio/client';
@@ -93,18 +93,17 @@ test('a cluster waits between repairs, and a stored backup is verified', async (
   expect(await failed(VERIFIED)).toEqual([]);
 });
 
-test('both rest on the release before, and nothing else does', async () => {
+// The run of the EtcdBackup may have continued as new by then, and its successor knows nothing of the verification.
+test('the cluster rests on the release before, and nothing but these two does', async () => {
   const before = await small.members(MENDED, 'beside');
   await roll().undo();
   await roll().settled(releases().previous);
   await small.scale(MENDED, 3);
-  await small.kubectl('label', 'etcdbackup', VERIFIED, 'look=again');
-  for (const name of [MENDED, VERIFIED])
-    await poll(async () => (await failed(name)).length > 0, {
-      timeoutMs: PATIENT_MS,
-      intervalMs: 1_000,
-      otherwise: () => `the release before goes on with ${name}`,
-    });
+  await poll(async () => (await failed(MENDED)).length > 0, {
+    timeoutMs: PATIENT_MS,
+    intervalMs: 1_000,
+    otherwise: () => `the release before goes on with ${MENDED}`,
+  });
   await meddling?.stop();
   for (const sentence of [...(await failed(MENDED)), ...(await failed(VERIFIED))])
     expect(sentence).toContain('Nondeterminism error');
