@@ -35,15 +35,6 @@ export class OperatorRoll {
     await this.#apply('-k', operator);
   }
 
-  /** What `kubectl apply --server-side` says of fields that somebody else has set; empty: nobody has. */
-  async conflictsOf({ operator }: OperatorRelease): Promise<string> {
-    const applied = this.#world.stack.kubectl('apply', '--server-side', '--dry-run=server', '-k', operator);
-    return applied.then(
-      () => '',
-      (error: Error) => error.message,
-    );
-  }
-
   /** As the documentation says to go back. */
   async undo(): Promise<void> {
     await this.#kubectl('rollout', 'undo', DEPLOYMENT);
