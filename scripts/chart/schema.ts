@@ -64,6 +64,8 @@ const values = closed({
     storageClassName: optionalName,
   }),
   watchNamespace: matching(`^(${label})?$`),
+  // As many as src/main/config/config.ts takes.
+  watchNamespaces: { ...listOf(namespace), maxItems: 50 },
   replicas: integer(1, 100),
   image: closed({
     registry: matching('^[^\\s@]*$'),

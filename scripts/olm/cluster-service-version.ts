@@ -46,7 +46,7 @@ function rulesOf(path: string): unknown[] {
   return objects.flatMap(object => (at(object, 'rules') as unknown[] | undefined) ?? []);
 }
 
-/** OLM says in an annotation of the pods which namespace they are for; for all of them it is empty. */
+/** OLM says in an annotation of the pods which namespaces they are for, with commas between them; for all of them it is empty. */
 const WATCH_NAMESPACE = {
   name: 'WATCH_NAMESPACE',
   valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
@@ -130,7 +130,7 @@ export function clusterServiceVersion(): object {
       installModes: Object.entries({
         OwnNamespace: true,
         SingleNamespace: true,
-        MultiNamespace: false,
+        MultiNamespace: true,
         AllNamespaces: true,
       }).map(([type, supported]) => ({ type, supported })),
       customresourcedefinitions: { owned: crds().map(owned) },

@@ -48,8 +48,9 @@ test('the Deployment is that of deploy/, but for the namespaces that OLM names',
 
 test('an annotation without a namespace, which is how OLM says all of them, is taken so', () => {
   const config = { TEMPORAL_ADDRESS: 'temporal:7233', POD_NAMESPACE: 'operators' };
-  expect(parseConfig({ ...config, WATCH_NAMESPACE: '' }).watchNamespace).toBeUndefined();
-  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop' }).watchNamespace).toBe('shop');
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: '' }).watchNamespaces).toBeUndefined();
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop' }).watchNamespaces).toEqual(['shop']);
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop,web' }).watchNamespaces).toEqual(['shop', 'web']);
 });
 
 describe('rights', () => {

@@ -40,9 +40,9 @@
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if .Values.watchNamespace }}
+{{- with include "etcd-operator.watched" . }}
 - name: WATCH_NAMESPACE
-  value: {{ .Values.watchNamespace | quote }}
+  value: {{ . | quote }}
 {{- end }}
 {{- with include "etcd-operator.leaseName" . }}
 {{- if ne . "etcd-operator-watcher" }}

@@ -19,6 +19,9 @@
 {{- if and $temporal.codec.server.enabled (not $temporal.codec.secretName) -}}
 {{- fail "temporal.codec.server.enabled is true and temporal.codec.secretName is empty: name the Secret with the keys" -}}
 {{- end -}}
+{{- if and .Values.watchNamespace .Values.watchNamespaces -}}
+{{- fail (printf "watchNamespace is %q and watchNamespaces is %s: leave out one of them" .Values.watchNamespace (toJson .Values.watchNamespaces)) -}}
+{{- end -}}
 {{- $own := include "etcd-operator.selector" . | fromYaml -}}
 {{- range $label, $_ := .Values.podLabels -}}
 {{- if hasKey $own $label -}}

@@ -47,8 +47,8 @@ export interface Dependencies {
   readonly backupJitterSeconds?: number;
   /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */
   readonly endpointsAllowed?: readonly string[];
-  /** The one namespace that this operator looks after, and may read in; undefined: all. */
-  readonly watchNamespace?: string | undefined;
+  /** The namespaces that this operator looks after, and may read in; undefined: all. */
+  readonly watchNamespaces?: readonly string[] | undefined;
   /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
   readonly credentialHosts?: readonly string[];
   readonly logger: ActivityLogger;

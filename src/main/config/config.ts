@@ -37,8 +37,8 @@ export interface Config {
   readonly codec: { readonly keysFolder: string; readonly server: CodecServer | undefined } | undefined;
   readonly taskQueue: string;
   readonly roles: { readonly worker: boolean; readonly watcher: boolean };
-  /** Undefined: all namespaces. */
-  readonly watchNamespace: string | undefined;
+  /** Undefined: all namespaces. Sorted, each once. */
+  readonly watchNamespaces: readonly string[] | undefined;
   readonly pod: { readonly name: string; readonly namespace: string };
   /** Of pods that help the operator; undefined: the image of its own pod. */
   readonly image: string | undefined;
@@ -88,7 +88,7 @@ export function parseConfig(environment: Environment): Config {
     codec: payloads,
     taskQueue: env.text('TASK_QUEUE'),
     roles: roles(env),
-    watchNamespace: env.optional('WATCH_NAMESPACE'),
+    watchNamespaces: watchNamespaces(env),
     pod: {
       name: env.optional('POD_NAME') ?? hostname().toLowerCase(),
       namespace: env.text('POD_NAMESPACE'),
@@ -168,6 +168,27 @@ function addresses(env: EnvironmentReader, name: VariableOf<'list'>): readonly s
   if (isWrong)
     env.refuse(name, 'write hosts, addresses or blocks, such as *.example.org, 10.1.2.3, 10.1.0.0/16');
   return isWrong ? [] : entries;
+}
+
+/** Beyond that many, each with a watch for every kind, one watch of all namespaces is less to serve. */
+const MOST_NAMESPACES = 50;
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function watchNamespaces(env: EnvironmentReader): readonly string[] | undefined {
+  const named = [...new Set(env.list('WATCH_NAMESPACE'))].toSorted();
+  if (named.length === 0 && !env.isGiven('WATCH_NAMESPACE')) return undefined;
+  const wrong = named.filter(name => !NAMESPACE.test(name));
+  if (wrong.length > 0 || named.length === 0)
+    env.refuse(
+      'WATCH_NAMESPACE',
+      'write namespaces with commas between them, such as shop,web (each of lower-case letters, digits and dashes, at most 63), or leave it out for all',
+    );
+  if (named.length > MOST_NAMESPACES)
+    env.refuse(
+      'WATCH_NAMESPACE',
+      `write at most ${MOST_NAMESPACES} namespaces instead of ${named.length}, or leave it out to watch all`,
+    );
+  return named;
 }
 
 function inCluster(env: EnvironmentReader): Config['inCluster'] {

@@ -81,6 +81,11 @@ export class EnvironmentReader {
       .filter(item => item !== '');
   }
 
+  /** Whether it has a value that is not blank. */
+  isGiven(name: VariableOf<'list'>): boolean {
+    return this.#read(name) !== undefined;
+  }
+
   /** Notes that a variable's value cannot be used. `hint` continues "write ...". */
   refuse(name: keyof typeof VARIABLES, hint: string): void {
     this.#problems.push(`${name} is "${this.#environment[name] ?? ''}": ${hint}`);

@@ -111,10 +111,9 @@ export const VARIABLES = {
       'The roles of this process: worker (runs workflows), watcher (signals them about changes), or both.',
   },
   WATCH_NAMESPACE: {
-    type: 'optional',
+    type: 'list',
     otherwise: 'all namespaces',
-    rule: dnsLabel,
-    meaning: 'The only namespace whose resources the operator manages.',
+    meaning: 'The only namespaces whose resources the operator manages: one, or up to 50.',
   },
   POD_NAME: {
     type: 'optional',

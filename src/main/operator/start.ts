@@ -239,7 +239,7 @@ async function makeWorkers(
       now: () => performance.now(),
     }),
     backupJitterSeconds: config.backupJitterSeconds,
-    watchNamespace: config.watchNamespace,
+    watchNamespaces: config.watchNamespaces,
     credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

@@ -25,7 +25,7 @@ test('an empty environment gives the defaults of the deployment', () => {
     codec: undefined,
     taskQueue: 'etcd-operator',
     roles: { worker: true, watcher: true },
-    watchNamespace: undefined,
+    watchNamespaces: undefined,
     pod: { name: 'etcd-operator-0', namespace: 'etcd-operator' },
     image: undefined,
     identityNamespaces: [],
@@ -70,6 +70,9 @@ test('empty variables are absent ones', () => {
   expect(parseConfig({ ...empty, POD_NAME: 'a' })).toEqual(parseConfig({ POD_NAME: 'a' }));
 });
 
+const namespaces = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `team-${index}`).join(',');
+
 const accepted: readonly [
   name: string,
   environment: Environment,
@@ -81,7 +84,14 @@ const accepted: readonly [
   ['only the worker', { ROLES: 'worker' }, c => c.roles, { worker: true, watcher: false }],
   ['only the watcher', { ROLES: ' watcher ' }, c => c.roles, { worker: false, watcher: true }],
   ['both roles', { ROLES: 'watcher, worker' }, c => c.roles, { worker: true, watcher: true }],
-  ['one namespace', { WATCH_NAMESPACE: 'prod' }, c => c.watchNamespace, 'prod'],
+  ['one namespace', { WATCH_NAMESPACE: 'prod' }, c => c.watchNamespaces, ['prod']],
+  [
+    'namespaces, each once and in any order',
+    { WATCH_NAMESPACE: 'web, shop,web ,' },
+    c => c.watchNamespaces,
+    ['shop', 'web'],
+  ],
+  ['fifty namespaces', { WATCH_NAMESPACE: namespaces(50) }, c => c.watchNamespaces?.length, 50],
   ['a level in capitals', { LOG_LEVEL: 'DEBUG' }, c => c.logLevel, 'debug'],
   ['no election', { LEADER_ELECTION: 'False' }, c => c.leaderElection, false],
   ['a port', { HEALTH_PORT: '18080' }, c => c.ports.health, 18080],
@@ -173,9 +183,13 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     ],
   ),
   [{ ROLES: 'worker,watch' }, 'ROLES is "worker,watch": set it to worker, watcher, or worker,watcher'],
+  ...['*', ',', 'shop,Web', 'shop web', `shop,${'x'.repeat(64)}`].map((value): [Environment, string] => [
+    { WATCH_NAMESPACE: value },
+    `WATCH_NAMESPACE is "${value}": write namespaces with commas between them, such as shop,web (each of lower-case letters, digits and dashes, at most 63), or leave it out for all`,
+  ]),
   [
-    { WATCH_NAMESPACE: 'a,b' },
-    'WATCH_NAMESPACE is "a,b": write one namespace: lower-case letters, digits and dashes, at most 63',
+    { WATCH_NAMESPACE: namespaces(51) },
+    `WATCH_NAMESPACE is "${namespaces(51)}": write at most 50 namespaces instead of 51, or leave it out to watch all`,
   ],
   [{ HEALTH_PORT: '80a' }, 'HEALTH_PORT is "80a": write a whole number from 1 to 65535, for example 8080'],
   [
