@@ -76,7 +76,7 @@ const values = closed({
   }),
   imagePullSecrets: listOf(closed({ name: { type: 'string', minLength: 1 } })),
   crds: closed({ install: flag, keep: flag }),
-  users: closed({ install: flag, keep: flag }),
+  users: closed({ install: flag, keep: flag, fillBy: flag }),
   operator: closed({ install: flag }),
   rbac: closed({ create: flag, clusterRole: flag }),
   serviceAccount: closed({ create: flag, name: optionalName, annotations: mapOf(text) }),

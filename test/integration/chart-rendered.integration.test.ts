@@ -56,6 +56,27 @@ describe('the same objects as those of', () => {
     expect(byKey(rendered)).toEqual(byKey(changed(source, NAMESPACED)));
   });
 
+  test.each([
+    ['v1beta1', []],
+    ['v1', ['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy']],
+  ])('deploy/users/by-filled, as %s where the server has it', async (version, has) => {
+    const mutating = (objects: readonly Manifest[]) =>
+      objects
+        .filter(({ kind }) => kind.startsWith('MutatingAdmissionPolicy'))
+        .map(({ apiVersion, kind, ...object }) => ({
+          apiVersion,
+          kind,
+          name: object.metadata.name,
+          spec: at(object, 'spec'),
+        }));
+    const values = [...TEMPORAL, '--set', 'users.fillBy=true', ...has];
+    const source = mutating(await kustomized('deploy/users/by-filled'));
+    expect(source).toHaveLength(2);
+    expect(mutating(await helm.render('etcd-operator', 'etcd-operator', ...values))).toEqual(
+      source.map(object => ({ ...object, apiVersion: `admissionregistration.k8s.io/${version}` })),
+    );
+  });
+
   test('deploy/monitoring', async () => {
     const values =
       'metrics.podMonitor.enabled=true,metrics.memberPodMonitor.enabled=true,rules.enabled=true,dashboards.enabled=true';
