@@ -52,7 +52,7 @@ const WATCH_NAMESPACE = {
   valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
 };
 
-function deployment(): object {
+function deployment(version: string): object {
   const found = loadKustomization('deploy/operator').objects.find(({ kind }) => kind === 'Deployment');
   if (found === undefined) throw new Error('deploy/operator has no Deployment');
   const container = at(found, 'spec', 'template', 'spec', 'containers', 0) as {
@@ -61,7 +61,7 @@ function deployment(): object {
   };
   container.env.push(WATCH_NAMESPACE);
   // The file may still have the one before: it is written together with this.
-  container.image = `${PACKAGE}:${currentVersion()}`;
+  container.image = `${PACKAGE}:${version}`;
   return { name: found.metadata.name, label: found.metadata.labels, spec: at(found, 'spec') };
 }
 
@@ -69,7 +69,7 @@ function deployment(): object {
  * The rights are those of an operator of one namespace: OLM grants `permissions` in the namespaces that the operator is for, and in all of
  * them when it is for all.
  */
-function install(): object {
+function install(version: string): object {
   const serviceAccountName = 'etcd-operator';
   return {
     strategy: 'deployment',
@@ -83,14 +83,13 @@ function install(): object {
           rules: [...rulesOf('deploy/namespaced/role.yaml'), ...rulesOf('deploy/rbac/lease-role.yaml')],
         },
       ],
-      deployments: [deployment()],
+      deployments: [deployment(version)],
     },
   };
 }
 
-/** The object; the same checkout gives the same one, so it does not say when it was made. */
-export function clusterServiceVersion(): object {
-  const version = currentVersion();
+/** The object; the same checkout gives the same one, so it does not say when it was made. @param version of the release */
+export function clusterServiceVersion(version: string = currentVersion()): object {
   const { description } = JSON.parse(read('package.json')) as { readonly description: string };
   return {
     apiVersion: 'operators.coreos.com/v1alpha1',
@@ -134,7 +133,7 @@ export function clusterServiceVersion(): object {
         AllNamespaces: true,
       }).map(([type, supported]) => ({ type, supported })),
       customresourcedefinitions: { owned: crds().map(owned) },
-      install: install(),
+      install: install(version),
     },
   };
 }
