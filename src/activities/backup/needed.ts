@@ -38,7 +38,7 @@ async function restoresSeenFrom(
   const kind = { apiVersion: API_VERSION, kind: 'EtcdRestore' };
   const others = watchNamespaces?.filter(name => name !== own) ?? [];
   const listOf = async (namespace: string | undefined) => (await kube.list(kind, { namespace })).items;
-  const found = await listOf(watchNamespaces === undefined ? undefined : own);
+  const found = [...(await listOf(watchNamespaces === undefined ? undefined : own))];
   const elsewhere = async (namespace: string) => {
     try {
       return await listOf(namespace);
