@@ -12,7 +12,8 @@ type Steps = Pick<OperationStatus, 'step' | 'remaining' | 'stepsDone'>;
 export function stepsOf(plan: readonly string[], before: Steps | undefined): Steps {
   const [step = '', ...remaining] = plan;
   const passed = before?.stepsDone;
-  const stepsDone = before === undefined ? 0 : passed === undefined ? undefined : passed + taken(plan, before);
+  const stepsDone =
+    before === undefined ? 0 : passed === undefined ? undefined : passed + taken(plan, before);
   return { step, remaining, ...(stepsDone !== undefined && { stepsDone }) };
 }
 
