@@ -17,10 +17,10 @@ _kubectl_etcd() {
 complete -o default -F _kubectl_etcd kubectl-etcd
 `;
 
-/** Works sourced, and as a file _kubectl-etcd in a folder of $fpath, which zsh runs as the function itself. */
+/** Works sourced, and as a file _kubectl-etcd in a folder of $fpath, which zsh runs once, at the first completion. */
 const FOR_ZSH = `#compdef kubectl-etcd
 # Completion of kubectl-etcd in zsh, after compinit: source <(kubectl-etcd completion zsh)
-_kubectl_etcd() {
+_kubectl-etcd() {
   local line directive
   local -a offered
   while IFS= read -r line; do
@@ -36,10 +36,10 @@ _kubectl_etcd() {
     _describe -V kubectl-etcd offered
   fi
 }
-if [[ \${funcstack[1]} == _kubectl-etcd ]]; then
-  _kubectl_etcd "$@"
+if [[ \${zsh_eval_context[-1]} == loadautofunc ]]; then
+  _kubectl-etcd "$@"
 else
-  compdef _kubectl_etcd kubectl-etcd
+  compdef _kubectl-etcd kubectl-etcd
 fi
 `;
 
