@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from './command.ts';
 import { contentKey } from './hash.ts';
 import { distribution, unpackPackages } from './packages.ts';
 import type { Recipe } from './recipe.ts';
 
-/** With the one library that is not on every machine. */
-const packages = ['zsh', 'fish', 'libpcre2-32-0'];
+/** With the functions of fish, and the one library that is not on every machine. */
+const packages = ['zsh', 'fish', 'fish-common', 'libpcre2-32-0'];
 
 /** zsh and fish, in which the completion of the plugin is tried. The programs are scripts that find that library in the folder. */
 export function shellsRecipe(): Recipe {
@@ -29,6 +29,8 @@ export function shellsRecipe(): Recipe {
     build: async (folder, log, report) => {
       const files = await unpackPackages(packages, folder, { log, report });
       await rename(files, join(folder, 'root'));
+      // fish takes the functions in share/fish beside its bin if etc/fish is there, too.
+      await symlink('../etc', join(folder, 'root/usr/etc'));
       await mkdir(join(folder, 'libraries'));
       await runCommand('bash', [
         '-c',
