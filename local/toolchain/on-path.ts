@@ -75,7 +75,7 @@ function probeFor(tool: string): Probe | undefined {
       args: ['--version'],
       accepts: output => /version (2\.(3[6-9]|[4-9]\d)|3)\./.test(output),
     },
-    zsh: { command: 'zsh', args: ['--version'], accepts: output => /^zsh 5\./.test(output) },
+    zsh: { command: 'zsh', args: ['--version'], accepts: output => output.startsWith('zsh 5.') },
     // From 3.4 on it knows "$(…)" and what completion of today needs.
     fish: {
       command: 'fish',

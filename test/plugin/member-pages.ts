@@ -1,7 +1,7 @@
 /** Pages of metrics as members serve them, and a kubectl that reads them. */
 import type { Person } from './process.ts';
 
-export interface Page {
+interface Page {
   readonly leads?: boolean;
   readonly hasLeader?: boolean;
   readonly committed?: number;
@@ -12,7 +12,7 @@ export interface Page {
 }
 
 /** As etcd 3.6 writes it: large numbers with an exponent, other metrics with similar names. */
-export function pageOf({ leads = false, hasLeader = true, ...rest }: Page): string {
+function pageOf({ leads = false, hasLeader = true, ...rest }: Page): string {
   const {
     committed = 1_000,
     applied = committed,

@@ -20,7 +20,7 @@ export interface MemberAsked extends Figures {
   readonly lag?: number;
 }
 
-export interface Unanswered {
+interface Unanswered {
   readonly members: readonly string[];
   /** Such as `no answer within 3 s`. */
   readonly reason: string;
