@@ -1,6 +1,7 @@
 /** Liveness, readiness and metrics over HTTP. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { Connection } from '@temporalio/client';
+import { isRefused } from '../temporal/refusal.ts';
 import { boundConnections, type ConnectionLimits, PAGE_LIMITS, serverOptions } from './connections.ts';
 import { listen, type PageServer } from './serving.ts';
 
@@ -56,21 +57,32 @@ export function operatorChecks(parts: () => Parts, temporalServing: Check): Chec
 const workflowService = 'temporal.api.workflowservice.v1.WorkflowService';
 const serving = 1;
 
-/** Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead. */
-export function temporalServing(current: () => Connection, deadlineMs = 2_000): Check {
+/**
+ * Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead.
+ * @param refused whether other calls are refused: many a server tells everybody that it serves
+ */
+export function temporalServing(
+  current: () => Connection,
+  refused: () => boolean = () => false,
+  deadlineMs = 2_000,
+): Check {
   return async () => {
     const connection = current();
     try {
       const { status } = await connection.withDeadline(Date.now() + deadlineMs, () =>
         connection.healthService.check({ service: workflowService }),
       );
-      return status === serving ? [] : [`Temporal answers that it is not serving (status ${status})`];
-    } catch {
+      if (status !== serving) return [`Temporal answers that it is not serving (status ${status})`];
+    } catch (error) {
       // The text names addresses; that there was no answer is all that a probe needs.
-      return ['Temporal does not answer'];
+      if (!isRefused(error)) return ['Temporal does not answer'];
+      return [REFUSED];
     }
+    return refused() ? [REFUSED] : [];
   };
 }
+
+const REFUSED = "Temporal refuses the operator's API key or certificate: the log says what to do";
 
 /** A page of plain text or metrics. */
 interface Page {
