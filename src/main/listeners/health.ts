@@ -1,6 +1,8 @@
 /** Liveness, readiness and metrics over HTTP. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { Connection } from '@temporalio/client';
+import { grpcCode } from '../../watcher/temporal/client.ts';
+import { grpcStatus } from '../temporal/connection.ts';
 import { isRefused } from '../temporal/refusal.ts';
 import { boundConnections, type ConnectionLimits, PAGE_LIMITS, serverOptions } from './connections.ts';
 import { listen, type PageServer } from './serving.ts';
@@ -74,12 +76,26 @@ export function temporalServing(
       );
       if (status !== serving) return [`Temporal answers that it is not serving (status ${status})`];
     } catch (error) {
+      if (isRefused(error)) return [REFUSED];
       // The text names addresses; that there was no answer is all that a probe needs.
-      if (!isRefused(error)) return ['Temporal does not answer'];
-      return [REFUSED];
+      if (!(await answersWithoutHealth(connection, error, deadlineMs))) return ['Temporal does not answer'];
     }
     return refused() ? [REFUSED] : [];
   };
+}
+
+/** What stands before a frontend may pass on Temporal's own services only. */
+async function answersWithoutHealth(
+  connection: Connection,
+  error: unknown,
+  deadlineMs: number,
+): Promise<boolean> {
+  if (grpcCode(error) !== grpcStatus.unimplemented) return false;
+  const call = () => connection.workflowService.getSystemInfo({});
+  return connection.withDeadline(Date.now() + deadlineMs, call).then(
+    () => true,
+    () => false,
+  );
 }
 
 const REFUSED = "Temporal refuses the operator's API key or certificate: the log says what to do";
