@@ -156,6 +156,11 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     { TEMPORAL_ADDRESS: 'temporal' },
     'TEMPORAL_ADDRESS is "temporal": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
   ],
+  // Several frontends have one name.
+  [
+    { TEMPORAL_ADDRESS: 'one:7233,two:7233' },
+    'TEMPORAL_ADDRESS is "one:7233,two:7233": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
+  ],
   [
     { TEMPORAL_NAMESPACE: 'a b' },
     'TEMPORAL_NAMESPACE is "a b": write letters, digits, dots, dashes and underscores, for example etcd-operator',
