@@ -1,3 +1,4 @@
+/** Reading a file that may hold a secret: an error names the file alone. */
 import { readFileSync } from 'node:fs';
 
 /** The contents of a file. @throws an error that names the file, and why it cannot be read */

@@ -5,7 +5,7 @@ import { readApiKey } from './api-key.ts';
 import { readCredentialFile } from './credential-file.ts';
 
 /** What connections use for TLS. */
-export interface TlsCredentials {
+interface TlsCredentials {
   readonly serverRootCACertificate?: Buffer;
   readonly clientCertPair?: { readonly crt: Buffer; readonly key: Buffer };
   readonly serverNameOverride?: string;
