@@ -77,7 +77,7 @@ export const OPERATOR: Group = {
         ],
         act: [
           'Bring Temporal back, its database above all. The operator retries automatically, and goes on where it was.',
-          'Temporal answers others: compare address, namespace and certificates of the operator ([configuration](../reference/configuration.md)).',
+          'Temporal answers others: compare address, namespace, certificates and API key of the operator ([configuration](../reference/configuration.md)). The log says if Temporal refuses the operator ([API key](temporal.md#api-key)).',
           'Temporal has lost its data: nothing to do, the operator continues from the state of the clusters.',
         ],
         ends: 'About five minutes after Temporal answers.',
@@ -88,15 +88,16 @@ export const OPERATOR: Group = {
       severity: 'warning',
       for: '15m',
       expr: 'max by (namespace) (etcd_operator_temporal_certificates_outdated) > 0',
-      summary: 'The etcd operator in {{ $labels.namespace }} cannot use its new certificates for Temporal',
+      summary:
+        'The etcd operator in {{ $labels.namespace }} cannot use its new certificates or API key for Temporal',
       description:
-        'The files of certificates have changed and do not work. The operator uses the previous ones, until they expire.',
+        'The files of certificates or of the API key have changed and do not work. The operator uses the previous ones, until they expire.',
       runbook: {
         means:
-          'The files hold half of a pair, or nothing that Temporal is reached with; the previous ones stay in use.',
+          'The files hold half of a pair, or what Temporal does not let the operator in with; the previous ones stay in use.',
         look: [OPERATOR_LOGS],
         act: [
-          'Correct the Secret; it is read again every ten seconds ([certificates for Temporal](install.md#certificates-for-temporal)).',
+          'Correct the Secret; it is read again every ten seconds ([certificates](install.md#certificates-for-temporal), [API key](temporal.md#api-key)).',
         ],
         ends: 'When the files are in use.',
       },

@@ -44,6 +44,7 @@ const values = closed({
     namespace: matching(`^${temporalName}$`),
     retentionDays: { type: ['integer', 'null'], minimum: 7, maximum: 3650 },
     taskQueue: matching(`^(${temporalName})?$`),
+    apiKey: closed({ secretName: optionalName, key: matching('^[A-Za-z0-9_-][A-Za-z0-9._-]*$') }),
     tls: closed({
       enabled: flag,
       secretName: optionalName,

@@ -43,6 +43,7 @@ describe('values', () => {
         namespace: 'etcd',
         retentionDays: 7,
         taskQueue: 'q',
+        apiKey: { secretName: 'cloud', key: 'operator' },
         tls: { enabled: true, secretName: 'temporal-tls', serverName: 'temporal.internal' },
         codec: {
           secretName: 'temporal-codec',
@@ -56,6 +57,7 @@ describe('values', () => {
       temporal: {
         namespace: 'etcd',
         retentionDays: 7,
+        apiKeyFile: '/etc/temporal-api-key/operator',
         tls: {
           caFile: '/etc/temporal-tls/ca.crt',
           certFile: '/etc/temporal-tls/tls.crt',
@@ -79,11 +81,28 @@ describe('values', () => {
       name: 'temporal-tls',
       secret: { secretName: 'temporal-tls' },
     });
+    expect(listAt(podOf(rendered), 'spec', 'containers', 0, 'volumeMounts')).toContainEqual({
+      name: 'temporal-api-key',
+      mountPath: '/etc/temporal-api-key',
+      readOnly: true,
+    });
+    expect(listAt(podOf(rendered), 'spec', 'volumes')).toContainEqual({
+      name: 'temporal-api-key',
+      secret: { secretName: 'cloud' },
+    });
     const mounted = { name: 'temporal-codec', mountPath: '/etc/temporal-codec', readOnly: true };
     expect(listAt(podOf(rendered), 'spec', 'containers', 0, 'volumeMounts')).toContainEqual(mounted);
     expect(listAt(podOf(rendered), 'spec', 'volumes')).toContainEqual({
       name: 'temporal-codec',
       secret: { secretName: 'temporal-codec' },
+    });
+  });
+
+  test('an API key alone means TLS with the authorities of Node', async () => {
+    const rendered = await render({ temporal: { apiKey: { secretName: 'cloud' } } });
+    expect(parseConfig(environmentOf(rendered)).temporal).toMatchObject({
+      apiKeyFile: '/etc/temporal-api-key/api-key',
+      tls: { caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
     });
   });
 
@@ -304,6 +323,10 @@ const CONTRADICTIONS: readonly (readonly [values: object, says: string])[] = [
   [
     { watchNamespace: 'shop', watchNamespaces: ['web'] },
     'watchNamespace is "shop" and watchNamespaces is ["web"]: leave out one of them',
+  ],
+  [
+    { temporal: { address: '', bundled: true, apiKey: { secretName: 's' } } },
+    'the bundled Temporal has no TLS and takes no API key',
   ],
   [{ temporal: { tls: { secretName: 's' } } }, 'set temporal.tls.enabled=true'],
   [{ temporal: { codec: { server: { enabled: true } } } }, 'name the Secret with the keys'],

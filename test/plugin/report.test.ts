@@ -10,6 +10,7 @@ import { tarOf } from '../../src/plugin/report/tar.ts';
 import { TemporalFrontend } from '../fakes/temporal-frontend.ts';
 import { forbidden, PluginBench, WELL } from './bench.ts';
 import type { Person } from './process.ts';
+import { secretForms } from './secret-forms.ts';
 
 let bench: PluginBench;
 let folder: string;
@@ -206,17 +207,6 @@ const beside: Person['beside'] = async (line, { sign }) => {
   return found === null ? { code: 1, out: '', err: 'no sign' } : { sign: found };
 };
 
-/** All spellings of a secret in which it could leave. */
-const forms = (text: string): readonly string[] => {
-  const shifted = [0, 1, 2].map(shift =>
-    // The same bytes at another place of a longer base64 text.
-    Buffer.from(' '.repeat(shift) + text)
-      .toString('base64')
-      .slice(shift === 0 ? 0 : 4, -4),
-  );
-  return [text, ...shifted, Buffer.from(text).toString('hex'), encodeURIComponent(text)];
-};
-
 test('no secret is in any byte of the archive, and what support needs is', async () => {
   const to = join(folder, 'canaries.tar.gz');
   const { code, out, err } = await bench.run(`report example --to ${to}`, { capture, beside });
@@ -225,7 +215,7 @@ test('no secret is in any byte of the archive, and what support needs is', async
   expect((await stat(to)).mode & 0o777).toBe(0o600);
   const plain = gunzipSync(await readFile(to)).toString('latin1');
   for (const [where, canary] of Object.entries(CANARIES))
-    for (const form of forms(canary)) {
+    for (const form of secretForms(canary)) {
       expect(plain.includes(form), `${where} as ${form}`).toBe(false);
       expect(`${out}${err}`.includes(form), `${where} as ${form} on the terminal`).toBe(false);
     }
@@ -241,7 +231,7 @@ test('no secret is in any byte of the archive, and what support needs is', async
 test('the test itself finds what is not taken out', () => {
   const leak = tarOf([{ name: 'x', text: `a${Buffer.from(`user:${CANARIES.url}`).toString('base64')}` }], 0);
   const plain = leak.toString('latin1');
-  expect(forms(CANARIES.url).some(form => plain.includes(form))).toBe(true);
+  expect(secretForms(CANARIES.url).some(form => plain.includes(form))).toBe(true);
 });
 
 test('tar reads the archive', async () => {

@@ -21,6 +21,12 @@
 - name: TASK_QUEUE
   value: {{ . | quote }}
 {{- end }}
+{{- with $temporal.apiKey }}
+{{- if .secretName }}
+- name: TEMPORAL_API_KEY_PATH
+  value: {{ printf "/etc/temporal-api-key/%s" .key | quote }}
+{{- end }}
+{{- end }}
 {{- include "etcd-operator.temporalTls" $temporal.tls }}
 {{- if $temporal.codec.secretName }}
 - name: TEMPORAL_CODEC_KEYS

@@ -10,6 +10,9 @@
 {{- if and $temporal.tls.enabled $temporal.bundled -}}
 {{- fail "temporal.tls.enabled and temporal.bundled are true: the bundled Temporal has no TLS; leave out one of them" -}}
 {{- end -}}
+{{- if and $temporal.apiKey.secretName $temporal.bundled -}}
+{{- fail (printf "temporal.apiKey.secretName is %q and temporal.bundled is true: the bundled Temporal has no TLS and takes no API key; leave out one of them" $temporal.apiKey.secretName) -}}
+{{- end -}}
 {{- if and $temporal.tls.secretName (not $temporal.tls.enabled) -}}
 {{- fail (printf "temporal.tls.secretName is %q and temporal.tls.enabled is false: set temporal.tls.enabled=true" $temporal.tls.secretName) -}}
 {{- end -}}

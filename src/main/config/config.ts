@@ -32,6 +32,8 @@ export interface Config {
     readonly retentionDays: number;
     /** Undefined: plain text. */
     readonly tls: TemporalTls | undefined;
+    /** Holds the API key, and is read again whenever it has changed; undefined: none is sent. */
+    readonly apiKeyFile: string | undefined;
   };
   /** How payloads are encrypted; undefined: not at all. */
   readonly codec: { readonly keysFolder: string; readonly server: CodecServer | undefined } | undefined;
@@ -79,12 +81,7 @@ export function parseConfig(environment: Environment): Config {
   const env = new EnvironmentReader(environment);
   const payloads = codec(env);
   const config: Config = {
-    temporal: {
-      address: env.text('TEMPORAL_ADDRESS'),
-      namespace: env.text('TEMPORAL_NAMESPACE'),
-      retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
-      tls: temporalTls(env),
-    },
+    temporal: temporal(env),
     codec: payloads,
     taskQueue: env.text('TASK_QUEUE'),
     roles: roles(env),
@@ -121,8 +118,35 @@ export function parseConfig(environment: Environment): Config {
   return config;
 }
 
-/** The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false. */
-function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
+function temporal(env: EnvironmentReader): Config['temporal'] {
+  const address = env.text('TEMPORAL_ADDRESS');
+  const apiKeyFile = env.optional('TEMPORAL_API_KEY_PATH');
+  const tls = temporalTls(env, apiKeyFile !== undefined);
+  // Who reads the key on the network can use it until it expires. On this host it goes to a proxy that adds TLS.
+  if (apiKeyFile !== undefined && tls === undefined && !isOnThisHost(address))
+    env.refuse(
+      'TEMPORAL_TLS',
+      'write true or leave it out, because the key of TEMPORAL_API_KEY_PATH would be sent in plain text to another host',
+    );
+  return {
+    address,
+    namespace: env.text('TEMPORAL_NAMESPACE'),
+    retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
+    tls,
+    apiKeyFile,
+  };
+}
+
+/** Whether a `host:port` is a loopback address. */
+function isOnThisHost(address: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d+$/i.test(address);
+}
+
+/**
+ * The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false.
+ * @param hasApiKey which means TLS as well
+ */
+function temporalTls(env: EnvironmentReader, hasApiKey: boolean): TemporalTls | undefined {
   const tls: TemporalTls = {
     caFile: env.optional('TEMPORAL_TLS_SERVER_CA_CERT_PATH'),
     certFile: env.optional('TEMPORAL_TLS_CLIENT_CERT_PATH'),
@@ -141,7 +165,7 @@ function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
       'set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
     );
   }
-  const given = Object.values(tls).some(value => value !== undefined);
+  const given = hasApiKey || Object.values(tls).some(value => value !== undefined);
   return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
 }
 

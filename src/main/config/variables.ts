@@ -46,8 +46,17 @@ export const VARIABLES = {
   },
   TEMPORAL_TLS: {
     type: 'derivedFlag',
-    otherwise: 'true if one of the next four variables is set',
-    meaning: 'Whether to use TLS for connections to Temporal.',
+    otherwise: 'true if TEMPORAL_API_KEY_PATH or one of the four variables after it is set',
+    meaning:
+      'Whether to use TLS for connections to Temporal. false with an API key is accepted only if TEMPORAL_ADDRESS is a loopback address.',
+  },
+  TEMPORAL_API_KEY_PATH: {
+    type: 'optional',
+    otherwise: 'no API key',
+    rule: absolutePath,
+    isNeverQuoted: true,
+    meaning:
+      'File with the API key for Temporal, which each request carries (`authorization: Bearer`). It is read again when it changes.',
   },
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: {
     type: 'optional',

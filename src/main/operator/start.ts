@@ -39,6 +39,8 @@ export interface Telemetry {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly scrub: Scrub;
+  /** Has `scrub` take this text out of everything from now on. */
+  readonly keepSecret: (text: string) => void;
 }
 
 export interface Operator {
@@ -57,7 +59,7 @@ const watchAfterMs = 5_000;
 /**
  * Starts every part that the roles ask for. Resolves as soon as health is served; what has to wait for Temporal or
  * the apiserver waits in the background.
- * @throws when a port is taken, or the certificates for Temporal or the keys for payloads cannot be used
+ * @throws when a port is taken, or the certificates or the API key for Temporal or the keys for payloads cannot be used
  */
 export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
   const { logger, metrics } = telemetry;
@@ -91,7 +93,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const health = healthPages(
     operatorChecks(
       parts,
-      temporalServing(() => temporal.connection()),
+      temporalServing(() => temporal.connection(), namespace.refused),
     ),
   );
   const servers = await serve(config, { telemetry, health, ofSdk, codec });
@@ -146,11 +148,11 @@ function keysOf({ codec }: Config, { logger, metrics }: Telemetry): KeyRing | un
 
 function temporalOf(
   { temporal, pod }: Config,
-  { logger, metrics }: Telemetry,
+  { logger, metrics, keepSecret }: Telemetry,
   codec: PayloadCodec | undefined,
 ): TemporalLink {
   const onOutdated = metrics.temporalCertificates;
-  return linkTemporal({ temporal, identity: pod.name, codec, logger, onOutdated });
+  return linkTemporal({ temporal, identity: pod.name, codec, logger, keepSecret, onOutdated });
 }
 
 /** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */

@@ -7,6 +7,7 @@ import type { KindRef, KubeObject, ListOptions } from '../../kube/port.ts';
 import { createScrubber } from '../../telemetry/scrub.ts';
 import type { Call } from '../commands/command.ts';
 import { isPassing } from '../kube-failures.ts';
+import { metricsPage } from '../members/metrics-page.ts';
 import { reach } from '../views/command-lines.ts';
 import { cleaned, spellings } from './cleaned.ts';
 import { historiesOf } from './histories/gathered.ts';
@@ -100,7 +101,6 @@ async function textsOf(
   missing: string[],
 ): Promise<readonly TarEntry[]> {
   const { session, io } = call;
-  const { namespace } = session.where;
   const tail = `--tail=${LOG_LINES}`;
   const here = reach(session.where);
   const there = reach({ ...session.where, namespace: operatorNamespace });
@@ -108,10 +108,7 @@ async function textsOf(
     ...pods.flatMap((pod): [string, readonly string[]][] => [
       [`logs/${pod}.log`, ['logs', ...here, pod, '-c', 'etcd', tail]],
       [`logs/${pod}-before.log`, ['logs', ...here, pod, '-c', 'etcd', '--previous', tail]],
-      [
-        `metrics/${pod}.txt`,
-        ['get', ...here, '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}:2381/proxy/metrics`],
-      ],
+      [`metrics/${pod}.txt`, metricsPage(session.where, pod)],
     ]),
     ['logs/operator.log', ['logs', ...there, '-l', 'app.kubernetes.io/name=etcd-operator', '--prefix', tail]],
     ['versions.txt', ['version', ...here]],

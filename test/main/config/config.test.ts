@@ -21,6 +21,7 @@ test('an empty environment gives the defaults of the deployment', () => {
       namespace: 'etcd-operator',
       retentionDays: 30,
       tls: undefined,
+      apiKeyFile: undefined,
     },
     codec: undefined,
     taskQueue: 'etcd-operator',
@@ -133,6 +134,22 @@ const accepted: readonly [
     { caFile: '/tls/ca.crt', certFile: undefined, keyFile: undefined, serverName: 'temporal' },
   ],
   [
+    'an API key means TLS',
+    { TEMPORAL_API_KEY_PATH: '/etc/temporal-api-key/key', TEMPORAL_NAMESPACE: 'etcd.a1b2c' },
+    c => [c.temporal.apiKeyFile, c.temporal.tls, c.temporal.namespace],
+    [
+      '/etc/temporal-api-key/key',
+      { caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
+      'etcd.a1b2c',
+    ],
+  ],
+  ...['localhost:7233', '127.0.0.2:7233', '[::1]:7233'].map((address): (typeof accepted)[number] => [
+    `an API key in plain text to ${address}`,
+    { TEMPORAL_API_KEY_PATH: '/key', TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: address },
+    c => [c.temporal.apiKeyFile, c.temporal.tls],
+    ['/key', undefined],
+  ]),
+  [
     'TLS switched off although files are given',
     { TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/tls/ca.crt', TEMPORAL_TLS: 'false' },
     c => c.temporal.tls,
@@ -148,6 +165,11 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
   [
     { TEMPORAL_ADDRESS: 'temporal' },
     'TEMPORAL_ADDRESS is "temporal": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
+  ],
+  // Several frontends have one name.
+  [
+    { TEMPORAL_ADDRESS: 'one:7233,two:7233' },
+    'TEMPORAL_ADDRESS is "one:7233,two:7233": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
   ],
   [
     { TEMPORAL_NAMESPACE: 'a b' },
@@ -166,6 +188,17 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     { TEMPORAL_TLS_CLIENT_KEY_PATH: 'tls.key' },
     'TEMPORAL_TLS_CLIENT_KEY_PATH is "tls.key": write the absolute path of a file',
     'TEMPORAL_TLS_CLIENT_CERT_PATH is "": set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
+  ],
+  ...['temporal.example.org:7233', '10.0.0.1:7233', 'localhost.example.org:7233'].map(
+    (address): [Environment, string] => [
+      { TEMPORAL_API_KEY_PATH: '/key', TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: address },
+      'TEMPORAL_TLS is "false": write true or leave it out, because the key of TEMPORAL_API_KEY_PATH would be sent in plain text to another host',
+    ],
+  ),
+  // Somebody who writes the key itself there does not find it in the log.
+  [
+    { TEMPORAL_API_KEY_PATH: 'eyJhbGciOiJub25lIn0.e30.canary' },
+    'TEMPORAL_API_KEY_PATH is not usable: write the absolute path of a file',
   ],
   [{ TEMPORAL_CODEC_KEYS: 'keys' }, 'TEMPORAL_CODEC_KEYS is "keys": write the absolute path of a folder'],
   [
