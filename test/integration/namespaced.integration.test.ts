@@ -81,9 +81,9 @@ test('it lists and watches everything that it needs there, and sees nothing of o
 /** As docs/operations/install.md has it, "For several namespaces". */
 async function grantIn(namespace: string): Promise<void> {
   const role = new URL('../../deploy/namespaced/role.yaml', import.meta.url).pathname;
-  await kubectl('apply', '--server-side', '-n', namespace, '-f', role);
-  const binding = ['--role=etcd-operator', '--serviceaccount=etcd:etcd-operator'];
-  await kubectl('-n', namespace, 'create', 'rolebinding', 'etcd-operator', ...binding);
+  const bound = `sed 's/namespace: etcd-operator$/namespace: etcd/' '${role}'`;
+  const apply = `'${plane.kubectl}' --kubeconfig '${plane.kubeconfig}' apply --server-side -n ${namespace} -f -`;
+  await run('sh', ['-c', `${bound} | ${apply}`]);
 }
 
 test('of several namespaces it watches those in which it has rights, and others as soon as it has them', async () => {
