@@ -60,7 +60,8 @@ export class BackupWorld implements Ground {
   #people: BackupPeople = NOTHING_ASKED;
   #workflows: WorkflowsInMemory<BackupKind> | undefined;
 
-  constructor(spec: EtcdBackupSpec = SPEC) {
+  /** @param uid of the EtcdBackup, where several worlds share a Temporal */
+  constructor(spec: EtcdBackupSpec = SPEC, uid?: string) {
     this.store = new FakeStore({ location: 's3://backups', now: () => this.now });
     this.etcd.bootstrap({ name: 'example', hosts: HOSTS });
     const [cluster] = this.kube.seed({
@@ -74,7 +75,12 @@ export class BackupWorld implements Ground {
     const [backup] = this.kube.seed({
       apiVersion: API_VERSION,
       kind: 'EtcdBackup',
-      metadata: { name: 'nightly', namespace: NAMESPACE, creationTimestamp: '2026-11-21T09:59:00Z' },
+      metadata: {
+        name: 'nightly',
+        namespace: NAMESPACE,
+        creationTimestamp: '2026-11-21T09:59:00Z',
+        ...(uid !== undefined && { uid }),
+      },
       spec,
     } as WritableObject);
     this.ref = { namespace: NAMESPACE, name: 'nightly', uid: backup?.metadata.uid ?? '' };
@@ -218,6 +224,11 @@ export class BackupWorld implements Ground {
   reboot(): void {
     this.#killAt = undefined;
     this.#process = this.#boot();
+  }
+
+  /** Has the operator's process do something. Throws when it is killed over it. */
+  act<Result>(call: (activities: Activities) => Promise<Result>): Promise<Result> {
+    return this.#process(call);
   }
 
   /** Somebody says something, also while its workflows run. */
