@@ -85,7 +85,7 @@ async function measureLeftAlone(world: World): Promise<void> {
     rows.push(...(await measureReaction(world, NAMESPACE, IDLE)));
   }
   if (measures('idle')) {
-    console.log('idle cost, two minutes ...');
+    console.log('idle cost: two minutes, when the cluster has come to rest ...');
     rows.push(...(await measureIdle(world, NAMESPACE, IDLE)));
   }
 }

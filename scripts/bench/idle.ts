@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { podsOf, type World } from '../../test/stack/e2e.ts';
 import { poll } from '../../test/stack/poll.ts';
+import { untilSettled } from '../../test/stack/settled.ts';
 import { node } from '../run.ts';
 import type { Row } from './figures.ts';
 import { sum } from './prometheus.ts';
@@ -16,8 +17,9 @@ const ETCD_IO_CALLS_A_SECOND = 0.5;
 const OPERATOR = { namespace: 'etcd-operator', port: 9464, prefix: 'etcd_operator_' } as const;
 const MEMBER_METRICS_PORT = 2381;
 
-/** Calls to the apiserver and processor time of all replicas together; memory of each. */
+/** Calls to the apiserver and processor time of all replicas together; memory of each. Waits first until the cluster has come to rest. */
 export async function measureIdle(world: World, namespace: string, name: string): Promise<Row[]> {
+  await untilSettled(world, { namespace, name });
   const { items: replicas } = await world.kube.list(
     { apiVersion: 'v1', kind: 'Pod' },
     { namespace: OPERATOR.namespace, labelSelector: 'app.kubernetes.io/name=etcd-operator' },

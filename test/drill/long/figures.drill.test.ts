@@ -15,7 +15,6 @@ import {
   manifest,
   openWorld,
   podsOf,
-  readCluster,
   type World,
 } from '../../stack/e2e.ts';
 import { growByHand } from '../../stack/growth-by-hand.ts';
@@ -27,6 +26,7 @@ import {
   readyOperators,
 } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
+import { untilSettled } from '../../stack/settled.ts';
 
 const NAMESPACE = 'figures';
 const VERSION = '3.6.16';
@@ -94,16 +94,7 @@ async function apiCalls(): Promise<Map<string, number>> {
   return calls;
 }
 
-/** Longer than the five minutes after which a new watcher tells of everything once more. */
-const SETTLED_MS = 330_000;
 const LOOK_MS = 240_000;
-/** Whether neither the cluster nor a replica is newer than that. */
-async function isSettled(): Promise<boolean> {
-  const cluster = await readCluster(world, at.namespace, at.name);
-  const begun = [cluster?.metadata, ...(await readyOperators(world)).map(({ metadata }) => metadata)];
-  return begun.every(of => Date.now() - Date.parse(of?.creationTimestamp ?? '') > SETTLED_MS);
-}
-
 /**
  * Of both replicas: 0.182 are the lease (decision 80), and a watch is renewed each five to ten minutes by a read. The rest is room for one
  * pass of nine calls in the four minutes, which a member that is slow to answer causes on a busy machine.
@@ -111,7 +102,7 @@ async function isSettled(): Promise<boolean> {
 const MOST_CALLS_A_SECOND = 0.25;
 
 test('an idle operator asks little of the API server', async () => {
-  await poll(isSettled, { timeoutMs: 2 * SETTLED_MS, intervalMs: 2_000 });
+  await untilSettled(world, at);
   const before = await poll(apiCalls);
   const begun = performance.now();
   await delay(LOOK_MS);
