@@ -14,7 +14,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 import { lateness, withLateness } from '../../planner/backup/lateness.ts';
 import { backupFailure } from './failure.ts';
-import type { Answer } from './turns.ts';
+import type { Wait } from './turns.ts';
 
 interface Of {
   readonly deps: Dependencies;
@@ -51,7 +51,7 @@ export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): P
     const turns = node === undefined ? undefined : deps.nodeTurns?.at(node);
     const answer = hasBegun ? turns?.join(store) : turns?.take(store, run);
     if (answer?.kind === 'wait') {
-      waited = await waits(of, `node ${node}`, answer);
+      waited = await waits(of, `node ${node}`, { ...answer, inUse: answer.inUseOfAll });
       throw waited;
     }
     try {
@@ -100,7 +100,11 @@ export async function besideTurns(
 }
 
 /** What it fails with: one that was not planned with the time to wait is planned again. */
-async function waits(of: Of, place: string, answer: Answer & { readonly kind: 'wait' }): Promise<Error> {
+async function waits(
+  of: Of,
+  place: string,
+  answer: Pick<Wait, 'inUse' | 'before' | 'seconds'>,
+): Promise<Error> {
   const { deps, backup } = of;
   const { waiting = false, message: before } = backup.status?.progress ?? {};
   const message = `waits for its turn at ${place}: ${answer.inUse} other backups use it, ${roughly(answer.before)} wait before this one`;

@@ -18,11 +18,20 @@ export interface WaitingRun {
   readonly begunAt: number;
 }
 
-export type Answer =
+type Answer =
   /** One that is given back has done nothing: how long it took says nothing of the others. */
-  | { readonly kind: 'turn'; readonly end: () => void; readonly giveBack: () => void }
-  /** `seconds`: when to come again. */
-  | { readonly kind: 'wait'; readonly inUse: number; readonly before: number; readonly seconds: number };
+  { readonly kind: 'turn'; readonly end: () => void; readonly giveBack: () => void } | Wait;
+
+export interface Wait {
+  readonly kind: 'wait';
+  /** Turns that this store has, and that all stores have. */
+  readonly inUse: number;
+  readonly inUseOfAll: number;
+  /** Runs that have waited for longer. */
+  readonly before: number;
+  /** When to come again. */
+  readonly seconds: number;
+}
 
 const SHORTEST_SECONDS = 2;
 const LONGEST_SECONDS = 300;
@@ -68,7 +77,7 @@ export class Turns {
     if (isFree && before < 2 * perStore) return this.join(name);
     const seconds = clamp(((before + 1) / perStore) * store.usual);
     store.waiting.set(run.id, { begunAt: run.begunAt, expected: now + seconds * 1_000 });
-    return { kind: 'wait', inUse: store.inUse, before, seconds };
+    return { kind: 'wait', inUse: store.inUse, inUseOfAll: this.#inUse, before, seconds };
   }
 
   /** A turn for one that has had its turn and goes on: it counts, and does not wait. */

@@ -20,6 +20,17 @@ describe('the turns at a node', () => {
     expect(nodes.at('one').take('s3://works', run(1)).kind).toBe('turn');
   });
 
+  it('of other stores are counted for one that has to wait for them', () => {
+    const nodes = nodesOf(2);
+    taken(nodes, 'one', 's3://hangs');
+    taken(nodes, 'one', 's3://hangs-too');
+    expect(nodes.at('one').take('s3://works', run(1))).toMatchObject({
+      kind: 'wait',
+      inUse: 0,
+      inUseOfAll: 2,
+    });
+  });
+
   it('are those of this node alone', () => {
     const nodes = nodesOf(8);
     taken(nodes, 'one', 's3://hangs');
