@@ -25,7 +25,7 @@ export const BACKUPS: Group = {
         ],
         act: [
           'The message says which of these it is. [Backups: troubleshooting](backup.md#troubleshooting) lists errors of stores.',
-          'Many are late at once: the store is slow or refuses, or `MAX_BACKUPS_PER_STORE` is too low for the fleet; spread them with `jitterInSecond`.',
+          'Many are late at once: the store is slow or refuses, or `MAX_BACKUPS_PER_STORE` or `MAX_BACKUPS_PER_NODE` is too low for the fleet (the message says which); spread them with `jitterInSecond`.',
         ],
         ends: 'When the backup has succeeded, the schedule is suspended, or the EtcdBackup is deleted.',
       },

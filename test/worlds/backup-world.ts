@@ -35,6 +35,8 @@ import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
 import type { WorkflowsInMemory } from './workflows-in-memory.ts';
 
 const NAMESPACE = 'shop';
+/** Of every member. */
+export const NODE = 'worker';
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
 export const SPEC: EtcdBackupSpec = {
@@ -98,6 +100,7 @@ export class BackupWorld implements Ground {
           { apiVersion: API_VERSION, kind: 'EtcdCluster', name: 'example', uid, controller: true },
         ],
       },
+      spec: { nodeName: NODE },
       status: { phase: 'Running', podIP },
     } as WritableObject);
   }

@@ -69,6 +69,7 @@ export interface Config {
     readonly maxConcurrentActivities: number;
     readonly maxConcurrentTransfers: number;
     readonly maxBackupsPerStore: number;
+    readonly maxBackupsPerNode: number;
     readonly maxConcurrentWorkflowTasks: number;
   };
 }
@@ -111,6 +112,7 @@ export function parseConfig(environment: Environment): Config {
       maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
       maxConcurrentTransfers: env.integer('MAX_CONCURRENT_TRANSFERS'),
       maxBackupsPerStore: env.integer('MAX_BACKUPS_PER_STORE'),
+      maxBackupsPerNode: env.integer('MAX_BACKUPS_PER_NODE'),
       maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS'),
     },
   };

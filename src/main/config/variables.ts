@@ -259,6 +259,14 @@ export const VARIABLES = {
     meaning:
       'Backups that one replica writes to one store (bucket, container or claim) at once, and never more than leave one of `MAX_CONCURRENT_TRANSFERS` to other stores. Others wait for their turn; `status.progress.message` says for what.',
   },
+  MAX_BACKUPS_PER_NODE: {
+    type: 'integer',
+    default: 8,
+    min: 1,
+    max: 1000,
+    meaning:
+      'Snapshots that one replica reads at once from the members on one node, of all clusters together, since they share its disk; half of them go to one store at most. Others wait for their turn; `status.progress.message` says for what.',
+  },
   MAX_CONCURRENT_WORKFLOW_TASKS: {
     type: 'integer',
     default: 40,

@@ -19,7 +19,8 @@ import {
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
-import { StoreTurns } from '../../activities/backup/store-turns.ts';
+import { NodeTurns } from '../../activities/backup/node-turns.ts';
+import { Turns } from '../../activities/backup/turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
 import { openServedStore } from '../../store/served/client.ts';
@@ -206,6 +207,14 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
   };
 }
 
+function backupTurns({ maxConcurrentTransfers, maxBackupsPerStore, maxBackupsPerNode }: Config['worker']) {
+  const now = () => performance.now();
+  return {
+    storeTurns: new Turns({ slots: maxConcurrentTransfers, perStore: maxBackupsPerStore, now }),
+    nodeTurns: new NodeTurns({ perNode: maxBackupsPerNode, now }),
+  };
+}
+
 async function makeWorkers(
   config: Config,
   { telemetry, kubernetes, temporal, codec, namespace, signal }: WorkerContext,
@@ -235,11 +244,7 @@ async function makeWorkers(
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     endpointsAllowed: config.allowed.endpoints,
-    storeTurns: new StoreTurns({
-      slots: config.worker.maxConcurrentTransfers,
-      perStore: config.worker.maxBackupsPerStore,
-      now: () => performance.now(),
-    }),
+    ...backupTurns(config.worker),
     backupJitterSeconds: config.backupJitterSeconds,
     watchNamespaces: config.watchNamespaces,
     credentialHosts: config.allowed.credentials,

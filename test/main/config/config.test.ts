@@ -45,6 +45,7 @@ test('an empty environment gives the defaults of the deployment', () => {
       maxConcurrentActivities: 100,
       maxConcurrentTransfers: 20,
       maxBackupsPerStore: 8,
+      maxBackupsPerNode: 8,
       maxConcurrentWorkflowTasks: 40,
     },
   } satisfies Config);
