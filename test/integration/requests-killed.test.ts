@@ -45,8 +45,9 @@ async function carriedOut(scene: Scene, death: Death) {
     }
     return statusOf().completedAt !== undefined && (death.at === 0 || second !== undefined);
   });
+  // The record of an operation is written after the pass that found the request done.
+  await scene.quiet();
   const left = await scene.left();
-  await scene.stop();
   const { phase, conditions = [] } = statusOf();
   await (second ?? first).watcher.stop();
   return {

@@ -16,9 +16,10 @@ export interface Scene extends Watched {
   deaths(): number;
   /** Something that would be seen if the request were carried out a second time. */
   meddle?(): Promise<void>;
+  /** Waits until nothing is under way, and ends what moves the world. */
+  quiet(): Promise<void>;
   /** What there is in the end. */
   left(): unknown;
-  stop(): Promise<void>;
 }
 
 const BY_ANA = { by: 'ana' };
@@ -35,7 +36,7 @@ function onCluster(
     kill: (at, arrives) => world.kill({ at: world.calls + 2 + 5 * at, arrives: () => arrives }),
     deaths,
     left,
-    stop: () => entity.quiet(),
+    quiet: () => entity.quiet(),
   };
 }
 
@@ -132,7 +133,7 @@ async function onBackup(
     kill: (at, arrives) => world.kill(world.calls + 2 + 3 * at, arrives),
     deaths: () => deaths,
     left: () => left(entity),
-    stop: async () => {
+    quiet: async () => {
       await entity.quiet();
       clearInterval(kubelet);
     },
