@@ -134,7 +134,8 @@ test('of several namespaces it watches those in which it has rights, and others 
       );
     };
     await poll(() => watched(2, 2), { timeoutMs: 90_000, otherwise });
-    expect((await health('/readyz'))?.text).not.toContain(NOT_LISTED);
+    const ready = async () => (await health('/readyz'))?.text.includes(NOT_LISTED) === false;
+    await poll(ready, { timeoutMs: 60_000, otherwise });
     for (const namespace of ['closed', 'missing'])
       expect(output()).toMatch(new RegExp(`a namespace of WATCH_NAMESPACE is not watched.*"${namespace}"`));
     await kubectl('create', 'namespace', 'missing');
