@@ -136,13 +136,16 @@ test('of several namespaces it watches those in which it has rights, and others 
     await poll(() => watched(2, 2), { timeoutMs: 90_000, otherwise });
     const ready = async () => (await health('/readyz'))?.text.includes(NOT_LISTED) === false;
     await poll(ready, { timeoutMs: 60_000, otherwise });
+    // The log follows within a second.
+    await poll(async () => output().includes('is not watched'), { timeoutMs: 30_000, otherwise });
     for (const namespace of ['closed', 'missing'])
       expect(output()).toMatch(new RegExp(`"${namespace}".*a namespace of WATCH_NAMESPACE is not watched`));
     await kubectl('create', 'namespace', 'missing');
     await grantIn('missing');
     await make('missing');
     await poll(() => watched(3, 1), { timeoutMs: 120_000, otherwise });
-    expect(output()).toMatch(/"missing".*a namespace is watched now/);
+    const isTold = async () => /"missing".*a namespace is watched now/.test(output());
+    await poll(isTold, { timeoutMs: 30_000, otherwise });
   } finally {
     several.signal('SIGKILL');
   }
