@@ -137,6 +137,7 @@ export const OPERATOR: Group = {
         act: [
           '`PassFails`: the message has the error: a missing permission, a webhook or quota that refuses, a server that does not answer.',
           '`TasksNotCompleted`: the pods of the operator lack CPU time or do not run ([sizing](sizing.md)).',
+          '`OtherTaskQueue`: the operator was given another task queue; set `TASK_QUEUE`, or `temporal.taskQueue` of the chart, to the one in the message.',
         ],
         ends: 'When a pass of each resource has succeeded.',
       },

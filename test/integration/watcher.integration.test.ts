@@ -155,6 +155,20 @@ describe('without any worker', () => {
     expect(await signalled(ref)).toEqual([11]);
   });
 
+  test('a workflow that was started with another task queue stays there, and its resource says where', async () => {
+    const ref = refTo('EtcdCluster', 'moved');
+    const before = await run();
+    before.kube.seed(resource(ref));
+    await until(() => before.watcher.stats().delivered === 1);
+    await before.watcher.stop();
+    const { kube } = await run({ passAskMs: 100, passRoundMs: 100, noPassAfterMs: 1_000 }, 'another');
+    kube.seed(resource(ref));
+    await until(() => condition(kube, ref, 'PassFailing') === 'True');
+    const status = JSON.stringify(kube.peek(objectOf(ref))?.['status']);
+    expect(status).toContain('OtherTaskQueue');
+    expect(status).toContain(`to \\"${TASK_QUEUE}\\"`);
+  });
+
   test('a workflow that somebody terminated is started anew by the next signal', async () => {
     const { kube, watcher } = await run();
     const ref = refTo('EtcdCluster', 'terminated');
