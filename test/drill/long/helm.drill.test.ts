@@ -62,6 +62,8 @@ const { at, drill, world } = cluster;
 const kubectl = (...args: string[]): Promise<string> => world().stack.kubectl(...args);
 const status = async () => (await readCluster(world(), at.namespace, at.name))?.status;
 
+const condition = async (name: string) => (await status())?.conditions?.find(({ type }) => type === name);
+
 /** Every member with the uid of its pod and how often that restarted. */
 async function members(): Promise<Map<string, string>> {
   const pods = await podsOf(world(), at.namespace, at.name);
@@ -170,9 +172,8 @@ test('a release for one namespace takes over, with rights in that namespace alon
   await own.install(...flags);
   await own.ready();
   // Its workflows stay at the task queue that they were started with, and it says so.
-  const found = await awaitCondition(world(), at, { type: 'PassFailing', ...WAIT });
-  const failing = found.status?.conditions?.find(({ type }) => type === 'PassFailing');
-  expect(failing).toMatchObject({
+  await awaitCondition(world(), at, { type: 'PassFailing', ...WAIT });
+  expect(await condition('PassFailing')).toMatchObject({
     reason: 'OtherTaskQueue',
     message: expect.stringContaining('temporal.taskQueue of the chart) to "etcd-operator"'),
   });
@@ -193,6 +194,24 @@ test('a release for one namespace takes over, with rights in that namespace alon
   await untouched(before, 3);
   const stranger = await readCluster(world(), 'default', 'stranger');
   expect([stranger?.status, stranger?.metadata.finalizers]).toEqual([undefined, undefined]);
+});
+
+test('with a task queue of its own it starts workflows again that were terminated, and no member restarts', async () => {
+  const before = await members();
+  const own = new ChartRelease(world(), helm, at.namespace);
+  await own.upgrade('--set', 'temporal.taskQueue=');
+  await own.ready();
+  const query = 'ExecutionStatus = "Running" AND TaskQueue = "etcd-operator"';
+  await world().temporal('workflow', 'terminate', '--yes', '--reason', 'a drill', '--query', query);
+  const workflow = (await status())?.workflowID ?? '';
+  await poll(async () => {
+    const told = await world().temporal('workflow', 'describe', '-w', workflow, '-o', 'json');
+    return told.includes('RUNNING') && told.includes(`"etcd-operator-${at.namespace}"`);
+  }, WAIT);
+  await poll(async () => (await condition('PassFailing'))?.status !== 'True', WAIT);
+  await cluster.apply({ size: 3, paused: true });
+  await awaitCondition(world(), at, { type: 'Paused', ...WAIT });
+  expect(await members()).toEqual(before);
 });
 
 describe('a release with its own Temporal, beside it', () => {
