@@ -104,7 +104,7 @@ async function whileSizeChanges(
   expect((await release.replicas()).filter(uid => replicas.includes(uid))).toEqual([]);
   await untouched(before, before.size - lost);
   const [last] = (await status())?.history ?? [];
-  expect(last).toMatchObject({ operation: 'scaleCluster', outcome: 'Succeeded' });
+  expect(last).toMatchObject({ type: 'scaleCluster', outcome: 'Succeeded' });
 }
 
 /** Reads and writes while nobody manages the cluster, and what was acknowledged is there. */
