@@ -4,12 +4,12 @@
  */
 import { LEFT_OUT } from './cleaned.ts';
 
-/** Each with what stands before a value, the value as it is escaped there, and what stands after it. */
+/** Values, as they are escaped where they stand. */
 const TOLD: readonly RegExp[] = [
-  /("environment-variable":\s*"[^"=\\]*=)((?:[^"\\]|\\.)*)(")/g,
-  /("variable-value":\s*")((?:[^"\\]|\\.)*)(")/g,
+  /(?<="environment-variable":\s*"[^"=\\]*=)(?:[^"\\]|\\.)+/g,
+  /(?<="variable-value":\s*")(?:[^"\\]|\\.)+/g,
   // Quoted once by Go, and in a log of JSON once more.
-  /(invalid value \\*")(.*?)(\\*" for ETCD_\w+)/g,
+  /(?<=invalid value \\*")[^\n]+?(?=\\*" for ETCD_\w)/g,
 ];
 
 /** How often a value may be quoted. */
@@ -19,9 +19,9 @@ const MOST_QUOTES = 2;
 export function withoutEnvironment(text: string, secrets: Set<string>): string {
   return TOLD.reduce(
     (left, told) =>
-      left.replace(told, (_, before: string, value: string, after: string) => {
+      left.replace(told, value => {
         for (const form of readings(value)) secrets.add(form);
-        return `${before}${LEFT_OUT}${after}`;
+        return LEFT_OUT;
       }),
     text,
   );

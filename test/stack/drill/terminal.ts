@@ -1,10 +1,8 @@
 /** A program at a terminal of its own, what a person sees there, and what they type. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import { poll } from '../poll.ts';
 
-/** Colors, and what moves the cursor. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with one.
-const CONTROL = /\u001B\[[0-9;?]*[A-Za-z]/g;
 export const INTERRUPT = '\u0003';
 export const END_OF_INPUT = '\u0004';
 
@@ -32,7 +30,7 @@ export class Terminal {
    * @throws Error with what there is instead
    */
   async sees(awaited: RegExp, timeoutMs = 30_000): Promise<RegExpExecArray> {
-    const rest = (): string => this.#screen.replace(CONTROL, '').slice(this.#read);
+    const rest = (): string => stripVTControlCharacters(this.#screen).slice(this.#read);
     const found = await poll(async () => awaited.exec(rest()) ?? undefined, {
       timeoutMs,
       otherwise: () => `${awaited} is not seen, but: ${rest()}`,
