@@ -81,7 +81,8 @@ beforeAll(async () => {
   await apply(backup('broken', { oss: { ...block.oss, endpoint } }));
   await poll(async () => (await story.backup('broken'))?.status?.observedGeneration === 1);
   await shell.run(`kubectl etcd etcdctl ${at.name} -- put greeting ${CANARIES.data}`);
-  await shell.run(`kubectl etcd restart ${at.name} --reason '${REASON}' --yes --wait`);
+  await shell.run(`kubectl etcd pause ${at.name} --reason '${REASON}' --yes --wait`);
+  await shell.run(`kubectl etcd resume ${at.name} --yes --wait`);
 });
 afterAll(async () => {
   await store?.stop();
