@@ -206,7 +206,8 @@ test('a server that is killed and started again loses no signal, and the resourc
     outageBackoff: { firstMs: 100, maxMs: 500 },
   });
   const refs = Array.from({ length: 20 }, (_, index) => refTo('EtcdCluster', `outage-${index}`));
-  for (const ref of refs) kube.seed(resource(ref));
+  // Clusters that are there already: new ones of one namespace are told a few at a time.
+  for (const ref of refs) kube.seed(resource(ref, { status: IDLE }));
   await until(() => watcher.stats().delivered === 20);
   // In the middle of a wave of changes, so that some calls are under way.
   for (const ref of refs.slice(0, 10)) edit(kube, ref, 2);
