@@ -28,3 +28,16 @@ test('what is fed can be scraped', async () => {
     ]),
   );
 });
+
+test('counters whose first increase matters begin at zero', async () => {
+  const lines = (await createMetrics().text()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'etcd_operator_uncaught_errors_total{origin="uncaughtException"} 0',
+      'etcd_operator_uncaught_errors_total{origin="unhandledRejection"} 0',
+      ...['Succeeded', 'Failed', 'Aborted'].map(
+        outcome => `etcd_operator_backups_total{outcome="${outcome}"} 0`,
+      ),
+    ]),
+  );
+});

@@ -18,6 +18,8 @@ const OF_MEMBERS = { namespace, etcd_cluster: at.name };
 const OF_OPERATOR = { namespace: OPERATOR_NAMESPACE };
 /** Alerts on what happened within a quarter of an hour end so much later. */
 const WINDOW_MS = 1_080_000;
+/** For tests that wait for several alerts. */
+const SEVERAL_MS = 4 * PATIENCE_MS;
 
 let world: World;
 let alerts: WatchedAlerts;
@@ -57,7 +59,7 @@ test('the leader changes again and again', async () => {
     await poll(async () => (await leaderOf(world, at)).member === next);
   }
   await alerts.fires('EtcdMemberLeaderChanges', OF_MEMBERS);
-});
+}, SEVERAL_MS);
 
 test('a member stalls for moments: others wait for it', async () => {
   const { member } = await leaderOf(world, at);
@@ -79,7 +81,7 @@ test('a member stalls for moments: others wait for it', async () => {
     await stalling;
   }
   await awaitRunning(world, at, PATIENCE_MS);
-});
+}, SEVERAL_MS);
 
 test('one member is gone, then two, and a new cluster finds no room', async () => {
   const { member } = await leaderOf(world, at);
@@ -108,7 +110,7 @@ test('one member is gone, then two, and a new cluster finds no room', async () =
     'EtcdClusterNotCreated',
   ])
     await alerts.ends(name);
-});
+}, SEVERAL_MS);
 
 test('Temporal is away, and somebody asks for something', async () => {
   await world.stack.temporal.stop();
@@ -126,7 +128,7 @@ test('Temporal is away, and somebody asks for something', async () => {
   }
   await alerts.ends('EtcdRequestWaiting');
   await alerts.ends('EtcdOperatorTemporalUnreachable');
-});
+}, SEVERAL_MS);
 
 test('the operator has no rights: it is refused, and passes fail', async () => {
   await world.stack.kubectl('delete', 'clusterrolebinding', 'etcd-operator');
@@ -142,7 +144,7 @@ test('the operator has no rights: it is refused, and passes fail', async () => {
     await applyDeploy();
   }
   await alerts.ends('EtcdOperatorPassFailing');
-});
+}, SEVERAL_MS);
 
 test('no replica may hold the lease, then there is none', async () => {
   await operatorKubectl('delete', 'rolebinding', 'etcd-operator-lease');
@@ -156,7 +158,7 @@ test('no replica may hold the lease, then there is none', async () => {
   await freshOperators(world, 2);
   await alerts.ends('EtcdOperatorDown');
   await alerts.ends('EtcdOperatorNotWatching');
-});
+}, SEVERAL_MS);
 
 test('what happened within a window ends after it', async () => {
   for (const name of [
@@ -166,7 +168,7 @@ test('what happened within a window ends after it', async () => {
     'EtcdOperatorForbidden',
   ])
     await alerts.ends(name, {}, WINDOW_MS);
-});
+}, 2 * WINDOW_MS);
 
 test('every alert that this file is about has fired, and every command of their runbooks worked', () => {
   expect([...alerts.fired].sort()).toEqual([...PROVOKED['alerts-outages.drill.test.ts']].sort());
