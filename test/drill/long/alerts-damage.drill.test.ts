@@ -1,4 +1,5 @@
 /** Alerts seen firing as in alerts.drill.test.ts, of what is damaged: a disk, a stored backup, pods, certificates, keys, a workflow, the operator itself. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installOperator, OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import { BackupStory } from '../../stack/backup-story.ts';
@@ -9,7 +10,7 @@ import { makeWithBootstrap, renderedOtherwise } from '../../stack/drill/pods-by-
 import { key, SealedOperator } from '../../stack/drill/sealed-operator.ts';
 import { throwUncaught } from '../../stack/drill/uncaught-error.ts';
 import { PATIENCE_MS, WatchedAlerts } from '../../stack/drill/watched-alerts.ts';
-import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { awaitRunning, holds, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
 import { freshOperators, operatorProcesses } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
@@ -43,6 +44,7 @@ beforeAll(async () => {
   // Its alert takes a week, which is seven minutes here.
   for (const { metadata } of await podsOf(world, namespace, earlier.name))
     await renderedOtherwise(world, earlier, metadata.name);
+  await lookAgain(earlier.name);
 });
 afterAll(async () => {
   await alerts?.stop();
@@ -54,6 +56,14 @@ afterAll(async () => {
 });
 
 const kubectl = (...args: string[]) => world.stack.kubectl('-n', namespace, ...args);
+const workflowOf = async (name: string): Promise<string> =>
+  (await readCluster(world, namespace, name))?.status?.workflowID ?? '';
+const lookAgain = async (name: string) =>
+  world.temporal(
+    ...['workflow', 'signal', '--name', 'resync', '-i', '{"by":"drill"}', '-w'],
+    await workflowOf(name),
+  );
+const isPaused = async (): Promise<boolean> => holds(await readCluster(world, namespace, at.name), 'Paused');
 const followers = async (): Promise<readonly string[]> => {
   const { member } = await leaderOf(world, at);
   return (await podsOf(world, namespace, at.name))
@@ -70,12 +80,14 @@ test(
     const ofSlow = { namespace, etcd_cluster: at.name, pod: slow };
     let isOver = false;
     const writing = story.through(at.name, async etcd => {
-      while (!isOver)
+      while (!isOver) {
         await etcd
           .put('written')
           .value(String(performance.now()))
           .exec()
           .catch(() => {});
+        await delay(20);
+      }
     });
     await world.stack.disk.slow(number);
     try {
@@ -121,11 +133,7 @@ test(
     const [byHand = ''] = await followers();
     // While it is paused, nobody else makes the pod.
     await world.kube.apply(manifest(namespace, at.name, { ...SPEC, paused: true }));
-    await poll(async () =>
-      ((await readCluster(world, namespace, at.name))?.status?.conditions ?? []).some(
-        ({ type, status }) => type === 'Paused' && status === 'True',
-      ),
-    );
+    await poll(isPaused);
     await makeWithBootstrap(world, at, byHand);
     await world.kube.apply(manifest(namespace, at.name, SPEC));
     await alerts.fires('EtcdClusterPodMayStartEmpty', at);
@@ -164,7 +172,7 @@ test(
 test(
   'the key is lost with which the history of a workflow was encrypted: the workflow is terminated',
   async () => {
-    const workflow = (await readCluster(world, namespace, at.name))?.status?.workflowID ?? '';
+    const workflow = await workflowOf(at.name);
     let changes = 0;
     await poll(
       async () => {
@@ -189,11 +197,7 @@ test(
       { timeoutMs: PATIENCE_MS, intervalMs: 30_000 },
     );
     await world.kube.apply(manifest(namespace, at.name, { ...SPEC, paused: true }));
-    await poll(async () =>
-      ((await readCluster(world, namespace, at.name))?.status?.conditions ?? []).some(
-        ({ type, status }) => type === 'Paused' && status === 'True',
-      ),
-    );
+    await poll(isPaused);
   },
   SEVERAL_MS,
 );
