@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/planner/operations/index.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 test('what is fed can be scraped', async () => {
@@ -37,6 +38,11 @@ test('counters whose first increase matters begin at zero', async () => {
       'etcd_operator_uncaught_errors_total{origin="unhandledRejection"} 0',
       ...['Succeeded', 'Failed', 'Aborted'].map(
         outcome => `etcd_operator_backups_total{outcome="${outcome}"} 0`,
+      ),
+      ...Object.keys(OPERATIONS).flatMap(operation =>
+        ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'].map(
+          outcome => `etcd_operator_operations_total{operation="${operation}",outcome="${outcome}"} 0`,
+        ),
       ),
     ]),
   );
