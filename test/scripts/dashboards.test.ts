@@ -65,6 +65,13 @@ describe.each(DASHBOARDS)('the dashboard $name', dashboard => {
     }
   });
 
+  test('has no gap below a panel that is lower than those beside it', () => {
+    const { panels: placed } = modelOf(dashboard);
+    for (const one of placed)
+      for (const other of placed)
+        if (one.gridPos.y === other.gridPos.y) expect(one.gridPos.h).toBe(other.gridPos.h);
+  });
+
   test('has limits whose colors follow each other', () => {
     const steps = [...dashboardFile(dashboard).matchAll(/"steps": (\[[^\]]*\])/g)].map(
       ([, text = '']) => JSON.parse(text) as readonly { readonly value: number | null }[],
