@@ -135,7 +135,9 @@ export const PEOPLE: Group = {
         means:
           'The operator was upgraded a week ago or more, and would render some pods differently today. They work.',
         look: [messageOf('EtcdCluster', 'PodsOutdated')],
-        act: ['Nothing has to be done. To update them now, send [restart](intervene.md) in a quiet hour.'],
+        act: [
+          `Nothing has to be done. To update them now, send [restart](intervene.md) in a quiet hour: ${RESTART}.`,
+        ],
         ends: 'When every such pod was made anew.',
       },
     },

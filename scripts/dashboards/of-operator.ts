@@ -97,7 +97,7 @@ export const TEMPORAL: Row = {
     graph({
       title: 'Requests that fail',
       description:
-        'NotFound and AlreadyExists are part of normal work; TRANSPORT_ERROR is a server that is gone.',
+        'Part of normal work: NOT_FOUND, ALREADY_EXISTS, and INVALID_ARGUMENT of RespondWorkflowTaskCompleted (a signal came meanwhile). TRANSPORT_ERROR: the server is gone.',
       unit: 'cps',
       queries: [
         ...ask(rateBy('operation, status_code', 'temporal_request_failure'), '{{operation}} {{status_code}}'),

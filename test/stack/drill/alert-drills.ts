@@ -1,5 +1,7 @@
 /** Which drill sees which alert firing. test/scripts/alerts.test.ts looks whether every alert stands here. */
 
+import { ALERTS } from '../../../scripts/alerts/catalogue.ts';
+
 /** By a file of test/drill/long. */
 export const PROVOKED = {
   'alerts.drill.test.ts': [
@@ -58,3 +60,11 @@ export const NOT_PROVOKED: Readonly<Record<string, string>> = {};
 
 /** Queries of dashboards that a cluster that is well answers with nothing, by what makes them return data. */
 export const EMPTY_WHEN_WELL: Readonly<Record<string, string>> = {};
+
+/** What stands in backquotes under "Do" of the alert's runbook and begins with a program. */
+export function commandsToDo(name: string): readonly string[] {
+  const lines = ALERTS.find(alert => alert.name === name)?.runbook.act ?? [];
+  return lines.flatMap(line =>
+    [...line.matchAll(/`((?:kubectl|temporal) [^`]+)`/g)].map(([, command = '']) => command),
+  );
+}

@@ -4,6 +4,7 @@ import { dashboardQueries } from '../dashboard-queries.ts';
 import type { World } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import { type FiringAlert, type Prometheus, startPrometheus } from '../prometheus.ts';
+import { commandsToDo } from './alert-drills.ts';
 import { Shell } from './shell.ts';
 
 /** The time that an alert must hold is so much shorter: a day is a minute. */
@@ -19,14 +20,6 @@ const NOT_HERE: readonly { readonly command: RegExp; readonly why: string }[] = 
   { command: /kubectl .*\btop\b/, why: 'no metrics-server' },
   { command: /get certificates\b/, why: 'no cert-manager' },
 ];
-
-/** What stands in backquotes under "Do" and begins with a program. */
-function commandsToDo(name: string): readonly string[] {
-  const lines = ALERTS.find(alert => alert.name === name)?.runbook.act ?? [];
-  return lines.flatMap(line =>
-    [...line.matchAll(/`((?:kubectl|temporal) [^`]+)`/g)].map(([, command = '']) => command),
-  );
-}
 
 export class WatchedAlerts {
   readonly prometheus: Prometheus;
