@@ -231,7 +231,7 @@ const BACKUPS: Row = {
     graph({
       title: 'Late by',
       description:
-        'Above zero the backup that the schedule awaits should have been finished. Of those with a schedule.',
+        'Above zero the backup that the schedule awaits should have been finished; below, it is due so much later. Of those with a schedule.',
       unit: 's',
       queries: ask(
         'time() - max by (name) (etcd_operator_backup_due_timestamp_seconds{namespace="$namespace"})',
