@@ -197,6 +197,11 @@ function describe(registry: Registry): MetricDescription[] {
   });
 }
 
+const ORIGINS = [
+  'uncaughtException',
+  'unhandledRejection',
+] as const satisfies readonly NodeJS.UncaughtExceptionOrigin[];
+
 function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
   const errors = new Counter({
     name: `${prefix}uncaught_errors_total`,
@@ -204,6 +209,8 @@ function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
     labelNames: ['origin'] as const,
     registers: [registry],
   });
+  // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
+  for (const origin of ORIGINS) errors.inc({ origin }, 0);
   return origin => errors.inc({ origin });
 }
 

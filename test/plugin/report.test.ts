@@ -47,6 +47,10 @@ const CANARIES = {
   bytes: 'canary-of-other-bytes-5o',
   header: 'canary-of-a-header-6p',
   summary: 'canary-of-a-summary-7q',
+  unknownVariable: 'canary"of an unknown/variable-8r',
+  knownVariable: 'canary-of-a-known-variable-9s',
+  badVariable: 'canary-of-a-bad "variable"-0t',
+  crashed: 'canary-of-one-that-crashed-1u',
 } as const;
 
 const variables = [{ name: 'ETCD_X', value: CANARIES.variable }];
@@ -100,7 +104,17 @@ const EVENTS = [
   },
 ];
 
+/** etcd tells of its environment, also of values that come from Secrets. In both formats of its log. */
+const quoted = (value: string): string => JSON.stringify(value);
+const ENVIRONMENT = [
+  `{"level":"warn","msg":"unrecognized environment variable","environment-variable":${quoted(`ETCD_X=${CANARIES.unknownVariable}`)}}`,
+  `2026-11-23T11:00:00Z\tinfo\trecognized and used environment variable\t{"variable-name": "ETCD_Y", "variable-value": ${quoted(CANARIES.knownVariable)}}`,
+  `{"level":"error","msg":"failed to verify flags","error":${quoted(`invalid value ${quoted(CANARIES.badVariable)} for ETCD_Z: parse error`)}}`,
+  `ETCD_X was ${CANARIES.unknownVariable}`,
+].join('\n');
+
 const LOG = [
+  ENVIRONMENT,
   `once it was ${CANARIES.payload}`,
   `{"level":"info","msg":"dialling https://user:${CANARIES.url}@store.example/bucket"}`,
   `Authorization: Bearer ${CANARIES.bearer}`,
@@ -177,6 +191,17 @@ beforeEach(async () => {
         containers: [{ name: 'etcd', env: variables }],
         initContainers: [{ name: 'i', env: variables }],
       },
+      status: {
+        containerStatuses: [
+          {
+            lastState: {
+              terminated: {
+                message: `{"environment-variable":"ETCD_X=${CANARIES.crashed}"}\n{"level":"fatal","msg":"no space left"}`,
+              },
+            },
+          },
+        ],
+      },
     },
     {
       apiVersion: 'v1',
@@ -220,6 +245,9 @@ test('no secret is in any byte of the archive, and what support needs is', async
       expect(`${out}${err}`.includes(form), `${where} as ${form} on the terminal`).toBe(false);
     }
   expect(plain).toContain('a line that support must see');
+  expect(plain).toContain('unrecognized environment variable","environment-variable":"ETCD_X=[left out]"');
+  expect(plain).toContain('for ETCD_Z: parse error');
+  expect(plain).toContain('no space left');
   expect(plain).toContain('the operator started');
   expect(plain).toContain('"eventType": "EVENT_TYPE_ACTIVITY_TASK_FAILED"');
   expect(plain).toContain('"type": "StoreError"');

@@ -6,5 +6,6 @@ export function secretForms(text: string): readonly string[] {
       .toString('base64')
       .slice(shift === 0 ? 0 : 4, -4),
   );
-  return [text, ...shifted, Buffer.from(text).toString('hex'), encodeURIComponent(text)];
+  const escaped = JSON.stringify(text).slice(1, -1);
+  return [text, escaped, ...shifted, Buffer.from(text).toString('hex'), encodeURIComponent(text)];
 }

@@ -10,6 +10,7 @@ import { isPassing } from '../kube-failures.ts';
 import { metricsPage } from '../members/metrics-page.ts';
 import { reach } from '../views/command-lines.ts';
 import { cleaned, spellings } from './cleaned.ts';
+import { withoutEnvironment } from './environment.ts';
 import { historiesOf } from './histories/gathered.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -41,11 +42,13 @@ export async function gathered(asked: Asked): Promise<Gathered> {
   const texts = await textsOf(asked, pods, missing);
   const histories = await historiesOf(asked.call, asked, secrets);
   missing.push(...histories.missing);
-  const scrub = createScrubber(spellings(secrets));
-  const entries = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
+  // Of all texts before any of them is scrubbed: what one tells, another may repeat.
+  const told = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
     name,
-    text: scrub(text),
+    text: withoutEnvironment(text, secrets),
   }));
+  const scrub = createScrubber(spellings(secrets));
+  const entries = told.map(({ name, text }) => ({ name, text: scrub(text) }));
   return { entries, missing: missing.map(scrub) };
 }
 
