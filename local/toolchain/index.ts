@@ -8,6 +8,7 @@ import { findSuitable } from './on-path.ts';
 import { azuriteRecipe } from './azurite.ts';
 import { postgresRecipe } from './postgres.ts';
 import { prometheusRecipe, runtimeRecipe, temporalRecipe } from './packages.ts';
+import { shellsRecipe } from './shells.ts';
 import { goRecipes } from './programs.ts';
 import type { Recipe } from './recipe.ts';
 import { joinFailures, runJobs } from './scheduler.ts';
@@ -41,6 +42,8 @@ export type ToolName =
   | 'psql'
   | 'prometheus'
   | 'promtool'
+  | 'zsh'
+  | 'fish'
   | 'versitygw'
   | 'fake-gcs-server'
   | 'azurite-blob'
@@ -131,6 +134,7 @@ function allRecipes(): Recipe[] {
     runtimeRecipe(),
     temporalRecipe(),
     prometheusRecipe(),
+    shellsRecipe(),
     azuriteRecipe(),
     postgresRecipe(),
   ];

@@ -75,6 +75,13 @@ function probeFor(tool: string): Probe | undefined {
       args: ['--version'],
       accepts: output => /version (2\.(3[6-9]|[4-9]\d)|3)\./.test(output),
     },
+    zsh: { command: 'zsh', args: ['--version'], accepts: output => output.startsWith('zsh 5.') },
+    // From 3.4 on it knows "$(…)" and what completion of today needs.
+    fish: {
+      command: 'fish',
+      args: ['--version'],
+      accepts: output => /version (3\.([4-9]|\d\d)|[4-9])/.test(output),
+    },
     temporal: { command: 'temporal', args: ['--version'], accepts: exactly(temporalVersion), static: true },
     etcd: { command: 'etcd', args: ['--version'], accepts: exactly(version), static: true },
     etcdctl: { command: 'etcdctl', args: ['version'], accepts: exactly(version), static: true },

@@ -24,6 +24,7 @@ interface Runbook {
   readonly means: string;
   /** Shell, with NS, NAME and so on from the labels of the alert. */
   readonly look: readonly string[];
+  /** Commands in backquotes are shell too. */
   readonly act: readonly string[];
   /** When the alert ends. */
   readonly ends: string;
@@ -72,6 +73,13 @@ export function messageOf<K extends Kind>(kind: K, type: ToldType<K>): string {
   const path = `{.status.conditions[?(@.type=="${type}")].message}`;
   return `kubectl -n $NS get ${RESOURCES[kind]} $NAME -o jsonpath='${path}{"\\n"}'`;
 }
+
+/** The workflow of a resource. */
+const workflowOf = (resource: string): string =>
+  `"$(kubectl -n $NS get ${resource} $NAME -o jsonpath='{.status.workflowID}')"`;
+export const WORKFLOW = workflowOf('$KIND');
+export const CLUSTER_WORKFLOW = workflowOf('etcd');
+export const BACKUP_WORKFLOW = workflowOf('etcdbackup');
 
 /** etcdctl in a ready member; pods are named by serials, so that a pod of the number 0 need not exist. */
 export const ETCDCTL = 'kubectl -n $NS exec svc/$NAME-client -- etcdctl';

@@ -1,5 +1,5 @@
 /** Alerts on backups, restores and certificates. */
-import { type Group, has, lasts, messageOf } from './alert.ts';
+import { BACKUP_WORKFLOW, type Group, has, lasts, messageOf } from './alert.ts';
 
 const RESOURCE = '{{ $labels.namespace }}/{{ $labels.name }}';
 const HISTORY = `kubectl -n $NS get etcdbackup $NAME -o jsonpath='{.status.lastRun}{"\\n"}{.status.progress}{"\\n"}'`;
@@ -25,7 +25,7 @@ export const BACKUPS: Group = {
         ],
         act: [
           'The message says which of these it is. [Backups: troubleshooting](backup.md#troubleshooting) lists errors of stores.',
-          'Many are late at once: the store is slow or refuses, or `MAX_BACKUPS_PER_STORE` is too low for the fleet; spread them with `jitterInSecond`.',
+          'Many are late at once: the store is slow or refuses, or `MAX_BACKUPS_PER_STORE` or `MAX_BACKUPS_PER_NODE` is too low for the fleet (the message says which); spread them with `jitterInSecond`.',
         ],
         ends: 'When the backup has succeeded, the schedule is suspended, or the EtcdBackup is deleted.',
       },
@@ -64,7 +64,8 @@ export const BACKUPS: Group = {
         ],
         act: [
           'Do not restore this object. The operator keeps the newest verified one.',
-          'Take another backup. If it fails again, compare the members (`etcdctl endpoint hashkv --cluster`), and check the store.',
+          `Take another backup: \`temporal workflow signal --name backup -i '{"by":"ana"}' -w ${BACKUP_WORKFLOW}\`.`,
+          'If it fails again, compare the members (`etcdctl endpoint hashkv --cluster`), and check the store.',
         ],
         ends: 'When a later backup is verified.',
       },
@@ -112,7 +113,7 @@ export const BACKUPS: Group = {
           'The restore may begin and something is in its way. It begins by itself when that is gone, perhaps when nobody expects it.',
         look: [messageOf('EtcdRestore', 'Accepted')],
         act: [
-          'Remove what the message names, or delete the EtcdRestore if it is no longer wanted ([restores](restore.md#troubleshooting)).',
+          'Remove what the message names ([restores](restore.md#troubleshooting)), or delete the EtcdRestore if it is no longer wanted: `kubectl -n $NS delete etcdrestore $NAME`.',
         ],
         ends: 'When the restore begins, is refused, or is deleted.',
       },

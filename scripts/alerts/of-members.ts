@@ -6,6 +6,8 @@ import { inUse, OF_MEMBERS, ofMember, series, slowestOfMember } from './expressi
 const CLUSTER = '{{ $labels.namespace }}/{{ $labels.etcd_cluster }}';
 const MEMBER = '{{ $labels.namespace }}/{{ $labels.pod }}';
 const STATUS = 'kubectl -n $NS exec $POD -- etcdctl endpoint status --cluster -w table';
+/** Of this member alone: to find the others etcdctl needs a quorum, and a member that answers in time. */
+const OWN_STATUS = 'kubectl -n $NS exec $POD -- etcdctl endpoint status -w table';
 
 const slow = (histogram: Parameters<typeof slowestOfMember>[0]): string =>
   slowestOfMember(histogram, { within: '5m' });
@@ -68,7 +70,7 @@ export const MEMBERS: Group = {
       description: `Writes through ${MEMBER} were not agreed on: clients got errors.`,
       runbook: {
         means: 'Writes were proposed and not committed: an election was in progress, or the quorum was lost.',
-        look: [STATUS],
+        look: [OWN_STATUS],
         act: [
           'See [EtcdMemberLeaderChanges](#etcdmemberleaderchanges) and [EtcdClusterQuorumAtRisk](#etcdclusterquorumatrisk).',
         ],
@@ -106,7 +108,7 @@ export const MEMBERS: Group = {
       runbook: {
         means:
           'The database is written in batches. Slow ones point to a slow disk, or to a database with many free pages.',
-        look: [STATUS, 'kubectl -n $NS logs $POD --since=15m | grep -i "took too long"'],
+        look: [OWN_STATUS, 'kubectl -n $NS logs $POD --since=15m | grep -i "took too long"'],
         act: [
           'As for [EtcdMemberFsyncSlow](#etcdmemberfsyncslow), and [EtcdMemberDatabaseFragmented](#etcdmemberdatabasefragmented).',
         ],

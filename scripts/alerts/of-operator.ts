@@ -1,5 +1,5 @@
 /** Alerts on the operator itself: while one of them fires, etcd runs on, and nothing is repaired. */
-import { type Group, hasOfAnyKind, OPERATOR_LOGS, OPERATOR_PODS } from './alert.ts';
+import { type Group, hasOfAnyKind, OPERATOR_LOGS, OPERATOR_PODS, WORKFLOW } from './alert.ts';
 
 const RESOURCE = '{{ $labels.kind }} {{ $labels.namespace }}/{{ $labels.name }}';
 const SHORT = 'The page assumes that the operator is in the namespace `etcd-operator`.';
@@ -23,6 +23,7 @@ export const OPERATOR: Group = {
         look: [OPERATOR_PODS, 'kubectl -n etcd-operator describe deployment etcd-operator', OPERATOR_LOGS],
         act: [
           'Pods run and are ready: it is the scraping. The namespace of Prometheus needs the label `metrics=enabled` ([network policies](install.md#network-policies)).',
+          'There are no pods: somebody scaled it down. `kubectl -n etcd-operator scale deployment etcd-operator --replicas=2`.',
           'Pods crash: the log names the variable or the permission that is wrong.',
         ],
         ends: 'When a replica is scraped.',
@@ -77,7 +78,7 @@ export const OPERATOR: Group = {
         ],
         act: [
           'Bring Temporal back, its database above all. The operator retries automatically, and goes on where it was.',
-          'Temporal answers others: compare address, namespace and certificates of the operator ([configuration](../reference/configuration.md)).',
+          'Temporal answers others: compare address, namespace, certificates and API key of the operator ([configuration](../reference/configuration.md)). The log says if Temporal refuses the operator ([API key](temporal.md#api-key)).',
           'Temporal has lost its data: nothing to do, the operator continues from the state of the clusters.',
         ],
         ends: 'About five minutes after Temporal answers.',
@@ -88,15 +89,16 @@ export const OPERATOR: Group = {
       severity: 'warning',
       for: '15m',
       expr: 'max by (namespace) (etcd_operator_temporal_certificates_outdated) > 0',
-      summary: 'The etcd operator in {{ $labels.namespace }} cannot use its new certificates for Temporal',
+      summary:
+        'The etcd operator in {{ $labels.namespace }} cannot use its new certificates or API key for Temporal',
       description:
-        'The files of certificates have changed and do not work. The operator uses the previous ones, until they expire.',
+        'The files of certificates or of the API key have changed and do not work. The operator uses the previous ones, until they expire.',
       runbook: {
         means:
-          'The files hold half of a pair, or nothing that Temporal is reached with; the previous ones stay in use.',
+          'The files hold half of a pair, or what Temporal does not let the operator in with; the previous ones stay in use.',
         look: [OPERATOR_LOGS],
         act: [
-          'Correct the Secret; it is read again every ten seconds ([certificates for Temporal](install.md#certificates-for-temporal)).',
+          'Correct the Secret; it is read again every ten seconds ([certificates](install.md#certificates-for-temporal), [API key](temporal.md#api-key)).',
         ],
         ends: 'When the files are in use.',
       },
@@ -136,6 +138,7 @@ export const OPERATOR: Group = {
         act: [
           '`PassFails`: the message has the error: a missing permission, a webhook or quota that refuses, a server that does not answer.',
           '`TasksNotCompleted`: the pods of the operator lack CPU time or do not run ([sizing](sizing.md)).',
+          '`OtherTaskQueue`: the operator was given another task queue; set `TASK_QUEUE`, or `temporal.taskQueue` of the chart, to the one in the message.',
         ],
         ends: 'When a pass of each resource has succeeded.',
       },
@@ -152,11 +155,12 @@ export const OPERATOR: Group = {
           'The code of the workflow does not fit its history, or fails in another way. It is a fault of the operator.',
         look: [
           `kubectl -n $NS get $KIND $NAME -o jsonpath='{.status.conditions[?(@.type=="WorkflowStuck")].message}{"\\n"}'`,
-          `temporal workflow show -w "$(kubectl -n $NS get $KIND $NAME -o jsonpath='{.status.workflowID}')"`,
+          `temporal workflow show -w ${WORKFLOW}`,
         ],
         act: [
-          'Deploy a release of the operator that can replay the history; or terminate the workflow: the operator starts it again from what it observes. Its state is in the cluster, and nothing of it is lost.',
-          'Keep the history (`temporal workflow show -w … -o json`) for a report.',
+          `Keep the history for a report: \`temporal workflow show -o json -w ${WORKFLOW} > /tmp/history.json\`.`,
+          '`a payload is encrypted with the key …`: add the key to the Secret again ([keys](temporal.md#if-a-key-is-missing)).',
+          `Deploy a release of the operator that can replay the history; or terminate the workflow: \`temporal workflow terminate --reason stuck -w ${WORKFLOW}\`. The operator starts it again from what it observes. Pauses, approvals and requests of people are lost; the state of the cluster is in the cluster.`,
         ],
         ends: 'When its tasks succeed.',
       },
@@ -192,7 +196,8 @@ export const OPERATOR: Group = {
           'kubectl auth can-i --list --as=system:serviceaccount:etcd-operator:etcd-operator -n $NS',
         ],
         act: [
-          'Apply `deploy/rbac` of the release that runs. For quotas and policies, see the message of `PassFailing` or `Progressing`.',
+          'Permissions: apply those of the release that runs, `kubectl apply --server-side --force-conflicts -k deploy/rbac`.',
+          'For quotas and policies, see the message of `PassFailing` or `Progressing`.',
         ],
         ends: 'Ten minutes after the last refusal.',
       },

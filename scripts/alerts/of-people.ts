@@ -1,7 +1,9 @@
 /** Alerts on what waits for a person, and on what was left behind. */
-import { DESCRIBE, type Group, has, lasts, messageOf } from './alert.ts';
+import { CLUSTER_WORKFLOW, DESCRIBE, type Group, has, lasts, messageOf } from './alert.ts';
 
 const CLUSTER = '{{ $labels.namespace }}/{{ $labels.name }}';
+
+const RESTART = `\`temporal workflow signal --name restart -i '{"by":"ana"}' -w ${CLUSTER_WORKFLOW}\``;
 
 export const PEOPLE: Group = {
   name: 'etcd-operator.people',
@@ -19,7 +21,7 @@ export const PEOPLE: Group = {
           'The operator would do something that only a person may decide, such as the third replacement of a member within an hour.',
         look: [
           messageOf('EtcdCluster', 'Progressing'),
-          `temporal workflow query --name plan -w "$(kubectl -n $NS get etcd $NAME -o jsonpath='{.status.workflowID}')"`,
+          `temporal workflow query --name plan -w ${CLUSTER_WORKFLOW}`,
         ],
         act: [
           'Find out why it is needed, then approve with the command of the message, with an EtcdRequest `Approve` ([requests](requests.md)), or abort.',
@@ -55,7 +57,8 @@ export const PEOPLE: Group = {
         means: 'A person paused the cluster, or `spec.paused` is true. Nothing is repaired meanwhile.',
         look: [messageOf('EtcdCluster', 'Paused')],
         act: [
-          'Ask whoever the message names. Resume with `spec.paused: false`, the message `resume` or an EtcdRequest `Resume` ([intervening](intervene.md)).',
+          'Ask whoever the message names.',
+          'Paused by `spec.paused`: `kubectl -n $NS patch etcd $NAME --type merge -p \'{"spec":{"paused":false}}\'`. Paused by a person: the message `resume` or an EtcdRequest `Resume` ([intervening](intervene.md)).',
         ],
         ends: 'When the cluster is resumed.',
       },
@@ -116,7 +119,7 @@ export const PEOPLE: Group = {
           'Pods contain the values of the bootstrap in their arguments, as those made by hand or by other operators do.',
         look: [messageOf('EtcdCluster', 'PodsOutdated')],
         act: [
-          'Empty no volume. Send [restart](intervene.md): members are restarted one at a time, and their new pods refuse an empty volume.',
+          `Empty no volume. Send [restart](intervene.md): ${RESTART}. Members are restarted one at a time, and their new pods refuse an empty volume.`,
         ],
         ends: 'When every such pod was made anew.',
       },
@@ -132,7 +135,9 @@ export const PEOPLE: Group = {
         means:
           'The operator was upgraded a week ago or more, and would render some pods differently today. They work.',
         look: [messageOf('EtcdCluster', 'PodsOutdated')],
-        act: ['Nothing has to be done. To update them now, send [restart](intervene.md) in a quiet hour.'],
+        act: [
+          `Nothing has to be done. To update them now, send [restart](intervene.md) in a quiet hour: ${RESTART}.`,
+        ],
         ends: 'When every such pod was made anew.',
       },
     },

@@ -34,7 +34,7 @@ export TEMPORAL_ADDRESS=temporal.example.org:7233 TEMPORAL_NAMESPACE=etcd-operat
 \`kubectl etcd explain $NAME -n $NS\` ([plugin](kubectl-etcd.md)) says why a cluster waits, with the commands to send. No Temporal at hand: \`kubectl etcd explain\` and
 [EtcdRequests](requests.md) need the API server alone. For a cluster with TLS, \`etcdctl\` needs the client's certificate: run it in a pod as in [TLS](tls.md#certificates-by-the-operator).
 
-Each alert is tested with promtool. A drill provokes most of them by real faults on a local stack, reads them from a Prometheus that scrapes it, and types the
+Each alert is tested with promtool. Drills provoke them by real faults on a local stack, read them from a Prometheus that scrapes it, and type the
 commands of their runbooks meanwhile ([drills](../development/drills.md#alerts)).
 
 ## Dashboards

@@ -25,6 +25,11 @@ export const LICENSES_OF: readonly {
     why: 'data about browsers, which the bundler of workflows depends on; not changed, and its license file is in the image',
   },
   {
+    name: /^@iconify-json\/simple-icons$/,
+    license: 'CC0-1.0',
+    why: 'icons of the generator of the documentation',
+  },
+  {
     name: /^lightningcss(-[a-z0-9-]+)?$/,
     license: 'MPL-2.0',
     why: 'a part of the test runner; for development only, so it is not passed on',
@@ -42,6 +47,7 @@ export const LICENSES_OF: readonly {
  */
 export const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   '@swc/core': 'looks for its native part, which is a package of its own',
+  esbuild: 'replaces its starter by its native part, which is a package of its own; it works without',
   protobufjs: 'warns about the version that is asked for',
 };
 

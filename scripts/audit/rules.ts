@@ -1,5 +1,5 @@
 /** What a lock file of npm must be, as far as the file itself tells. */
-import { type Lock, type LockedPackage, packageName } from '../lock-file.ts';
+import { type Lock, type LockedPackage, packageName, resolved } from '../lock-file.ts';
 import { INSTALL_SCRIPTS, LICENSES, LICENSES_OF, SAME_VERSION } from './allowed.ts';
 
 /** @param licenseOf for a package whose entry has no license: that of its installed manifest, or undefined */
@@ -13,7 +13,24 @@ export function auditFaults(lock: Lock, licenseOf: (path: string) => string | un
       ...scriptFaults(path, name, locked),
       ...(isInstallable(locked) ? licenseFaults(path, name, locked.license ?? licenseOf(path)) : []),
     ])
-    .concat(familyFaults(packages));
+    .concat(familyFaults(packages))
+    .concat(missingFaults(lock));
+}
+
+/**
+ * A lock file that is written while packages are installed can lack those for other systems; `npm ci` then refuses all of it
+ * (https://github.com/npm/cli/issues/4828).
+ */
+function missingFaults(lock: Lock): string[] {
+  const paths = new Set(Object.keys(lock));
+  return Object.entries(lock).flatMap(([path, { dependencies, optionalDependencies }]) =>
+    Object.keys({ ...dependencies, ...optionalDependencies })
+      .filter(name => resolved(paths, path, name) === undefined)
+      .map(
+        name =>
+          `${path === '' ? 'package.json' : path}: needs ${name}, which has no entry: remove node_modules and the lock file, and write it again with npm`,
+      ),
+  );
 }
 
 /** Where a package comes from is a matter of the machine that installs it; what it is, is a matter of its hash. */

@@ -18,19 +18,31 @@ const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '    ');
 /** Text that Helm does not take for its own. */
 const literal = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
 
+/** The version of MutatingAdmissionPolicy that the server has. */
+const SERVED =
+  '{{ ternary "v1" "v1beta1" (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy") }}';
+
 /** The templates and files of the chart that are generated: path from the root of the checkout to content. */
 export function chartObjects(): Map<string, string> {
   const files = new Map<string, string>();
   for (const definition of customResourceDefinitions())
     files.set(
       `${CHART}/templates/crds/${definition.spec.names.plural}.yaml`,
-      template('crds', 'src/api', [definition as unknown as Manifest]),
+      template('crds', { source: 'src/api', objects: [definition as unknown as Manifest] }),
     );
   for (const name of ['cluster-roles.yaml', 'request-policy.yaml'])
     files.set(
       `${CHART}/templates/users/${name}`,
-      template('users', `deploy/users/${name}`, manifests(`deploy/users/${name}`)),
+      template('users', { source: `deploy/users/${name}`, objects: manifests(`deploy/users/${name}`) }),
     );
+  const filled = 'deploy/users/by-filled/mutating-policy.yaml';
+  files.set(
+    `${CHART}/templates/users/by-filled.yaml`,
+    template('users', { source: filled, objects: manifests(filled), option: 'fillBy' }).replaceAll(
+      'admissionregistration.k8s.io/v1beta1',
+      `admissionregistration.k8s.io/${SERVED}`,
+    ),
+  );
   for (const [name, source] of Object.entries({
     cluster: 'deploy/rbac/cluster-role.yaml',
     namespace: 'deploy/namespaced/role.yaml',
@@ -43,14 +55,23 @@ export function chartObjects(): Map<string, string> {
   return files;
 }
 
+interface TemplateSource {
+  /** For the reader of the chart. */
+  readonly source: string;
+  readonly objects: readonly Manifest[];
+  /** A value of the group that must be true as well. */
+  readonly option?: string;
+}
+
 /**
  * A template of objects that are of the whole Kubernetes cluster.
  * @param group the values that say whether to install and to keep them
- * @param source for the reader of the chart
  */
-function template(group: 'crds' | 'users', source: string, objects: readonly Manifest[]): string {
+function template(group: 'crds' | 'users', { source, objects, option }: TemplateSource): string {
+  const install = `.Values.${group}.install`;
+  const condition = option === undefined ? install : `and ${install} .Values.${group}.${option}`;
   const text = objects.map(object => `---\n${templateOf(group, object)}`).join('');
-  return `{{- /* Generated from ${source} by scripts/generate.ts. */}}\n{{- if .Values.${group}.install }}\n${text}{{- end }}\n`;
+  return `{{- /* Generated from ${source} by scripts/generate.ts. */}}\n{{- if ${condition} }}\n${text}{{- end }}\n`;
 }
 
 function templateOf(group: string, { apiVersion, kind, metadata, ...rest }: Manifest): string {

@@ -44,6 +44,7 @@ const values = closed({
     namespace: matching(`^${temporalName}$`),
     retentionDays: { type: ['integer', 'null'], minimum: 7, maximum: 3650 },
     taskQueue: matching(`^(${temporalName})?$`),
+    apiKey: closed({ secretName: optionalName, key: matching('^[A-Za-z0-9_-][A-Za-z0-9._-]*$') }),
     tls: closed({
       enabled: flag,
       secretName: optionalName,
@@ -64,6 +65,8 @@ const values = closed({
     storageClassName: optionalName,
   }),
   watchNamespace: matching(`^(${label})?$`),
+  // As many as src/main/config/config.ts takes.
+  watchNamespaces: { ...listOf(namespace), maxItems: 50 },
   replicas: integer(1, 100),
   image: closed({
     registry: matching('^[^\\s@]*$'),
@@ -74,7 +77,7 @@ const values = closed({
   }),
   imagePullSecrets: listOf(closed({ name: { type: 'string', minLength: 1 } })),
   crds: closed({ install: flag, keep: flag }),
-  users: closed({ install: flag, keep: flag }),
+  users: closed({ install: flag, keep: flag, fillBy: flag }),
   operator: closed({ install: flag }),
   rbac: closed({ create: flag, clusterRole: flag }),
   serviceAccount: closed({ create: flag, name: optionalName, annotations: mapOf(text) }),

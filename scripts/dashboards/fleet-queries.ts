@@ -19,8 +19,9 @@ export const told = (aggregate: string, metric: Metric, more = ''): string =>
 export const by = (label: string, metric: Metric): string => `max by (${label}) (${own(metric)})`;
 export const rateBy = (labels: string, metric: Metric, more = ''): string =>
   `sum by (${labels}) (rate(${own(metric, more)}[${WINDOW}]))`;
+/** Whole numbers: Prometheus extrapolates. */
 export const increaseBy = (labels: string, metric: Metric): string =>
-  `sum by (${labels}) (increase(${own(metric)}[1h])) > 0`;
+  `round(sum by (${labels}) (increase(${own(metric)}[1h]))) > 0`;
 /** Within how many seconds nine of ten observations were, of a histogram. */
 export const nineOfTen = (labels: string, histogram: Metric & `${string}_bucket`, within = WINDOW): string =>
   `histogram_quantile(0.9, sum by (${labels}, le) (rate(${own(histogram)}[${within}])))`;

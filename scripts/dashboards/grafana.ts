@@ -74,20 +74,33 @@ function placed(rows: readonly Row[]): object[] {
       panels: [],
     });
     y += 1;
-    let [x, height] = [0, 0];
-    for (const panel of own) {
-      const [w, h] = [panel.width, HEIGHTS[panel.kind]];
-      if (x + w > COLUMNS) {
-        y += height;
-        [x, height] = [0, 0];
+    for (const line of linesOf(own)) {
+      let x = 0;
+      // As high as the highest beside it: a gap would look like a panel that is missing.
+      const h = Math.max(...line.map(({ kind }) => HEIGHTS[kind]));
+      for (const panel of line) {
+        panels.push({ id: panels.length + 1, ...panelOf(panel), gridPos: { x, y, w: panel.width, h } });
+        x += panel.width;
       }
-      panels.push({ id: panels.length + 1, ...panelOf(panel), gridPos: { x, y, w, h } });
-      x += w;
-      height = Math.max(height, h);
+      y += h;
     }
-    y += height;
   }
   return panels;
+}
+
+/** Panels that have room side by side. */
+function linesOf(panels: readonly Panel[]): readonly (readonly Panel[])[] {
+  const lines: Panel[][] = [[]];
+  let room = COLUMNS;
+  for (const panel of panels) {
+    if (panel.width > room) {
+      lines.push([]);
+      room = COLUMNS;
+    }
+    lines.at(-1)?.push(panel);
+    room -= panel.width;
+  }
+  return lines;
 }
 
 function panelOf(panel: Panel): object {

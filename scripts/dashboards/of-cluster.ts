@@ -115,7 +115,7 @@ const AGREEMENT: Row = {
       title: 'Changes of the leader within 15 minutes',
       description: 'Each stops writes for a moment. A rollout causes one or two.',
       queries: ask(
-        `max(increase(${series('etcd_server_leader_changes_seen_total', MEMBERS)}[15m]))`,
+        `round(max(increase(${series('etcd_server_leader_changes_seen_total', MEMBERS)}[15m])))`,
         'changes',
       ),
       limits: { red: 4 },
@@ -176,12 +176,11 @@ const DATA: Row = {
   panels: [
     graph({
       title: 'Database files',
-      description: 'The file of each member, what of it is in use, and the quota.',
+      description: 'The file of each member, and what of it is in use. How near the quota is: Quota taken.',
       unit: 'bytes',
       queries: [
         ...ask(ofEach('etcd_mvcc_db_total_size_in_bytes'), '{{pod}} file'),
         ...ask(ofEach('etcd_mvcc_db_total_size_in_use_in_bytes'), '{{pod}} in use'),
-        ...ask(`min(${series('etcd_server_quota_backend_bytes', MEMBERS)})`, 'quota'),
       ],
     }),
     graph({
@@ -232,7 +231,7 @@ const BACKUPS: Row = {
     graph({
       title: 'Late by',
       description:
-        'Above zero the backup that the schedule awaits should have been finished. Of those with a schedule.',
+        'Above zero the backup that the schedule awaits should have been finished; below, it is due so much later. Of those with a schedule.',
       unit: 's',
       queries: ask(
         'time() - max by (name) (etcd_operator_backup_due_timestamp_seconds{namespace="$namespace"})',

@@ -97,7 +97,7 @@ export const TEMPORAL: Row = {
     graph({
       title: 'Requests that fail',
       description:
-        'NotFound and AlreadyExists are part of normal work; TRANSPORT_ERROR is a server that is gone.',
+        'Part of normal work: NOT_FOUND, ALREADY_EXISTS, and INVALID_ARGUMENT of RespondWorkflowTaskCompleted (a signal came meanwhile). TRANSPORT_ERROR: the server is gone.',
       unit: 'cps',
       queries: [
         ...ask(rateBy('operation, status_code', 'temporal_request_failure'), '{{operation}} {{status_code}}'),
@@ -124,15 +124,17 @@ export const TEMPORAL: Row = {
       ),
     }),
     graph({
-      title: 'Slots of workers',
-      description: 'In use, and free.',
-      queries: [
-        ...ask(`sum by (worker_type) (${own('temporal_worker_task_slots_used')})`, '{{worker_type}} used'),
-        ...ask(
-          `sum by (worker_type) (${own('temporal_worker_task_slots_available')})`,
-          '{{worker_type}} free',
-        ),
-      ],
+      title: 'Slots of workers that are taken',
+      description: 'The share of the slots of each kind of task. At 100 % tasks wait for a free one.',
+      unit: 'percentunit',
+      queries: ask(
+        [
+          `sum by (worker_type) (${own('temporal_worker_task_slots_used')})`,
+          `  / (sum by (worker_type) (${own('temporal_worker_task_slots_used')}) + sum by (worker_type) (${own('temporal_worker_task_slots_available')}))`,
+        ].join('\n'),
+        '{{worker_type}}',
+      ),
+      limits: { red: 1 },
     }),
   ],
 };

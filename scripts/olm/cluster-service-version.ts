@@ -46,13 +46,13 @@ function rulesOf(path: string): unknown[] {
   return objects.flatMap(object => (at(object, 'rules') as unknown[] | undefined) ?? []);
 }
 
-/** OLM says in an annotation of the pods which namespace they are for; for all of them it is empty. */
+/** OLM says in an annotation of the pods which namespaces they are for, with commas between them; for all of them it is empty. */
 const WATCH_NAMESPACE = {
   name: 'WATCH_NAMESPACE',
   valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
 };
 
-function deployment(): object {
+function deployment(version: string): object {
   const found = loadKustomization('deploy/operator').objects.find(({ kind }) => kind === 'Deployment');
   if (found === undefined) throw new Error('deploy/operator has no Deployment');
   const container = at(found, 'spec', 'template', 'spec', 'containers', 0) as {
@@ -61,7 +61,7 @@ function deployment(): object {
   };
   container.env.push(WATCH_NAMESPACE);
   // The file may still have the one before: it is written together with this.
-  container.image = `${PACKAGE}:${currentVersion()}`;
+  container.image = `${PACKAGE}:${version}`;
   return { name: found.metadata.name, label: found.metadata.labels, spec: at(found, 'spec') };
 }
 
@@ -69,7 +69,7 @@ function deployment(): object {
  * The rights are those of an operator of one namespace: OLM grants `permissions` in the namespaces that the operator is for, and in all of
  * them when it is for all.
  */
-function install(): object {
+function install(version: string): object {
   const serviceAccountName = 'etcd-operator';
   return {
     strategy: 'deployment',
@@ -83,14 +83,13 @@ function install(): object {
           rules: [...rulesOf('deploy/namespaced/role.yaml'), ...rulesOf('deploy/rbac/lease-role.yaml')],
         },
       ],
-      deployments: [deployment()],
+      deployments: [deployment(version)],
     },
   };
 }
 
-/** The object; the same checkout gives the same one, so it does not say when it was made. */
-export function clusterServiceVersion(): object {
-  const version = currentVersion();
+/** The object; the same checkout gives the same one, so it does not say when it was made. @param version of the release */
+export function clusterServiceVersion(version: string = currentVersion()): object {
   const { description } = JSON.parse(read('package.json')) as { readonly description: string };
   return {
     apiVersion: 'operators.coreos.com/v1alpha1',
@@ -130,11 +129,11 @@ export function clusterServiceVersion(): object {
       installModes: Object.entries({
         OwnNamespace: true,
         SingleNamespace: true,
-        MultiNamespace: false,
+        MultiNamespace: true,
         AllNamespaces: true,
       }).map(([type, supported]) => ({ type, supported })),
       customresourcedefinitions: { owned: crds().map(owned) },
-      install: install(),
+      install: install(version),
     },
   };
 }

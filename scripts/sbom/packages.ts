@@ -1,7 +1,7 @@
 /** What is in the operator's image besides the operator: packages of package-lock.json and the crates of Temporal's native library. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LockedPackage, packageName, readLock } from '../lock-file.ts';
+import { type LockedPackage, packageName, readLock, resolved } from '../lock-file.ts';
 
 export type Architecture = 'x64' | 'arm64';
 
@@ -75,18 +75,6 @@ export function crates(root: string): Package[] {
         needs: [],
       };
     });
-}
-
-/** Where Node finds a package: in the folder of the one that asks, or of one around it. */
-function resolved(paths: ReadonlySet<string>, from: string, name: string): string | undefined {
-  let folder = from;
-  for (;;) {
-    const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
-    if (paths.has(candidate)) return candidate;
-    if (folder === '') return undefined;
-    const outer = folder.lastIndexOf('/node_modules/');
-    folder = outer < 0 ? '' : folder.slice(0, outer);
-  }
 }
 
 /** npm's integrity: an algorithm and base64. */

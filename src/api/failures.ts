@@ -10,8 +10,8 @@ export type FailureType =
   | 'AuthenticationAsked'
   /** A backup cannot be made. */
   | 'BackupFailure'
-  /** It waits for its turn at a store. */
-  | 'WaitsForStore'
+  /** It waits for its turn at a store, or at the node of the member that it is read from. */
+  | 'WaitsForTurn'
   /** A pass failed; it is retried. */
   | 'PassFailed'
   /** An update is refused. */

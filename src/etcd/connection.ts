@@ -13,7 +13,7 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js';
 import { channelTarget, hostAndPort } from './member-resolver.ts';
-import { EtcdError, type MemberTarget } from './port.ts';
+import { type ClientTls, EtcdError, type MemberTarget } from './port.ts';
 
 const CHANNEL_OPTIONS: ChannelOptions = {
   // Calls that may take longer than this notice a connection whose other end vanished without a word. etcd calls pings
@@ -126,12 +126,24 @@ export class MemberConnection {
   }
 }
 
+/**
+ * Reading certificates and key takes a third of a handshake's CPU time, and all members of a cluster are dialled with the same ones at the same
+ * time. By the material itself, so that changed certificates never meet what was made of others; weak, since what OpenSSL keeps of them is
+ * large, and a fleet has thousands. TLS sessions are not resumed: one that is would not notice that the certificate of a member has
+ * expired (docs/decisions/0116).
+ */
+const inUse = new WeakMap<ClientTls, WeakRef<ChannelCredentials>>();
+
 /** Throws an EtcdError, which quotes nothing, for material that OpenSSL cannot use. */
 function channelCredentials(target: MemberTarget): ChannelCredentials {
   if (target.tls === undefined) return credentials.createInsecure();
+  const known = inUse.get(target.tls)?.deref();
+  if (known !== undefined) return known;
   const { ca, cert, key } = target.tls;
   try {
-    return credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(cert));
+    const made = credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(cert));
+    inUse.set(target.tls, new WeakRef(made));
+    return made;
   } catch {
     throw new EtcdError(
       'other',

@@ -1,5 +1,5 @@
 import { backoffDelay, pause } from './backoff.ts';
-import { errorFields, isGone, KubeError } from './errors.ts';
+import { errorFields, isForbidden, isGone, KubeError } from './errors.ts';
 import { type KindRef, type KubeLogger, type KubeObject, silentLogger } from './port.ts';
 import {
   defaultReflectorTiming,
@@ -40,6 +40,7 @@ export class Reflector {
   #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #synced = false;
   #position: string | undefined;
+  #isForbidden = false;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -59,6 +60,11 @@ export class Reflector {
   /** The resource version up to which the store and the handlers have everything; undefined before the first list. */
   get position(): string | undefined {
     return this.#position;
+  }
+
+  /** Whether the apiserver refused the last list or watch for want of rights. */
+  get isForbidden(): boolean {
+    return this.#isForbidden;
   }
 
   /** Resolves when hasSynced; to false when the signal fires first. */
@@ -114,6 +120,7 @@ export class Reflector {
         failure = error;
       }
       if (run.signal.aborted) return;
+      if (failure === undefined || isForbidden(failure)) this.#isForbidden = failure !== undefined;
       const delayMs = this.#nextStep(run, { during, failure, livedMs: performance.now() - startedMs });
       if (delayMs > 0) await pause(delayMs, run.signal);
     }

@@ -18,7 +18,8 @@ const exitCode = { stopped: 0, failed: 1, badConfig: 2 } as const;
 
 async function main(): Promise<number> {
   const config = parseConfig(process.env);
-  const scrub = createScrubber(config.redact);
+  const secrets = new Set(config.redact);
+  const scrub = createScrubber(secrets);
   const logger = createLogger({ level: config.logLevel, scrub, fields: { pod: config.pod.name } });
   const metrics = createMetrics({ mostResources: config.metricsResources });
   const distrust = failure();
@@ -26,9 +27,12 @@ async function main(): Promise<number> {
     'uncaughtException',
     uncaughtHandler({ logger, count: metrics.uncaught, giveUp: distrust.fail }),
   );
-  const operator = await startOperator(config, { logger, scrub, metrics }).catch((error: unknown) =>
-    logger.error('operator cannot start, exiting', { error }),
-  );
+  const operator = await startOperator(config, {
+    logger,
+    scrub,
+    metrics,
+    keepSecret: text => secrets.add(text),
+  }).catch((error: unknown) => logger.error('operator cannot start, exiting', { error }));
   if (operator === undefined) return exitCode.failed;
   const signal = new Promise<string>(resolve => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve(name));

@@ -4,6 +4,8 @@
  */
 import { type FlagName, type Flags, FLAGS, GLOBAL_FLAGS } from './arguments/flags.ts';
 import { parseCommandLine } from './arguments/parse.ts';
+import { globalFlagsOf } from './commands/command.ts';
+import { SCRIPTS } from './commands/completion-scripts.ts';
 import { COMMANDS } from './commands/table.ts';
 import type { Io } from './io.ts';
 import { Session } from './session.ts';
@@ -49,6 +51,7 @@ async function candidatesFor(
   const { command, words, flags } = parseCommandLine(before);
   if (typed.startsWith('-')) return flagsOf(command);
   if (command === undefined || (command === 'help' && words.length === 0)) return commands();
+  if (command === 'completion' && words.length === 0) return [...SCRIPTS.keys()].map(word => ({ word }));
   return namesFor(command, words, flags);
 }
 
@@ -56,8 +59,9 @@ const commands = (): readonly Candidate[] =>
   Object.entries(COMMANDS).map(([word, { about }]) => ({ word, about }));
 
 function flagsOf(command: string | undefined): readonly Candidate[] {
-  const own = command === undefined ? [] : (COMMANDS[command]?.flags ?? []);
-  return [...own, ...GLOBAL_FLAGS].map(name => ({ word: `--${name}`, about: FLAGS[name].about }));
+  const row = command === undefined ? undefined : COMMANDS[command];
+  const taken = row === undefined ? GLOBAL_FLAGS : [...row.flags, ...globalFlagsOf(row)];
+  return taken.map(name => ({ word: `--${name}`, about: FLAGS[name].about }));
 }
 
 /** Commands whose name is that of an EtcdBackup. */

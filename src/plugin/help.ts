@@ -1,6 +1,6 @@
 /** The help of the plugin and of each command. Pure. */
 import { type FlagName, FLAGS, GLOBAL_FLAGS } from './arguments/flags.ts';
-import type { CommandForm } from './commands/command.ts';
+import { type CommandForm, globalFlagsOf } from './commands/command.ts';
 import { ALONE } from './commands/alone.ts';
 import { ASKING } from './commands/asking.ts';
 import { LOOKING } from './commands/looking.ts';
@@ -32,13 +32,14 @@ ${EXIT_CODES}
 }
 
 /** One command. */
-export function helpOf(name: string, { usage, about, flags, more = [] }: CommandForm): string {
+export function helpOf(name: string, row: CommandForm): string {
+  const { usage, about, flags, more = [] } = row;
   const words = usage === '' ? '' : ` ${usage}`;
   return `kubectl etcd ${name}${words} [FLAGS]
 
 ${about[0]?.toUpperCase() ?? ''}${about.slice(1)}.
 ${more.map(line => `${line}\n`).join('')}
-${flags.length === 0 ? '' : `${flagList('Flags', flags)}\n`}${flagList('Flags of every command', GLOBAL_FLAGS)}`;
+${flags.length === 0 ? '' : `${flagList('Flags', flags)}\n`}${flagList('Flags of every command', globalFlagsOf(row))}`;
 }
 
 function commandList(commands: Readonly<Record<string, CommandForm>>): string {

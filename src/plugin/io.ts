@@ -4,6 +4,8 @@ export interface Captured {
   readonly code: number;
   readonly out: string;
   readonly err: string;
+  /** It was ended because it took too long. */
+  readonly timedOut?: boolean;
 }
 
 /** What a program that runs beside the command has said. */
@@ -25,8 +27,12 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** Runs a program on this terminal until it ends or `until` is aborted; answers its exit code, 127 when there is no such program. */
   execute(program: string, args: readonly string[], until: AbortSignal): Promise<number>;
-  /** Runs a program to its end, and answers what it has written. */
-  capture(program: string, args: readonly string[]): Promise<Captured>;
+  /** Runs a program to its end, or for a minute unless `timeoutMs` says otherwise, and answers what it has written. */
+  capture(
+    program: string,
+    args: readonly string[],
+    options?: { readonly timeoutMs: number },
+  ): Promise<Captured>;
   /**
    * Runs a program that works beside the command until `until` is aborted. Answers once it has written what `sign` matches to its
    * standard output, or how it ended without that.

@@ -42,6 +42,15 @@ function serverSaid({ message }: KubeError): string {
 /** Of these nothing lies in a namespace. */
 const OF_THE_CLUSTER = ['nodes', 'persistentvolumes', 'storageclasses'];
 
+/** Such as `ana may not get pods/proxy in namespace shop`; undefined for a text that is not about a missing right. */
+export function missingRight(said: string): string | undefined {
+  const found = RBAC.exec(said)?.groups;
+  if (found === undefined) return undefined;
+  const { user = '', verb = '', resource = '', namespace } = found;
+  const where = namespace === undefined ? 'in all namespaces' : `in namespace ${namespace}`;
+  return `${user} may not ${verb} ${resource} ${where}`;
+}
+
 function forbidden(said: string): Failure {
   const found = RBAC.exec(said)?.groups;
   if (found === undefined) return new Failure(EXIT.refused, `the API server refuses the request: ${said}`);
@@ -53,9 +62,8 @@ function forbidden(said: string): Failure {
       grant(user, `read-${resource}`, namespace),
     ]);
   }
-  const where = namespace === undefined ? 'in all namespaces' : `in namespace ${namespace}`;
   const role = roleFor(verb, resource);
-  return new Failure(EXIT.forbidden, `${user} may not ${verb} ${resource} ${where}`, [
+  return new Failure(EXIT.forbidden, missingRight(said) ?? said, [
     `It takes the ClusterRole ${role}. Ask an administrator for:`,
     grant(user, role, namespace),
     ...(namespace === undefined ? ['Or look at one namespace: -n NAMESPACE instead of -A.'] : []),

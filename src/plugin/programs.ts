@@ -22,10 +22,14 @@ export const execute: Io['execute'] = (program, args, until) =>
     child.once('close', code => ended(code ?? 1));
   });
 
-export const capture: Io['capture'] = (program, args) =>
+export const capture: Io['capture'] = (program, args, { timeoutMs } = { timeoutMs: CAPTURE_MS }) =>
   new Promise(resolve => {
-    execFile(program, args, { maxBuffer: MOST_BYTES, timeout: CAPTURE_MS }, (error, out, err) => {
+    // Killed outright: what does not end in time may not listen either.
+    const options = { maxBuffer: MOST_BYTES, timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
+    execFile(program, args, options, (error, out, err) => {
       if (error === null) return resolve({ code: 0, out, err });
+      if (error.killed === true && error.code === null)
+        return resolve({ code: 1, out, err: `it took longer than ${timeoutMs / 1_000} s`, timedOut: true });
       const isMissing = error.code === 'ENOENT';
       const code = isMissing ? NO_PROGRAM : typeof error.code === 'number' ? error.code : 1;
       resolve({ code, out, err: isMissing ? `${program} is not on PATH` : err || error.message });

@@ -1,8 +1,8 @@
 /** From a command line to an exit code. */
-import { FLAGS, type FlagName, GLOBAL_FLAGS } from './arguments/flags.ts';
+import { FLAGS, type FlagName } from './arguments/flags.ts';
 import { type CommandLine, parseCommandLine } from './arguments/parse.ts';
 import { didYouMean } from './arguments/suggest.ts';
-import type { AloneRow, CommandForm, CommandRow } from './commands/command.ts';
+import { type AloneRow, type CommandForm, type CommandRow, globalFlagsOf } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { complete } from './completion.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -69,7 +69,9 @@ function checkUsage(name: string, row: CommandForm, { words, flags }: CommandLin
   const [least, most] = row.words;
   if (words.length < least) throw usageFailure(`${name} needs ${least === 1 ? 'a name' : row.usage}`, form);
   if (words.length > most) throw usageFailure(`${name} has no use for ${words.slice(most).join(' ')}`, form);
-  const taken = [...GLOBAL_FLAGS, ...row.flags];
+  if (row.noOutput !== undefined && flags.has('output'))
+    throw usageFailure(`${name} has no output as json or yaml: ${row.noOutput}`, form);
+  const taken = [...globalFlagsOf(row), ...row.flags];
   const foreign = (Object.keys(FLAGS) as FlagName[]).find(flag => flags.has(flag) && !taken.includes(flag));
   if (foreign !== undefined)
     throw usageFailure(`${name} has no flag --${foreign}`, `kubectl etcd help ${name} lists its flags.`);

@@ -63,6 +63,8 @@ export function backupMetrics(
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
+  // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
+  for (const outcome of ['Succeeded', 'Failed', 'Aborted']) runs.inc({ outcome }, 0);
   const durations = new Histogram({
     name: `${prefix}backup_duration_seconds`,
     help: 'From the beginning of a backup to its end, with everything that was tried again.',

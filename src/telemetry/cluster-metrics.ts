@@ -155,6 +155,22 @@ function defineOperation(registry: Registry, name: string, { clusters }: Source)
   });
 }
 
+/** Every operation, and every way in which one ends. */
+const OPERATIONS = [
+  'createCluster',
+  'restoreCluster',
+  'repairCluster',
+  'scaleCluster',
+  'replaceMember',
+  'rolloutCluster',
+  'moveLeader',
+  'upgradeCluster',
+  'hibernateCluster',
+  'wakeCluster',
+  'deleteCluster',
+];
+const OUTCOMES = ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'];
+
 function operationMetrics(
   registry: Registry,
   prefix: string,
@@ -172,6 +188,9 @@ function operationMetrics(
     buckets: OPERATION_BUCKETS,
     registers: [registry],
   });
+  // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
+  for (const type of OPERATIONS)
+    for (const outcome of OUTCOMES) operations.inc({ operation: type, outcome }, 0);
   return ({ type, outcome, seconds }) => {
     const labels = { operation: type, outcome };
     operations.inc(labels);

@@ -54,6 +54,8 @@ export interface Metrics extends ActivityMetrics, TemporalMetrics {
   readonly leader: (isLeader: boolean) => void;
   /** Where to read how many custom resources wait for their signal, on each scrape. The last one given counts. */
   readonly queueDepth: (read: () => number) => void;
+  /** Where to read how many named namespaces cannot be watched, on each scrape. The last one given counts. */
+  readonly unwatchedNamespaces: (read: () => number) => void;
   /** One call to the apiserver. */
   readonly kubeCall: (call: CallReport) => void;
   /** An error that nobody caught, by where Node says that it comes from. */
@@ -87,14 +89,13 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     help: '1 while this replica watches the custom resources.',
     registers: [registry],
   });
-  let depth = (): number => 0;
-  new Gauge({
-    name: `${prefix}watch_queue_depth`,
+  const queueDepth = readGauge(registry, {
+    name: 'watch_queue_depth',
     help: 'Custom resources whose workflow is yet to be told of a change.',
-    registers: [registry],
-    collect() {
-      this.set(depth());
-    },
+  });
+  const unwatchedNamespaces = readGauge(registry, {
+    name: 'unwatched_namespaces',
+    help: 'Namespaces of WATCH_NAMESPACE that do not exist, or in which the operator has no rights; 0 on a replica that does not watch. The log names them.',
   });
   const known: Known = {
     clusters: () => [],
@@ -131,10 +132,26 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     knownRequests: requests => void (known.requests = requests),
     knownBackups: backups => void (known.backups = backups),
     knownConditions: conditions => void (known.conditions = conditions),
-    queueDepth: read => {
-      depth = read;
-    },
+    queueDepth,
+    unwatchedNamespaces,
   };
+}
+
+/** A gauge whose value is read on each scrape; it answers where to give what reads it. 0 before that. */
+function readGauge(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+): (read: () => number) => void {
+  let current = (): number => 0;
+  new Gauge({
+    name: `${prefix}${name}`,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(current());
+    },
+  });
+  return read => void (current = read);
 }
 
 function activityMetrics(registry: Registry): ActivityMetrics {
@@ -180,6 +197,11 @@ function describe(registry: Registry): MetricDescription[] {
   });
 }
 
+const ORIGINS = [
+  'uncaughtException',
+  'unhandledRejection',
+] as const satisfies readonly NodeJS.UncaughtExceptionOrigin[];
+
 function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
   const errors = new Counter({
     name: `${prefix}uncaught_errors_total`,
@@ -187,6 +209,8 @@ function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
     labelNames: ['origin'] as const,
     registers: [registry],
   });
+  // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
+  for (const origin of ORIGINS) errors.inc({ origin }, 0);
   return origin => errors.inc({ origin });
 }
 

@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
 export interface TemporalMetrics {
-  /** Whether the files of certificates for Temporal hold something else than what is in use. */
+  /** Whether the files of certificates or of the API key for Temporal hold something else than what is in use. */
   readonly temporalCertificates: (isOutdated: boolean) => void;
   /** Whether the files of keys for payloads hold something that cannot be used. */
   readonly codecKeys: (isOutdated: boolean) => void;
@@ -11,7 +11,7 @@ export interface TemporalMetrics {
 export function temporalMetrics(registry: Registry, prefix: string): TemporalMetrics {
   const certificates = new Gauge({
     name: `${prefix}temporal_certificates_outdated`,
-    help: '1 while the files of certificates for Temporal hold something else than what is in use: half of a pair, or nothing that Temporal is reached with. Worth an alert when it lasts.',
+    help: '1 while the files of certificates or of the API key for Temporal hold something else than what is in use: half of a pair, or what Temporal does not let the operator in with. Worth an alert when it lasts.',
     registers: [registry],
   });
   const keys = new Gauge({

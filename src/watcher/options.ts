@@ -41,8 +41,8 @@ export interface WatcherTimings
 }
 
 export interface WatcherOptions {
-  /** One namespace; all when left out. */
-  readonly namespace?: string | undefined;
+  /** All when left out. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly taskQueue: string;
   /** Up to where another watcher has told everything; undefined: every workflow is told. */
   readonly told?: Positions | undefined;

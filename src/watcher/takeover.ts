@@ -34,6 +34,7 @@ export class Takeover {
   /** Up to where everything was told before; undefined: nobody knows, or it does not count. */
   #told: Positions | undefined;
   #startedAt = 0;
+  #isSettled = false;
   #cancelSettle = (): void => {};
   #cancelAgain = (): void => {};
 
@@ -60,7 +61,8 @@ export class Takeover {
   /** An object of a first list, and the keys of the resources that it concerns. */
   found(object: KubeObject, keys: readonly string[]): void {
     const { known, backlog } = this.#deps;
-    this.#lists.note(object);
+    // Later ones are of a namespace that could not be listed before: all of them are told.
+    if (!this.#isSettled) this.#lists.note(object);
     if (this.#told !== undefined) return;
     for (const key of keys) backlog.add(key, known.get(key)?.hasWork ?? true);
   }
@@ -81,6 +83,7 @@ export class Takeover {
       return;
     }
     this.#told = undefined;
+    this.#isSettled = true;
     const order = this.#lists.order(known.all());
     if (told === undefined) return backlog.sort(order);
     const isRestored = isBehind(now, told);

@@ -20,6 +20,8 @@ export interface WatcherStats extends QueueStats {
   readonly resources: number;
   /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal cannot tell. */
   readonly stuck: number | undefined;
+  /** Named namespaces that do not exist, or in which the operator has no rights. */
+  readonly unwatchedNamespaces: number;
   /** Undefined while it does not run. */
   readonly requests: RequestFigures | undefined;
 }
@@ -51,7 +53,7 @@ export interface Watcher {
   resume(): void;
   /** Final: no signal and no write begins after this call. Resolves when those under way have ended. */
   stop(): Promise<void>;
-  /** Whether everything has been listed once. */
+  /** Whether everything has been listed once, but for namespaces that cannot be listed. */
   synced(): boolean;
   /** Up to where everything has been told, for the watcher that comes after this one; to be asked every few seconds. */
   told(): Positions | undefined;
@@ -74,7 +76,7 @@ export interface WatcherDeps {
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
   /** Asks all members of a cluster what a pass would ask them. */
   readonly surveyor: Surveyor;
-  readonly options: Pick<WatcherOptions, 'namespace' | 'timings' | 'told'>;
+  readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'told'>;
   /** Records an event; never throws and never waits. */
   readonly recordEvent: RecordEvent;
   readonly logger: WatcherLogger;

@@ -16,13 +16,7 @@ import { type Loop, startLoop } from './model/loop.ts';
 import { defaultTimings, type WatcherTimings } from './options.ts';
 import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
 import { PassCheck } from './conditions/passes.ts';
-import {
-  type Clock,
-  type ReflectorHandle,
-  silentMetrics,
-  systemClock,
-  type WatcherMetrics,
-} from './model/ports.ts';
+import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
 import { startResync } from './queue/resync.ts';
@@ -32,7 +26,8 @@ import { Takeover } from './takeover.ts';
 import { signal } from './temporal/signals.ts';
 import { Requests } from './requests/requests.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
-import { concernedBy, keysToTell, positionsOf, WATCHED_KINDS } from './resources/watched-kinds.ts';
+import { concernedBy, keysToTell } from './resources/watched-kinds.ts';
+import { WatchedLists } from './resources/watched-lists.ts';
 import type {
   WatchedBackup,
   WatchedCluster,
@@ -68,7 +63,7 @@ class ResourceWatcher implements Watcher {
   readonly #survey: ClusterSurvey;
   readonly #stuck: StuckCheck;
   readonly #requests: Requests;
-  #reflectors: readonly ReflectorHandle[] = [];
+  readonly #lists: WatchedLists;
   #loops: readonly Loop[] = [];
   #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
 
@@ -89,13 +84,12 @@ class ResourceWatcher implements Watcher {
     this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
     const everyMs = this.#timings.admitEveryMs;
     this.#backlog = new Backlog({ ...queued, everyMs, tell: key => this.#tell(key) });
-    const followed = {
-      ...shared,
-      backlog: this.#backlog,
-      positions: () => (this.synced() ? positionsOf(this.#reflectors) : undefined),
-    };
-    this.#takeover = new Takeover({ ...followed, options: this.#timings }, deps.options.told);
-    this.#toldThrough = new ToldThrough({ ...followed, waitingSince: () => this.#waitingSince() });
+    this.#lists = this.#watched(deps);
+    const followed = { ...shared, backlog: this.#backlog, options: this.#timings };
+    const { positions, wholePositions } = this.#positions();
+    this.#takeover = new Takeover({ ...followed, positions }, deps.options.told);
+    const waitingSince = () => this.#waitingSince();
+    this.#toldThrough = new ToldThrough({ ...shared, positions: wholePositions, waitingSince });
     this.#reports = {
       ...shared,
       temporal,
@@ -120,6 +114,7 @@ class ResourceWatcher implements Watcher {
       find: of => this.#known.named(of),
       tell: ref => this.#tell(keyOf(ref)),
       isReady: () => this.synced(),
+      isListed: namespace => this.#lists.has(namespace),
       clock: this.#clock,
     });
     this.#prober = new Prober({
@@ -132,20 +127,29 @@ class ResourceWatcher implements Watcher {
     this.#held = new HeldChanges({ ...shared, survey: this.#survey, prober: this.#prober, tell });
   }
 
+  #watched({ options: { namespaces }, ...deps }: WatcherDeps): WatchedLists {
+    return new WatchedLists({ ...deps, namespaces, onChange: (...change) => this.#onChange(...change) });
+  }
+
+  /** Up to where what is watched is known, while this replica watches. */
+  #positions() {
+    const ifRunning = (read: () => Positions | undefined) => () =>
+      this.#state === 'running' ? read() : undefined;
+    return {
+      positions: ifRunning(() => this.#lists.positions()),
+      wholePositions: ifRunning(() => this.#lists.wholePositions()),
+    };
+  }
+
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new Error('a watcher can be started only once: create a new one');
     this.#state = 'running';
-    const { namespace } = this.#deps.options;
-    this.#reflectors = WATCHED_KINDS.map(kind => {
-      const onChange = (change: StoreChange): void => this.#onChange(change, reflector.synced());
-      const reflector = this.#deps.reflector({ ...kind, namespace, onChange });
-      return reflector;
-    });
+    const { namespaces } = this.#deps.options;
     this.#loops = this.#startLoops();
-    for (const reflector of this.#reflectors) reflector.start();
+    this.#lists.start();
     this.#takeover.start();
-    this.#requests.start(this.#deps.reflector, namespace);
-    this.#deps.logger.info('watcher started', { namespace: namespace ?? 'all' });
+    this.#requests.start(this.#deps.reflector, namespaces);
+    this.#deps.logger.info('watcher started', { namespaces: namespaces?.join(',') ?? 'all' });
   }
 
   pause(): void {
@@ -183,13 +187,13 @@ class ResourceWatcher implements Watcher {
       this.#survey.ended(),
       this.#requests.stop(),
       ...this.#loops.map(loop => loop.stop()),
-      ...this.#reflectors.map(reflector => reflector.stop()),
+      this.#lists.stop(),
     ]);
     this.#deps.logger.info('watcher stopped', { ...this.stats() });
   }
 
   synced(): boolean {
-    return this.#state === 'running' && this.#reflectors.every(reflector => reflector.synced());
+    return this.#state === 'running' && this.#lists.synced();
   }
 
   told(): Positions | undefined {
@@ -200,7 +204,9 @@ class ResourceWatcher implements Watcher {
     const queue = this.#queue.stats();
     const waiting = queue.waiting + this.#backlog.size + this.#creations.waiting;
     const requests = this.#requests.figures();
-    return { ...queue, waiting, resources: this.#known.size, stuck: this.#stuck.count, requests };
+    const unwatchedNamespaces = this.#lists.unwatched().length;
+    const [resources, stuck] = [this.#known.size, this.#stuck.count];
+    return { ...queue, waiting, resources, stuck, unwatchedNamespaces, requests };
   }
 
   clusters(): readonly WatchedCluster[] {
@@ -292,6 +298,7 @@ class ResourceWatcher implements Watcher {
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
       ),
+      this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
       this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
       this.#loop(timings.surveyRoundMs, async abort => this.#survey.round(abort)),
       this.#loop(timings.requestRoundMs, async abort => this.#requests.round(abort)),

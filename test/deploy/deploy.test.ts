@@ -12,6 +12,7 @@ const temporal = loadKustomization('deploy/temporal');
 const helpers = loadKustomization('deploy/helpers');
 const namespaced = loadKustomization('deploy/namespaced');
 const monitoring = loadKustomization('deploy/monitoring');
+const byFilled = loadKustomization('deploy/users/by-filled');
 const namespacedCluster = loadKustomization('deploy/namespaced/cluster');
 const all = [...operator.objects, ...temporal.objects];
 
@@ -30,7 +31,7 @@ describe('the kustomizations', () => {
     const written = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' })
       .filter(name => /\.(yaml|json)$/.test(name) && !name.startsWith('samples/'))
       .map(name => `deploy/${name}`);
-    const read = [operator, temporal, helpers, namespaced, namespacedCluster, monitoring].flatMap(
+    const read = [operator, temporal, helpers, namespaced, namespacedCluster, monitoring, byFilled].flatMap(
       ({ files }) => files,
     );
     expect([...new Set(read)].sort()).toEqual(written.sort());

@@ -12,6 +12,8 @@ export interface SlowProxyOptions {
   readonly server: string;
   /** Of the proxy; 127.0.0.1 when left out. */
   readonly host?: string;
+  /** Of the proxy; a free one when left out. */
+  readonly port?: number;
   /** From a question to its answer, in milliseconds, beside what the server takes: half of it each way. */
   readonly delayMs: number;
 }
@@ -19,6 +21,7 @@ export interface SlowProxyOptions {
 export async function startSlowProxy({
   server,
   host = '127.0.0.1',
+  port: wanted = 0,
   delayMs,
 }: SlowProxyOptions): Promise<SlowProxy> {
   const [serverHost = '', serverPort] = server.split(':');
@@ -40,7 +43,7 @@ export async function startSlowProxy({
   });
   await new Promise<void>((resolve, reject) => {
     proxy.once('error', reject);
-    proxy.listen(0, host, resolve);
+    proxy.listen(wanted, host, resolve);
   });
   const { port } = proxy.address() as AddressInfo;
   return {

@@ -1,4 +1,7 @@
-/** The part of Temporal's frontend that tells of workflows that were, over real gRPC: a list of runs, and the pages of their histories. */
+/**
+ * The part of Temporal's frontend that tells of workflows that were, over real gRPC: a list of runs, and the pages of their histories.
+ * Each namespace is there, with all search attributes.
+ */
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
@@ -73,6 +76,12 @@ export class TemporalFrontend {
       };
     };
     answer('GetSystemInfo', api.GetSystemInfoRequest, () => api.GetSystemInfoResponse.encode({}).finish());
+    answer('DescribeNamespace', api.DescribeNamespaceRequest, ({ namespace: name }) =>
+      api.DescribeNamespaceResponse.encode({ namespaceInfo: { name, id: `id of ${name}` } }).finish(),
+    );
+    answer('CountWorkflowExecutions', api.CountWorkflowExecutionsRequest, () =>
+      api.CountWorkflowExecutionsResponse.encode({}).finish(),
+    );
     answer('ListWorkflowExecutions', api.ListWorkflowExecutionsRequest, asked => this.#list(asked));
     answer('GetWorkflowExecutionHistory', api.GetWorkflowExecutionHistoryRequest, asked => this.#page(asked));
     this.#server.addService(definition as never, handlers);

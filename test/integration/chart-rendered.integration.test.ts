@@ -56,6 +56,27 @@ describe('the same objects as those of', () => {
     expect(byKey(rendered)).toEqual(byKey(changed(source, NAMESPACED)));
   });
 
+  test.each([
+    ['v1beta1', []],
+    ['v1', ['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy']],
+  ])('deploy/users/by-filled, as %s where the server has it', async (version, has) => {
+    const mutating = (objects: readonly Manifest[]) =>
+      objects
+        .filter(({ kind }) => kind.startsWith('MutatingAdmissionPolicy'))
+        .map(({ apiVersion, kind, ...object }) => ({
+          apiVersion,
+          kind,
+          name: object.metadata.name,
+          spec: at(object, 'spec'),
+        }));
+    const values = [...TEMPORAL, '--set', 'users.fillBy=true', ...has];
+    const source = mutating(await kustomized('deploy/users/by-filled'));
+    expect(source).toHaveLength(2);
+    expect(mutating(await helm.render('etcd-operator', 'etcd-operator', ...values))).toEqual(
+      source.map(object => ({ ...object, apiVersion: `admissionregistration.k8s.io/${version}` })),
+    );
+  });
+
   test('deploy/monitoring', async () => {
     const values =
       'metrics.podMonitor.enabled=true,metrics.memberPodMonitor.enabled=true,rules.enabled=true,dashboards.enabled=true';
@@ -104,6 +125,45 @@ describe('for a stranger', () => {
     const keys = [...shop, ...web].map(keyOf);
     expect(keys).toEqual([...new Set(keys)]);
     expect(environmentOf(shop)['TASK_QUEUE']).not.toBe(environmentOf(web)['TASK_QUEUE']);
+  });
+
+  test('a list of namespaces gives a Role and its binding in each, and a queue and a Lease that do not follow from it', async () => {
+    const of = (name: string, list: string): Promise<readonly Manifest[]> =>
+      helm.render(
+        name,
+        'ops',
+        ...TEMPORAL,
+        '--set',
+        `watchNamespaces={${list}},crds.install=false,users.install=false,networkPolicy.enabled=true`,
+      );
+    const rendered = await of('etcd-operator', 'shop,web,shop');
+    expect(environmentOf(rendered)['WATCH_NAMESPACE']).toBe('shop,web');
+    const inEach = (kind: string, name: string) =>
+      rendered
+        .filter(object => object.kind === kind && object.metadata.name === name)
+        .map(({ metadata }) => metadata.namespace);
+    for (const kind of ['Role', 'RoleBinding']) {
+      expect([kind, inEach(kind, 'etcd-operator')]).toEqual([kind, ['shop', 'web']]);
+      expect([kind, inEach(kind, 'etcd-operator-lease')]).toEqual([kind, ['ops']]);
+    }
+    expect(inEach('NetworkPolicy', 'etcd-operator-helpers')).toEqual(['shop', 'web']);
+    expect(inEach('ClusterRoleBinding', 'ops-etcd-operator-nodes')).toHaveLength(1);
+    const binding = rendered.find(
+      ({ kind, metadata }) => kind === 'RoleBinding' && metadata.namespace === 'web',
+    );
+    expect(at(binding, 'subjects', 0)).toMatchObject({ name: 'etcd-operator', namespace: 'ops' });
+    const shared = (objects: readonly Manifest[]) => {
+      const { TASK_QUEUE, LEASE_NAME } = environmentOf(objects);
+      return { TASK_QUEUE, LEASE_NAME };
+    };
+    expect(shared(rendered)).toEqual({
+      TASK_QUEUE: 'etcd-operator.ops.etcd-operator',
+      LEASE_NAME: 'etcd-operator-watcher.etcd-operator',
+    });
+    expect(shared(await of('etcd-operator', 'shop'))).toEqual(shared(rendered));
+    expect(shared(await of('other', 'shop'))).not.toEqual(shared(rendered));
+    const lease = find(rendered, 'Role', 'etcd-operator-lease');
+    expect(at(lease, 'rules', 1, 'resourceNames')).toEqual(['etcd-operator-watcher.etcd-operator']);
   });
 
   test('two releases of different names in one namespace, each for another, share no object, Lease or pod', async () => {

@@ -43,6 +43,7 @@ describe('values', () => {
         namespace: 'etcd',
         retentionDays: 7,
         taskQueue: 'q',
+        apiKey: { secretName: 'cloud', key: 'operator' },
         tls: { enabled: true, secretName: 'temporal-tls', serverName: 'temporal.internal' },
         codec: {
           secretName: 'temporal-codec',
@@ -56,6 +57,7 @@ describe('values', () => {
       temporal: {
         namespace: 'etcd',
         retentionDays: 7,
+        apiKeyFile: '/etc/temporal-api-key/operator',
         tls: {
           caFile: '/etc/temporal-tls/ca.crt',
           certFile: '/etc/temporal-tls/tls.crt',
@@ -68,7 +70,7 @@ describe('values', () => {
         server: { port: 8081, origins: ['https://temporal.example.org'], encodes: true },
       },
       taskQueue: 'q',
-      watchNamespace: 'shop',
+      watchNamespaces: ['shop'],
       leaseName: 'etcd-operator-watcher-shop',
       backupJitterSeconds: 3600,
       allowed: { endpoints: ['*.example.org', '10.1.0.0/16'] },
@@ -79,11 +81,28 @@ describe('values', () => {
       name: 'temporal-tls',
       secret: { secretName: 'temporal-tls' },
     });
+    expect(listAt(podOf(rendered), 'spec', 'containers', 0, 'volumeMounts')).toContainEqual({
+      name: 'temporal-api-key',
+      mountPath: '/etc/temporal-api-key',
+      readOnly: true,
+    });
+    expect(listAt(podOf(rendered), 'spec', 'volumes')).toContainEqual({
+      name: 'temporal-api-key',
+      secret: { secretName: 'cloud' },
+    });
     const mounted = { name: 'temporal-codec', mountPath: '/etc/temporal-codec', readOnly: true };
     expect(listAt(podOf(rendered), 'spec', 'containers', 0, 'volumeMounts')).toContainEqual(mounted);
     expect(listAt(podOf(rendered), 'spec', 'volumes')).toContainEqual({
       name: 'temporal-codec',
       secret: { secretName: 'temporal-codec' },
+    });
+  });
+
+  test('an API key alone means TLS with the authorities of Node', async () => {
+    const rendered = await render({ temporal: { apiKey: { secretName: 'cloud' } } });
+    expect(parseConfig(environmentOf(rendered)).temporal).toMatchObject({
+      apiKeyFile: '/etc/temporal-api-key/api-key',
+      tls: { caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
     });
   });
 
@@ -212,12 +231,13 @@ describe('values', () => {
   });
 
   test.each([
-    ['', { any: true }],
-    ['shop', { matchNames: ['shop'] }],
+    [{}, { any: true }],
+    [{ watchNamespace: 'shop' }, { matchNames: ['shop'] }],
+    [{ watchNamespaces: ['shop', 'web'] }, { matchNames: ['shop', 'web'] }],
   ])(
-    'ask for a PodMonitor of members with watchNamespace %j, with the labels and the port of a pod',
-    async (watchNamespace, namespaces) => {
-      const rendered = await render({ watchNamespace, metrics: { memberPodMonitor: { enabled: true } } });
+    'ask for a PodMonitor of members with %j, with the labels and the port of a pod',
+    async (watch, namespaces) => {
+      const rendered = await render({ ...watch, metrics: { memberPodMonitor: { enabled: true } } });
       const monitor = find(rendered, 'PodMonitor', 'etcd-operator-members');
       expect(at(monitor, 'spec', 'namespaceSelector')).toEqual(namespaces);
       const pod = memberPod(cluster({}), member(BOOTSTRAP));
@@ -266,6 +286,12 @@ const REFUSED: readonly (readonly [values: object, says: RegExp])[] = [
   [{ temporal: { address: 'temporal' } }, /\/temporal\/address'?: 'temporal' does not match/],
   [{ temporal: { adress: 'temporal:7233' } }, /additional properties 'adress' not allowed/],
   [{ temporal: { retentionDays: 1 } }, /\/temporal\/retentionDays'?: minimum: got 1, want 7/],
+  [{ watchNamespaces: 'shop' }, /\/watchNamespaces'?: got string, want array/],
+  [{ watchNamespaces: ['shop', 'We_b'] }, /\/watchNamespaces\/1'?: 'We_b' does not match/],
+  [
+    { watchNamespaces: Array.from({ length: 51 }, (_, index) => `team-${index}`) },
+    /\/watchNamespaces'?: maxItems: got 51, want 50/,
+  ],
   [{ watchNamespace: 'shop,web' }, /\/watchNamespace'?: 'shop,web' does not match/],
   [{ watchNamespace: ['shop', 'web'] }, /\/watchNamespace'?: got array, want string/],
   [{ image: { digest: 'latest' } }, /\/image\/digest'?: 'latest' does not match/],
@@ -294,6 +320,14 @@ const CONTRADICTIONS: readonly (readonly [values: object, says: string])[] = [
     'temporal.address is "temporal-frontend.temporal.svc:7233" and temporal.bundled is true',
   ],
   [{ temporal: { address: '', bundled: true, tls: { enabled: true } } }, 'the bundled Temporal has no TLS'],
+  [
+    { watchNamespace: 'shop', watchNamespaces: ['web'] },
+    'watchNamespace is "shop" and watchNamespaces is ["web"]: leave out one of them',
+  ],
+  [
+    { temporal: { address: '', bundled: true, apiKey: { secretName: 's' } } },
+    'the bundled Temporal has no TLS and takes no API key',
+  ],
   [{ temporal: { tls: { secretName: 's' } } }, 'set temporal.tls.enabled=true'],
   [{ temporal: { codec: { server: { enabled: true } } } }, 'name the Secret with the keys'],
   [

@@ -1,8 +1,9 @@
 /**
- * What a fleet of thirty clusters costs, in counts and never in times: a real apiserver and a real Temporal, simulated nodes and members,
+ * What a fleet of fifty clusters costs, in counts and never in times: a real apiserver and a real Temporal, simulated nodes and members,
  * and one replica of the operator as it is deployed. `npm run bench -- fleet` measures the same parts on any number of clusters.
  * It fails, for example, when a settled cluster is looked at each minute (SETTLED_SECONDS of src/planner/checks/next-look.ts).
  */
+import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ClusterWatch } from '../../scripts/bench/fleet/cluster-watch.ts';
@@ -22,7 +23,7 @@ import { startSimulatedWorld } from '../../scripts/bench/simulated/world.ts';
 import { manifest } from '../stack/e2e.ts';
 
 const NAMESPACE = 'fleet';
-const CLUSTERS = 30;
+const CLUSTERS = 50;
 /** With the ten seconds that the operator must have been quiet before, a little more than the minute in which each cluster is surveyed. */
 const ROUND_MS = 56_000;
 /** After a change that was repaired long before. */
@@ -31,12 +32,18 @@ const QUIET_MS = 2_000;
 const LONGEST_MS = 90_000;
 /** Of each cluster. */
 const MADE = { 'POST Service': 2, 'POST PodDisruptionBudget': 1, 'POST Pod': 3 } as const;
-/** A little above what was counted: how often something is waited for depends on how busy the machine is. */
+/**
+ * For a creation, a tenth above what was counted and what is wanted (45 calls, 45 requests), and for requests a fifth, since those that wait are
+ * asked again each minute. In three runs at loads of 5, 15 and 27 there were 45.1 to 45.5 calls, 44.2 to 46.9 requests, 86 to 87 events, 2.0
+ * passes and 3.1 signals. Beside two programs that take both cores the lease was lost once: 51.6, 57.1, 97, 2.7 and 3.8.
+ */
 const MOST = {
-  calls: 60,
-  requests: 66,
-  events: 105,
-  statusWrites: 6,
+  calls: 50,
+  requests: 55,
+  events: 96,
+  passes: 2.5,
+  signals: 4,
+  statusWrites: 5,
   signalsOfAChange: 3,
   passesOfAChange: 4,
   callsOfAChange: 45,
@@ -44,8 +51,8 @@ const MOST = {
   callsOfAStart: 60,
 } as const;
 
-/** Calls, requests and events of one more pass, at most. */
-const OF_A_PASS = 20;
+/** Of one more signal and the pass that it causes, at most. */
+const OF_A_PASS = { calls: 20, requests: 20, events: 20, passes: 1, signals: 1, statusWrites: 1 } as const;
 
 let fleet: Fleet;
 const ends: (() => Promise<void>)[] = [];
@@ -132,20 +139,23 @@ test('a creation takes a bounded number of calls, requests and events', async ()
     await untilQuiet(fleet);
   });
   const each = (count: number): number => count / CLUSTERS;
-  const toldAgain = lostLeases() * OF_A_PASS;
+  const toldAgain = lostLeases();
   const made = calls(before, after);
   // Nothing is made twice.
   for (const [call, count] of Object.entries(MADE)) expect(each(made.get(call) ?? 0), `${call}`).toBe(count);
-  expect(each(made.get('PUT EtcdCluster') ?? 0), 'writes of the status').toBeLessThanOrEqual(
-    MOST.statusWrites,
+  const counted = {
+    statusWrites: each(made.get('PUT EtcdCluster') ?? 0),
+    calls: each(total(before.calls, after.calls)),
+    requests: each(total(before.requests, after.requests)),
+    events: each(sumOf(events.after) - sumOf(events.before)),
+    passes: each(total(before.passes, after.passes)),
+    signals: each(total(before.signals, after.signals)),
+  };
+  console.log(
+    `a creation: ${JSON.stringify(counted)}, the lease lost ${toldAgain} times, load ${loadavg()[0]?.toFixed(1)}`,
   );
-  expect(each(total(before.calls, after.calls)), 'API calls').toBeLessThanOrEqual(MOST.calls + toldAgain);
-  expect(each(total(before.requests, after.requests)), 'Temporal requests').toBeLessThanOrEqual(
-    MOST.requests + toldAgain,
-  );
-  expect(each(sumOf(events.after) - sumOf(events.before)), 'events').toBeLessThanOrEqual(
-    MOST.events + toldAgain,
-  );
+  for (const what of Object.keys(OF_A_PASS) as (keyof typeof OF_A_PASS)[])
+    expect(counted[what], `${what} each`).toBeLessThanOrEqual(MOST[what] + toldAgain * OF_A_PASS[what]);
 });
 
 test('in a minute in which one cluster changes nothing is done for the others', async () => {

@@ -1,4 +1,4 @@
-/** The operator of one namespace, with the rights that deploy/namespaced gives it, on an apiserver that enforces them. */
+/** The operator of one namespace, and of several, with the rights that deploy/namespaced gives it, on an apiserver that enforces them. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +10,8 @@ import { type OperatorProcess, startOperatorProcess } from '../stack/operator-pr
 import { poll } from '../stack/poll.ts';
 
 const run = promisify(execFile);
+/** Part of what /readyz says until then (src/main/listeners/health.ts). */
+const NOT_LISTED = 'has not listed all resources';
 const ACCOUNT = 'system:serviceaccount:etcd:etcd-operator';
 let plane: ControlPlane;
 let people: ClosableKubeClient;
@@ -60,8 +62,7 @@ test('it lists and watches everything that it needs there, and sees nothing of o
   const otherwise = async () => `the operator says: ${output().slice(-2_000)}`;
   await poll(
     async () =>
-      output().includes('watcher started') &&
-      (await health('/readyz'))?.text.includes('has not listed everything') === false,
+      output().includes('watcher started') && (await health('/readyz'))?.text.includes(NOT_LISTED) === false,
     { timeoutMs: 90_000, otherwise },
   );
   for (const namespace of ['default', 'etcd'])
@@ -76,3 +77,76 @@ test('it lists and watches everything that it needs there, and sees nothing of o
   expect(seen.exec(await metrics())?.[1]).toBe('1');
   expect(output()).not.toContain('"code":403');
 }, 180_000);
+
+/** As docs/operations/install.md has it, "For several namespaces". */
+async function grantIn(namespace: string): Promise<void> {
+  const role = new URL('../../deploy/namespaced/role.yaml', import.meta.url).pathname;
+  const bound = `sed 's/namespace: etcd-operator$/namespace: etcd/' '${role}'`;
+  const apply = `'${plane.kubectl}' --kubeconfig '${plane.kubeconfig}' apply --server-side -n ${namespace} -f -`;
+  await run('sh', ['-c', `${bound} | ${apply}`]);
+}
+
+test('of several namespaces it watches those in which it has rights, and others as soon as it has them', async () => {
+  for (const namespace of ['shop', 'web', 'closed']) await kubectl('create', 'namespace', namespace);
+  for (const namespace of ['shop', 'web']) await grantIn(namespace);
+  const make = (namespace: string) =>
+    people.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdCluster',
+      metadata: { name: 'listed', namespace },
+      spec: { size: 1 },
+    });
+  for (const namespace of ['shop', 'web', 'closed']) await make(namespace);
+  await kubectl(
+    '-n',
+    'etcd',
+    'set',
+    'env',
+    'deployment/etcd-operator',
+    'WATCH_NAMESPACE=shop,web,closed,missing',
+  );
+  const shown = '{.spec.template.spec.containers[0].env[?(@.name=="WATCH_NAMESPACE")].value}';
+  const several = await startOperatorProcess({
+    KUBECONFIG: await plane.kubeconfigFor(ACCOUNT),
+    WATCH_NAMESPACE: await kubectl(
+      '-n',
+      'etcd',
+      'get',
+      'deployment',
+      'etcd-operator',
+      '-o',
+      `jsonpath=${shown}`,
+    ),
+    POD_NAMESPACE: 'etcd',
+    LEASE_NAME: 'several',
+    LEADER_ELECTION: 'false',
+    ROLES: 'watcher',
+    TEMPORAL_ADDRESS: '127.0.0.1:9',
+  });
+  try {
+    const { health, metrics, output } = several;
+    const otherwise = async () => `the operator says: ${output().slice(-2_000)}`;
+    const watched = async (clusters: number, unwatched: number) => {
+      const text = await metrics();
+      return (
+        text.includes(`etcd_operator_unwatched_namespaces ${unwatched}\n`) &&
+        text.includes(`etcd_operator_watch_events_total{kind="EtcdCluster",told="true"} ${clusters}\n`)
+      );
+    };
+    await poll(() => watched(2, 2), { timeoutMs: 90_000, otherwise });
+    const ready = async () => (await health('/readyz'))?.text.includes(NOT_LISTED) === false;
+    await poll(ready, { timeoutMs: 60_000, otherwise });
+    // The log follows within a second.
+    await poll(async () => output().includes('is not watched'), { timeoutMs: 30_000, otherwise });
+    for (const namespace of ['closed', 'missing'])
+      expect(output()).toMatch(new RegExp(`"${namespace}".*a namespace of WATCH_NAMESPACE is not watched`));
+    await kubectl('create', 'namespace', 'missing');
+    await grantIn('missing');
+    await make('missing');
+    await poll(() => watched(3, 1), { timeoutMs: 120_000, otherwise });
+    const isTold = async () => /"missing".*a namespace is watched now/.test(output());
+    await poll(isTold, { timeoutMs: 30_000, otherwise });
+  } finally {
+    several.signal('SIGKILL');
+  }
+}, 300_000);

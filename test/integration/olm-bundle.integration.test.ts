@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
+import { generateOlm } from '../../scripts/generate-olm.ts';
 import { root } from '../../scripts/run.ts';
 
 const run = promisify(execFile);
@@ -41,6 +42,15 @@ const KNOWN =
   /^Warning: .* removed in v1\.25\..* Migrate the API\(s\) for poddisruptionbudgets: \(\["[^"]*Rules\[\d+\]"\]\)$/;
 
 test('there is nothing to say against it', async () => {
+  const { accepted, found } = await verdict();
+  expect(accepted).toBe(true);
+  expect(found.split('\n').filter(line => line !== '' && !KNOWN.test(line))).toEqual([]);
+});
+
+test('there is nothing to say against that of a later release, which upgrades from every one before', async () => {
+  for (const [path, content] of generateOlm('0.3.0'))
+    await writeFile(join(folder, path.slice('bundle/'.length)), content);
+  expect(await readFile(join(folder, CSV), 'utf8')).toContain('olm.skipRange: ">=0.2.0 <0.3.0"');
   const { accepted, found } = await verdict();
   expect(accepted).toBe(true);
   expect(found.split('\n').filter(line => line !== '' && !KNOWN.test(line))).toEqual([]);

@@ -5,15 +5,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_VERSION, REQUEST_KIND } from '../../src/api/names.ts';
 import type { EtcdRequestStatus } from '../../src/api/schemas/types.ts';
-import type { KubeClient } from '../../src/kube/port.ts';
-import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
-import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
-import { temporalPort } from '../../src/watcher/temporal/client.ts';
-import { requestPort } from '../../src/watcher/temporal/request-port.ts';
-import { createWatcherOn } from '../../src/watcher/watcher.ts';
-import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
-import { clusterOn, type ClusterOnTemporal, recordsOf } from '../worlds/cluster-on-temporal.ts';
+import {
+  approve,
+  backupNow,
+  pause,
+  replaceMember,
+  restart,
+  type Scene,
+  verifyBackup,
+} from '../worlds/killed-requests.ts';
+import { type Death, MortalWatcher } from '../worlds/mortal-watcher.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
@@ -22,117 +23,114 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => bench.stop());
 
-/** A watcher that dies at its n-th call for EtcdRequests: no call of it is answered any more. */
-class MortalWatcher {
-  calls = 0;
-  isDead = false;
-  readonly #at: number;
-  readonly #arrives: boolean;
-  readonly watcher: Watcher;
-
-  constructor({ world, entity }: ClusterOnTemporal, at: number, arrives: boolean) {
-    this.#at = at;
-    this.#arrives = arrives;
-    const client = () => bench.client;
-    const kube = world.kube.as(WATCHER_FIELD_MANAGER);
-    const { taskQueue } = entity;
-    this.watcher = createWatcherOn({
-      kube: this.#around<KubeClient>(kube, ([ref]) => (ref as { kind?: string }).kind === REQUEST_KIND),
-      reflector: kubeReflectors(kube),
-      requests: this.#around(requestPort(client), () => true),
-      temporal: this.#around(temporalPort(client, { taskQueue, deadlineMs: 10_000 }), () => false),
-      health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-      surveyor: noSurveyor,
-      recordEvent: () => {},
-      options: {},
-      logger: new ListLogger(),
-    });
-  }
-
-  #around<T extends object>(outside: T, counts: (args: readonly unknown[]) => boolean): T {
-    return new Proxy(outside, {
-      get: (target, name) => {
-        const method: unknown = Reflect.get(target, name);
-        if (typeof method !== 'function') return method;
-        return (...args: unknown[]) => {
-          const run = () => Reflect.apply(method, target, args) as unknown;
-          return name === 'watch' ? run() : this.#call(run, counts(args));
-        };
-      },
-    });
-  }
-
-  async #call(run: () => unknown, isCounted: boolean): Promise<unknown> {
-    if (this.isDead) return new Promise(() => {});
-    if (isCounted) this.calls += 1;
-    if (!isCounted || this.calls !== this.#at) return run();
-    if (this.#arrives) await run();
-    this.isDead = true;
-    return new Promise(() => {});
-  }
-}
-
-/** A restart of a member that ana asks for, and what it comes to. */
-async function restarted(at: number, arrives: boolean) {
-  const cluster = await clusterOn(bench);
-  const { world, entity } = cluster;
-  const member = `${entity.name}-1`;
-  const pods = new Set<string>();
-  const note = () => {
-    for (const { metadata } of world.kube.all('Pod'))
-      if (metadata.name === member) pods.add(metadata.uid ?? '');
-  };
-  note();
-  world.kube.intercept(note);
-  const first = new MortalWatcher(cluster, at, arrives);
+/** What comes of the request when the watcher, and the worker meanwhile, die so. */
+async function carriedOut(scene: Scene, death: Death) {
+  const { kube } = scene;
+  const first = new MortalWatcher(bench, scene, death);
   await first.watcher.start();
-  const ref = { apiVersion: API_VERSION, kind: REQUEST_KIND, namespace: 'shop', name: 'restart' };
-  world.kube.seed({
+  const ref = { apiVersion: API_VERSION, kind: REQUEST_KIND, namespace: 'shop', name: 'asked' };
+  kube.seed({
     ...ref,
-    metadata: { namespace: 'shop', name: 'restart', creationTimestamp: new Date().toISOString() },
-    spec: { clusterRef: { name: entity.name }, action: 'Restart', member, by: 'ana' },
+    metadata: { namespace: 'shop', name: 'asked', creationTimestamp: new Date().toISOString() },
+    spec: scene.spec,
   });
-  // The process of the activities dies in the middle of what follows, too.
-  world.kill({ at: world.calls + 2 + 5 * at, arrives: () => arrives });
-  const statusOf = () => (world.kube.peek(ref)?.['status'] ?? {}) as EtcdRequestStatus;
+  scene.kill(death.at, death.arrives);
+  const statusOf = () => (kube.peek(ref)?.['status'] ?? {}) as EtcdRequestStatus;
   let second: MortalWatcher | undefined;
   await until(async () => {
     if (first.isDead && second === undefined) {
-      second = new MortalWatcher(cluster, 0, false);
+      await scene.meddle?.();
+      second = new MortalWatcher(bench, scene, { at: 0, arrives: false });
       await second.watcher.start();
     }
-    return statusOf().completedAt !== undefined && (at === 0 || second !== undefined);
+    return statusOf().completedAt !== undefined && (death.at === 0 || second !== undefined);
   });
-  await entity.quiet();
-  const status = statusOf();
+  // The record of an operation is written after the pass that found the request done.
+  await scene.quiet();
+  const left = await scene.left();
+  const { phase, conditions = [] } = statusOf();
   await (second ?? first).watcher.stop();
   return {
-    calls: first.calls,
     died: first.isDead,
-    phase: status.phase,
-    conditions: (status.conditions ?? []).map(({ type, status: is, reason }) => `${type} ${is} ${reason}`),
-    asked: recordsOf(world).filter(({ requestedBy }) => requestedBy === 'ana').length,
-    pods: pods.size,
-    workerDied: cluster.deaths() > 0,
+    phase,
+    conditions: conditions.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`),
+    left,
+    workerDied: scene.deaths() > 0,
   };
 }
 
-it('happens once, and its conditions end right, wherever the watcher and the worker are killed', async () => {
-  const undisturbed = await restarted(0, false);
-  const whole = {
-    phase: 'Completed',
-    conditions: ['Accepted True Taken', 'Completed True Done'],
-    asked: 1,
-    // The one before, and the one after it.
-    pods: 2,
-    workerDied: true,
-  };
-  expect(undisturbed).toMatchObject(whole);
-  // Delivered, said, asked for, and said again at least.
-  expect(undisturbed.calls).toBeGreaterThanOrEqual(4);
-  for (const arrives of [true, false]) {
-    const ends = await Promise.all([1, 2, 3, 4].map(at => restarted(at, arrives)));
-    for (const [index, end] of ends.entries())
-      expect({ at: index + 1, arrives, ...end }).toMatchObject({ died: true, ...whole });
-  }
-}, 400_000);
+const DONE = ['Accepted True Taken', 'Completed True Done'];
+
+interface Sweep {
+  readonly scene: (bench: WorkflowBench) => Promise<Scene>;
+  readonly deaths: readonly Death[];
+  readonly conditions?: readonly string[];
+  readonly left: unknown;
+  /** No activity has anything to do for it. */
+  readonly needsNoWorker?: true;
+}
+
+const callsTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+/** Before and after each call took effect. The watcher does the same whatever is asked for, so one action has all of them. */
+const beforeAndAfter = (last: number): Death[] =>
+  [true, false].flatMap(arrives => callsTo(last).map(at => ({ at, arrives })));
+/** At each call, in turn after and before it took effect. */
+const inTurn = (last: number): Death[] => callsTo(last).map(at => ({ at, arrives: at % 2 === 1 }));
+
+/**
+ * The watcher is killed at each of its calls: it delivers and says so where the workflow answers at once; else it asks what became of it, and
+ * says that as well.
+ */
+const SWEEPS: Readonly<Record<string, Sweep>> = {
+  Restart: {
+    scene: restart,
+    deaths: [{ at: 0, arrives: false }, ...beforeAndAfter(4)],
+    left: { pods: 2, asked: 1 },
+  },
+  Pause: { scene: pause, deaths: beforeAndAfter(2), left: { isRight: true }, needsNoWorker: true },
+  Approve: {
+    scene: approve,
+    deaths: beforeAndAfter(2),
+    left: { members: 3, replaced: [true], approvals: undefined },
+  },
+  ReplaceMember: {
+    scene: replaceMember,
+    deaths: inTurn(4),
+    left: { members: [0, 2, 3], pods: 3, asked: 1 },
+  },
+  BackupNow: {
+    scene: backupNow,
+    deaths: inTurn(4),
+    left: { objects: 2, asked: 'ana', outcome: 'Succeeded' },
+  },
+  VerifyBackup: {
+    scene: verifyBackup,
+    deaths: inTurn(4),
+    conditions: [...DONE, 'Verified True BackupVerified'],
+    left: { objects: 1, verified: ['Restore'], levels: ['Restore'], pods: 0 },
+  },
+};
+
+/** So many worlds at a time: more would only wait for each other. */
+const AT_ONCE = 5;
+
+it.each(Object.entries(SWEEPS))(
+  '%s happens once, and its conditions end right, wherever the watcher and the worker are killed',
+  async (_, { scene, deaths, conditions = DONE, left, needsNoWorker }) => {
+    for (let first = 0; first < deaths.length; first += AT_ONCE) {
+      const ends = deaths.slice(first, first + AT_ONCE).map(async death => {
+        const end = await carriedOut(await scene(bench), death);
+        return { death, ...end };
+      });
+      for (const end of await Promise.all(ends))
+        expect(end).toMatchObject({
+          died: end.death.at > 0,
+          phase: 'Completed',
+          conditions,
+          left,
+          ...(needsNoWorker === undefined && { workerDied: true }),
+        });
+    }
+  },
+  400_000,
+);

@@ -15,7 +15,7 @@ test('a Temporal that is away is tried again every two seconds, however long it 
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const connection = lazyConnection({ address: `127.0.0.1:${port}` });
+  const connection = lazyConnection({ address: `127.0.0.1:${port}`, namespace: 'default' });
   const begun = performance.now();
   try {
     await poll(

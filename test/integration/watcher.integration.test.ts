@@ -155,6 +155,20 @@ describe('without any worker', () => {
     expect(await signalled(ref)).toEqual([11]);
   });
 
+  test('a workflow that was started with another task queue stays there, and its resource says where', async () => {
+    const ref = refTo('EtcdCluster', 'moved');
+    const before = await run();
+    before.kube.seed(resource(ref));
+    await until(() => before.watcher.stats().delivered === 1);
+    await before.watcher.stop();
+    const { kube } = await run({ passAskMs: 100, passRoundMs: 100, noPassAfterMs: 1_000 }, 'another');
+    kube.seed(resource(ref));
+    await until(() => condition(kube, ref, 'PassFailing') === 'True');
+    const status = JSON.stringify(kube.peek(objectOf(ref))?.['status']);
+    expect(status).toContain('OtherTaskQueue');
+    expect(status).toContain(`to \\"${TASK_QUEUE}\\"`);
+  });
+
   test('a workflow that somebody terminated is started anew by the next signal', async () => {
     const { kube, watcher } = await run();
     const ref = refTo('EtcdCluster', 'terminated');
@@ -192,7 +206,8 @@ test('a server that is killed and started again loses no signal, and the resourc
     outageBackoff: { firstMs: 100, maxMs: 500 },
   });
   const refs = Array.from({ length: 20 }, (_, index) => refTo('EtcdCluster', `outage-${index}`));
-  for (const ref of refs) kube.seed(resource(ref));
+  // Clusters that are there already: new ones of one namespace are told a few at a time.
+  for (const ref of refs) kube.seed(resource(ref, { status: IDLE }));
   await until(() => watcher.stats().delivered === 20);
   // In the middle of a wave of changes, so that some calls are under way.
   for (const ref of refs.slice(0, 10)) edit(kube, ref, 2);

@@ -1,9 +1,10 @@
 /** Namespaces share what a worker does: whoever asks for much waits behind whoever asks for little, not the other way round. */
+import { CompleteAsyncError, Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Activities } from '../../src/activities/index.ts';
+import type { Activities, Step } from '../../src/activities/index.ts';
 import type { Kind, ResourceRef } from '../../src/api/names.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
-import { Script, scriptedActivities } from '../worlds/scripted-activities.ts';
+import { REPAIR, Script, scriptedActivities } from '../worlds/scripted-activities.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
@@ -67,4 +68,69 @@ it('clusters are looked at before backups', async () => {
   const nightly = Array.from({ length: STORM }, (_, index) => resource('EtcdBackup', 'calm', index));
   const order = await orderOfPasses([...nightly, resource('EtcdCluster', 'calm', 0)]);
   expect(order.indexOf('EtcdCluster calm')).toBeLessThan(STORM / 3);
+});
+
+const MENDING: readonly Step[] = [
+  { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'spec.ports' }] },
+];
+
+/**
+ * Has the operations of a storm ask for a pass each while the only place of the worker is taken, and a cluster in a calm namespace after
+ * them. Answers behind how many of the storm the calm one is looked at.
+ */
+async function passesBefore(steps: readonly Step[]): Promise<number> {
+  const queue = bench.entity();
+  const { taskQueue } = queue;
+  const port = temporalPort(() => bench.client, { taskQueue, deadlineMs: 20_000 });
+  const { signal } = new AbortController();
+  const undone = new Script();
+  undone.plan('repairCluster', steps);
+  // None of them heartbeats.
+  undone.timing = { heartbeatSeconds: 600, startToCloseSeconds: 600, scheduleToCloseSeconds: 600 };
+  const [ofStorm, ofCalm] = [scriptedActivities(undone), scriptedActivities(new Script())];
+  const order: string[] = [];
+  const begun: Uint8Array[] = [];
+  let isBusy = false;
+  const { promise: busy, resolve: release } = Promise.withResolvers<void>();
+  const perform = async (): Promise<never> => {
+    begun.push(Context.current().info.taskToken);
+    // It goes on without the place in the worker.
+    throw new CompleteAsyncError();
+  };
+  const activities = {
+    ...ofStorm,
+    [steps[0]?.kind ?? '']: perform,
+    assess: async (ref: { readonly namespace: string }, ...rest: never[]): Promise<unknown> => {
+      if (isBusy) order.push(ref.namespace);
+      if (ref.namespace === 'busy') await busy;
+      return (ref.namespace === 'stormy' ? ofStorm : ofCalm).assess(ref as never, ...(rest as [never]));
+    },
+  } as unknown as Activities;
+  await bench.serve(queue, activities, { maxConcurrentActivityTaskExecutions: 1 });
+  const storm = Array.from({ length: STORM }, (_, index) => resource('EtcdCluster', 'stormy', index));
+  for (const ref of storm) await port.tell(ref, {}, signal);
+  await until(() => begun.length === STORM);
+  isBusy = true;
+  await port.tell(resource('EtcdCluster', 'busy', 0), {}, signal);
+  await until(() => order.length === 1);
+  for (const token of begun) await bench.client.activity.complete(token, 'done');
+  for (const ref of storm)
+    await until(
+      async () => (await port.state(ref, 'resourceAndOperation', signal))?.awaited?.kind === 'pass',
+    );
+  const calm = resource('EtcdCluster', 'calm', 0);
+  await port.tell(calm, {}, signal);
+  await until(async () => (await port.state(calm, 'resource', signal))?.awaited?.kind === 'pass');
+  undone.remaining = [];
+  release();
+  await until(() => order.includes('calm'));
+  return order.slice(0, order.indexOf('calm')).filter(namespace => namespace === 'stormy').length;
+}
+
+it('a cluster in a calm namespace does not wait for a storm of operations that only mend Services', async () => {
+  expect(await passesBefore(MENDING)).toBeLessThan(STORM / 3);
+});
+
+it('operations that start members again come before passes, also those of other namespaces', async () => {
+  expect(await passesBefore(REPAIR)).toBeGreaterThan((STORM * 2) / 3);
 });

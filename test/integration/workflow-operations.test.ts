@@ -51,6 +51,9 @@ describe('an operation', () => {
       'wait until example-0, example-1, example-2 are ready',
       `look at shop/${entity.name} and plan`,
     ]);
+    const waits = (): Promise<string[]> => entity.summaries('entity', 'timers');
+    await until(async () => (await waits()).length > 0);
+    expect(new Set(await waits())).toEqual(new Set(['next look, if nothing changes before']));
   });
 
   it('ends when another one comes first', async () => {

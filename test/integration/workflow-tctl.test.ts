@@ -1,11 +1,10 @@
 /**
- * Signals as the older `tctl` sends them: the request SignalWorkflowExecution with what was typed as payloads of `json/plain`. Each
- * message, with what a person could have typed, is taken or refused with a reason, and the workflow goes on.
+ * Signals to the workflow of a cluster as the older `tctl` sends them: the request SignalWorkflowExecution with what was typed as payloads of
+ * `json/plain`. Each message, with what a person could have typed, is taken or refused with a reason, and the workflow goes on.
  */
-import { eventTypesOf, historiesOf } from '../worlds/histories.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BackupEntity } from '../worlds/backup-bench.ts';
 import { Script } from '../worlds/scripted-activities.ts';
+import { ANA, BOB, quoted, sendTyped, TYPED } from '../worlds/typed-signals.ts';
 import { type Entity, until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
@@ -14,20 +13,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => bench.stop());
 
-/** Sends the signal with these texts as its inputs, each as it was typed. */
-async function send(workflowId: string, signalName: string, typed: readonly string[]): Promise<void> {
-  const metadata = { encoding: Buffer.from('json/plain') };
-  await bench.client.workflowService.signalWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId },
-    signalName,
-    identity: 'tctl@host',
-    // Without an input tctl sends no payloads at all.
-    ...(typed.length > 0 && {
-      input: { payloads: typed.map(text => ({ metadata, data: Buffer.from(text) })) },
-    }),
-  });
-}
+const send = (workflowId: string, signalName: string, typed: readonly string[]) =>
+  sendTyped(bench, workflowId, signalName, typed);
 
 /** An entity that has nothing to do, whose passes accept every request. */
 async function resting(): Promise<{ readonly entity: Entity; readonly script: Script }> {
@@ -47,21 +34,8 @@ async function expectAlive(entity: Entity, script: Script): Promise<void> {
   expect(await entity.eventTypes()).not.toContain('workflowTaskFailedEventAttributes');
 }
 
-const ANA = '{"by":"ana","reason":"maintenance"}';
-const BOB = '{"by":"bob","reason":"another"}';
-/** JSON in a JSON string, as a shell with other quotes makes it. */
-const quoted = (text: string): string => JSON.stringify(text);
-
 describe('pause', () => {
-  it.each([
-    ['an object', [ANA], { by: 'ana', reason: 'maintenance' }],
-    ['two inputs, of which the first counts', [ANA, BOB], { by: 'ana', reason: 'maintenance' }],
-    ['no input', [], {}],
-    ['a text, which is the reason', ['"maintenance"'], { reason: 'maintenance' }],
-    ['JSON in a text, which is the reason', [quoted(ANA)], { reason: ANA }],
-    ['what is no JSON', ['maintenance'], {}],
-    ['null', ['null'], {}],
-  ])('takes %s', async (_, typed, paused) => {
+  it.each(TYPED)('takes %s', async (_, typed, paused) => {
     const { entity, script } = await resting();
     await send(entity.id, 'pause', typed);
     await until(async () => (await entity.status()).paused !== undefined);
@@ -162,27 +136,5 @@ describe.each([
     expect(refused).toMatch(new RegExp(`^${name}: "(by|member|to)" `));
     expect(requests).toBeUndefined();
     await expectAlive(entity, script);
-  });
-});
-
-describe('the workflow of a backup', () => {
-  it.each([
-    ['an object', [ANA], 'ana (maintenance)'],
-    ['two inputs, of which the first counts', [ANA, BOB], 'ana (maintenance)'],
-    ['no input', [], 'somebody'],
-    ['a text', ['"now"'], 'somebody (now)'],
-    ['JSON in a text', [quoted(ANA)], `somebody (${ANA})`],
-    ['what is no JSON', ['now'], 'somebody'],
-  ])('takes one backup after the signal backup with %s', async (_, typed, by) => {
-    const entity = await BackupEntity.on(bench, { backupPolicy: { backupIntervalInSecond: 3600 } });
-    await entity.changed();
-    await entity.came('Succeeded');
-    await send(entity.id, 'backup', typed);
-    await until(() => entity.world.objects.length === 2);
-    await entity.quiet();
-    expect(entity.world.objects).toHaveLength(2);
-    expect(entity.world.status.lastRun).toMatchObject({ outcome: 'Succeeded', requestedBy: by });
-    const types = eventTypesOf(await historiesOf(bench.client, entity.id));
-    expect(types).not.toContain('workflowTaskFailedEventAttributes');
   });
 });

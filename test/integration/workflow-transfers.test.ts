@@ -1,7 +1,7 @@
 /** Activities that move data have a task queue of their own: however slow they are, clusters are looked at and repaired. */
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { StoreTurns } from '../../src/activities/backup/store-turns.ts';
+import { Turns } from '../../src/activities/backup/turns.ts';
 import type { Activities } from '../../src/activities/index.ts';
 import { BackupEntity } from '../worlds/backup-bench.ts';
 import { approvedRepair, scriptedActivities } from '../worlds/scripted-activities.ts';
@@ -56,7 +56,7 @@ it('stalled uploads, more than a worker has slots, do not delay the repair of a 
 });
 
 it('backups to a store that hangs wait for their turn at it, and those to other stores go on', async () => {
-  const storeTurns = new StoreTurns({ slots: 20, perStore: 2, now: () => performance.now() });
+  const storeTurns = new Turns({ slots: 20, perStore: 2, now: () => performance.now() });
   const cluster = bench.entity();
   const stalled = Array.from({ length: UPLOADS }, () => BackupEntity.among(bench, cluster.taskQueue));
   const other = BackupEntity.among(bench, cluster.taskQueue, { s3: { path: 'elsewhere/etcd/example' } });

@@ -235,7 +235,9 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     follow();
     await until(() => expect(failures()).toHaveLength(3));
     expect(reflector.hasSynced).toBe(false);
+    expect(reflector.isForbidden).toBe(code === 403);
     await followedTo('a');
+    expect(reflector.isForbidden).toBe(false);
     expect(failures().every(report => report.during === 'list' && report.reason === reason)).toBe(true);
   });
 

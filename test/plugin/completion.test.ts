@@ -45,6 +45,14 @@ test.each<[string[], string[]]>([
     [':0', ''],
   ],
   [
+    ['completion', ''],
+    ['kubectl', 'bash', 'zsh', 'fish', ':4', ''],
+  ],
+  [
+    ['forward', '--o'],
+    [':4', ''],
+  ],
+  [
     ['nothing', ''],
     [':4', ''],
   ],

@@ -165,6 +165,20 @@ describe('etcdctl', () => {
     expect(without).toMatchObject({ code: 1, err: expect.stringContaining('kubectl is not on PATH') });
   });
 
+  test.each([
+    ['what is piped into it is passed on', {}, ['-i']],
+    ['a person at a terminal types into it', { answers: [], isTerminal: true }, ['-i', '-t']],
+    ['it takes no keys from what reads its output', { answers: [] }, []],
+  ])('%s', async (_, person, flags) => {
+    let given: readonly string[] = [];
+    const execute = async (line: readonly string[]): Promise<number> => {
+      given = line.slice(0, line.indexOf('--')).filter(word => ['-i', '-t'].includes(word));
+      return 0;
+    };
+    await bench.run('etcdctl example -- put a', { ...person, execute });
+    expect(given).toEqual(flags);
+  });
+
   test('with TLS it uses the certificate that the pod mounts', () => {
     const cluster: EtcdCluster = {
       apiVersion: API_VERSION,

@@ -24,6 +24,10 @@ describe('the command line', () => {
     ['zzzzzz', 'kubectl etcd help lists all commands.'],
     ['explain backup/nightly', 'See: kubectl etcd backups nightly'],
     ['backups example -A', 'NAME and -A exclude each other'],
+    ['etcdctl example -o json -- get x', 'etcdctl has no output as json or yaml'],
+    ['shell example -o yaml', 'shell has no output as json or yaml'],
+    ['forward example --output=json', 'forward has no output as json or yaml'],
+    ['completion bash -o json', 'completion has no output as json or yaml'],
   ])('%s is refused with a hint', async (line, said) => {
     expect(await bench.run(line)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(said) });
   });

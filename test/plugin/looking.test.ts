@@ -26,7 +26,7 @@ describe('status', () => {
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain('EtcdCluster example in namespace default');
     expect(out).toMatch(/Members: +3\/3 ready, 3 in the etcd cluster\n/);
-    expect(out).toMatch(/example-0 +Healthy +yes +Leader +3\.6\.16 +a0 +node-0\n/);
+    expect(out).toMatch(/example-0 +Healthy +yes +Leader +3\.6\.16 +- +- +- +- +none +a0 +node-0\n/);
     expect(out).toMatch(/Available +True +LinearizableRead +3m +LinearizableRead\n/);
     expect(out).not.toContain('BackedUp');
     expect(out).not.toContain('Needs attention');
@@ -48,6 +48,7 @@ describe('status', () => {
     const { out } = await bench.run('status example');
     expect(out).toContain('3 in the etcd cluster, 5 asked for');
     expect(out).toMatch(/Operation: +upgradeCluster, 3\.5\.9 to 3\.6\.16, for 1m30s, requested by ana\n/);
+    expect(out).toMatch(/ {2}done: +5 steps left\n/);
     expect(out).toMatch(
       /step: +stop example-0\n +waits: +waiting for example-1\n +next: +one\n +two\n +three\n +and 1 more\n/,
     );

@@ -15,7 +15,7 @@ export interface Person {
   readonly isTerminal?: boolean;
   /** The programs that there are. */
   readonly execute?: (line: readonly string[], until: AbortSignal) => Promise<number>;
-  readonly capture?: (line: readonly string[]) => Promise<Captured>;
+  readonly capture?: (line: readonly string[], options?: { readonly timeoutMs: number }) => Promise<Captured>;
   readonly beside?: (
     line: readonly string[],
     awaited: { sign: RegExp; until: AbortSignal },
@@ -50,8 +50,12 @@ export async function runPlugin(line: string, kubeconfig: string, person: Person
       return questions.shift();
     },
     execute: (program, args, until) => execute?.([program, ...args], until) ?? Promise.resolve(127),
-    capture: async (program, args) =>
-      (await capture?.([program, ...args])) ?? { code: 127, out: '', err: `${program} is not on PATH` },
+    capture: async (program, args, options) =>
+      (await capture?.([program, ...args], options)) ?? {
+        code: 127,
+        out: '',
+        err: `${program} is not on PATH`,
+      },
     beside: async (program, args, awaited) =>
       (await beside?.([program, ...args], awaited)) ?? {
         code: 127,

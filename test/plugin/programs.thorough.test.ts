@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
+import { capture } from '../../src/plugin/programs.ts';
 import { PluginBench, WELL } from './bench.ts';
 
 const run = promisify(execFile);
@@ -36,6 +37,14 @@ test.each([
   expect(stderr).toBe('');
   // Its standard input is no terminal: it cannot ask.
   await expect(run(program(), ['pause', 'example', ...flags], { env })).rejects.toMatchObject({ code: 2 });
+});
+
+test('a program that does not end in time is ended, also one that does not listen', async () => {
+  const deaf = "trap '' TERM; echo begun; while :; do read -t 1; done";
+  const started = Date.now();
+  const captured = await capture('bash', ['-c', deaf], { timeoutMs: 1_000 });
+  expect(captured).toEqual({ code: 1, out: 'begun\n', err: 'it took longer than 1 s', timedOut: true });
+  expect(Date.now() - started).toBeLessThan(20_000);
 });
 
 test('beside it lies what kubectl runs for shell completion', async () => {

@@ -1,11 +1,13 @@
 /** Histories in the report for support: how Temporal is reached, what stands in them, and what is said when they cannot be had. */
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../src/main/config/variables.ts';
 import { DEFAULTS, placeOf, serviceOf } from '../../src/plugin/report/histories/place.ts';
+import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
+import { KeyedFront } from '../fakes/keyed-front.ts';
 import { TemporalFrontend } from '../fakes/temporal-frontend.ts';
 import { PluginBench, WELL } from './bench.ts';
 import type { Person, Ran } from './process.ts';
@@ -206,6 +208,58 @@ describe('without histories the report is made, and says why', () => {
   });
 });
 
+describe('with an API key', () => {
+  const KEY = 'canary-key-of-ana';
+  let front: KeyedFront;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    const validity = { now: Date.now(), lasts: 3_600_000 };
+    const authority = await createAuthority('front', validity);
+    const name = {
+      commonName: 'front',
+      usages: ['server' as const],
+      dnsNames: ['temporal.test'],
+      addresses: [],
+    };
+    front = await KeyedFront.start(temporal.address, await issueLeaf(authority, name, validity), [KEY]);
+    const ca = join(folder, 'front.crt');
+    await writeFile(ca, authority.cert);
+    env = { TEMPORAL_TLS_SERVER_CA_CERT_PATH: ca, TEMPORAL_TLS_SERVER_NAME: 'temporal.test' };
+  });
+  afterAll(() => front?.close());
+  beforeEach(() => void front.requests.splice(0));
+
+  test('each request has it, and the namespace', async () => {
+    const flags = `--temporal-address ${front.address} --temporal-namespace etcd.a1b2c`;
+    const { code, files } = await report(flags, { env: { ...env, TEMPORAL_API_KEY: `${KEY}\n` } });
+    expect(code).toBe(0);
+    expect(Object.keys(files).filter(name => name.startsWith('workflows/'))).toHaveLength(2);
+    const sent = new Set(front.requests.map(({ key, namespace }) => `${key} ${namespace}`));
+    expect([...sent]).toEqual([`${KEY} etcd.a1b2c`]);
+  });
+
+  test('one that is refused is in no line and no file', async () => {
+    const flags = `--temporal-address ${front.address}`;
+    const { err, out, files } = await report(flags, { env: { ...env, TEMPORAL_API_KEY: 'canary-wrong' } });
+    expect(front.count('canary-wrong', false)).toBeGreaterThan(0);
+    expect(err).toContain('for an API key TEMPORAL_API_KEY');
+    expect(`${err} ${out} ${JSON.stringify(files)}`).not.toContain('canary-wrong');
+  });
+
+  test('one that cannot stand in a header is not quoted', async () => {
+    const flags = `--temporal-address ${front.address}`;
+    const { err } = await report(flags, { env: { ...env, TEMPORAL_API_KEY: 'canary two' } });
+    expect(err).toContain('TEMPORAL_API_KEY has characters other than printable ASCII without spaces');
+    expect(err).not.toContain('canary');
+  });
+
+  test('it is not told to a Temporal that the operator reaches in plain text', async () => {
+    const { code, files } = await report('', { beside, env: { TEMPORAL_API_KEY: KEY } });
+    expect(code).toBe(0);
+    expect(Object.keys(files).filter(name => name.startsWith('workflows/'))).toHaveLength(2);
+  });
+});
+
 describe('the place of Temporal', () => {
   test('is by default that of the operator', () => {
     for (const [name, value] of Object.entries(DEFAULTS))
@@ -216,6 +270,8 @@ describe('the place of Temporal', () => {
       tls: false,
       serverName: 'temporal-frontend.temporal.svc',
     });
+    const env = [{ name: 'TEMPORAL_API_KEY_PATH', value: '/etc/temporal-api-key/api-key' }];
+    expect(placeOf(operator(env)).tls).toBe(true);
   });
 
   test.each<[string, ReturnType<typeof serviceOf>]>([

@@ -10,6 +10,7 @@ import { tarOf } from '../../src/plugin/report/tar.ts';
 import { TemporalFrontend } from '../fakes/temporal-frontend.ts';
 import { forbidden, PluginBench, WELL } from './bench.ts';
 import type { Person } from './process.ts';
+import { secretForms } from './secret-forms.ts';
 
 let bench: PluginBench;
 let folder: string;
@@ -46,6 +47,10 @@ const CANARIES = {
   bytes: 'canary-of-other-bytes-5o',
   header: 'canary-of-a-header-6p',
   summary: 'canary-of-a-summary-7q',
+  unknownVariable: 'canary"of an unknown/variable-8r',
+  knownVariable: 'canary-of-a-known-variable-9s',
+  badVariable: 'canary-of-a-bad "variable"-0t',
+  crashed: 'canary-of-one-that-crashed-1u',
 } as const;
 
 const variables = [{ name: 'ETCD_X', value: CANARIES.variable }];
@@ -99,7 +104,17 @@ const EVENTS = [
   },
 ];
 
+/** etcd tells of its environment, also of values that come from Secrets. In both formats of its log. */
+const quoted = (value: string): string => JSON.stringify(value);
+const ENVIRONMENT = [
+  `{"level":"warn","msg":"unrecognized environment variable","environment-variable":${quoted(`ETCD_X=${CANARIES.unknownVariable}`)}}`,
+  `2026-11-23T11:00:00Z\tinfo\trecognized and used environment variable\t{"variable-name": "ETCD_Y", "variable-value": ${quoted(CANARIES.knownVariable)}}`,
+  `{"level":"error","msg":"failed to verify flags","error":${quoted(`invalid value ${quoted(CANARIES.badVariable)} for ETCD_Z: parse error`)}}`,
+  `ETCD_X was ${CANARIES.unknownVariable}`,
+].join('\n');
+
 const LOG = [
+  ENVIRONMENT,
   `once it was ${CANARIES.payload}`,
   `{"level":"info","msg":"dialling https://user:${CANARIES.url}@store.example/bucket"}`,
   `Authorization: Bearer ${CANARIES.bearer}`,
@@ -176,6 +191,17 @@ beforeEach(async () => {
         containers: [{ name: 'etcd', env: variables }],
         initContainers: [{ name: 'i', env: variables }],
       },
+      status: {
+        containerStatuses: [
+          {
+            lastState: {
+              terminated: {
+                message: `{"environment-variable":"ETCD_X=${CANARIES.crashed}"}\n{"level":"fatal","msg":"no space left"}`,
+              },
+            },
+          },
+        ],
+      },
     },
     {
       apiVersion: 'v1',
@@ -206,17 +232,6 @@ const beside: Person['beside'] = async (line, { sign }) => {
   return found === null ? { code: 1, out: '', err: 'no sign' } : { sign: found };
 };
 
-/** All spellings of a secret in which it could leave. */
-const forms = (text: string): readonly string[] => {
-  const shifted = [0, 1, 2].map(shift =>
-    // The same bytes at another place of a longer base64 text.
-    Buffer.from(' '.repeat(shift) + text)
-      .toString('base64')
-      .slice(shift === 0 ? 0 : 4, -4),
-  );
-  return [text, ...shifted, Buffer.from(text).toString('hex'), encodeURIComponent(text)];
-};
-
 test('no secret is in any byte of the archive, and what support needs is', async () => {
   const to = join(folder, 'canaries.tar.gz');
   const { code, out, err } = await bench.run(`report example --to ${to}`, { capture, beside });
@@ -225,11 +240,14 @@ test('no secret is in any byte of the archive, and what support needs is', async
   expect((await stat(to)).mode & 0o777).toBe(0o600);
   const plain = gunzipSync(await readFile(to)).toString('latin1');
   for (const [where, canary] of Object.entries(CANARIES))
-    for (const form of forms(canary)) {
+    for (const form of secretForms(canary)) {
       expect(plain.includes(form), `${where} as ${form}`).toBe(false);
       expect(`${out}${err}`.includes(form), `${where} as ${form} on the terminal`).toBe(false);
     }
   expect(plain).toContain('a line that support must see');
+  expect(plain).toContain('unrecognized environment variable","environment-variable":"ETCD_X=[left out]"');
+  expect(plain).toContain('for ETCD_Z: parse error');
+  expect(plain).toContain('no space left');
   expect(plain).toContain('the operator started');
   expect(plain).toContain('"eventType": "EVENT_TYPE_ACTIVITY_TASK_FAILED"');
   expect(plain).toContain('"type": "StoreError"');
@@ -241,7 +259,7 @@ test('no secret is in any byte of the archive, and what support needs is', async
 test('the test itself finds what is not taken out', () => {
   const leak = tarOf([{ name: 'x', text: `a${Buffer.from(`user:${CANARIES.url}`).toString('base64')}` }], 0);
   const plain = leak.toString('latin1');
-  expect(forms(CANARIES.url).some(form => plain.includes(form))).toBe(true);
+  expect(secretForms(CANARIES.url).some(form => plain.includes(form))).toBe(true);
 });
 
 test('tar reads the archive', async () => {

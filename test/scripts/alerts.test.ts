@@ -7,7 +7,7 @@ import { DASHBOARDS, panelsOf } from '../../scripts/dashboards/catalogue.ts';
 import { root } from '../../scripts/run.ts';
 import { TOLD_CONDITIONS } from '../../src/api/conditions/told.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { NOT_PROVOKED, PROVOKED } from '../stack/drill/alert-drills.ts';
+import { commandsToDo, NOT_PROVOKED, PROVOKED } from '../stack/drill/alert-drills.ts';
 import { ETCD_METRICS, SDK_METRICS } from '../../scripts/alerts/foreign-metrics.ts';
 
 const own = createMetrics().descriptions.flatMap(({ name, type }) =>
@@ -79,6 +79,15 @@ test('a drill provokes every alert, or there is a reason why none does', () => {
     const drill = readFileSync(join(root, 'test/drill/long', file), 'utf8');
     for (const name of PROVOKED[file as keyof typeof PROVOKED]) expect(drill).toContain(`'${name}'`);
   }
+});
+
+test('what drills type of "Do" stands in the runbooks, once', () => {
+  const typed = Object.keys(PROVOKED).flatMap(file => [
+    ...readFileSync(join(root, 'test/drill/long', file), 'utf8').matchAll(/\.act\(\s*'(\w+)',\s*'([^']+)'/g),
+  ]);
+  expect(new Set(typed.map(([, name]) => name)).size).toBeGreaterThanOrEqual(5);
+  for (const [, name = '', part = ''] of typed)
+    expect(commandsToDo(name).filter(command => command.includes(part))).toHaveLength(1);
 });
 
 describe('the page of runbooks', () => {

@@ -34,6 +34,23 @@ test('a license that the lock file does not know is read from the installed pack
   expect(faultsOf({ 'node_modules/a': silent }, { 'node_modules/a': 'GPL-2.0-only' })).toHaveLength(1);
 });
 
+test('a package that another one needs, also on other systems alone, has an entry where that one finds it', () => {
+  const needsB: LockedPackage = { ...good, optionalDependencies: { '@x/b': '1.0.0' } };
+  const missing = (lock: Lock): string[] => faultsOf(lock);
+  expect(missing({ 'node_modules/a': needsB })).toEqual([
+    expect.stringMatching(/^node_modules\/a: needs @x\/b, which has no entry/),
+  ]);
+  expect(missing({ 'node_modules/a': needsB, 'node_modules/@x/b': good })).toEqual([]);
+  expect(missing({ 'node_modules/a': needsB, 'node_modules/a/node_modules/@x/b': good })).toEqual([]);
+  expect(
+    missing({ 'node_modules/a/node_modules/@x/c': needsB, 'node_modules/a/node_modules/@x/b': good }),
+  ).toEqual([]);
+  expect(missing({ 'node_modules/a': needsB, 'node_modules/c/node_modules/@x/b': good })).toHaveLength(1);
+  expect(missing({ '': { dependencies: { z: '1.0.0' } } })).toEqual([
+    expect.stringMatching(/^package.json: needs z/),
+  ]);
+});
+
 describe('an exception', () => {
   test('is for its own package alone', () => {
     const copyleft = { ...good, license: 'MPL-2.0' };

@@ -3,6 +3,7 @@ import { parseBenchArguments } from '../../scripts/bench/arguments.ts';
 import { grown, largest } from '../../scripts/bench/fleet/count.ts';
 import { percentile, printed, spread } from '../../scripts/bench/fleet/figure.ts';
 import { PHASE_NAMES } from '../../scripts/bench/fleet/phases.ts';
+import { watchingSince } from '../../scripts/bench/fleet/settled.ts';
 import { samples, sum } from '../../scripts/bench/prometheus.ts';
 import { deployedSettings } from '../../scripts/bench/simulated/deployment.ts';
 
@@ -117,4 +118,23 @@ test('the operator of the benchmark has the settings of the Deployment', () => {
   expect(replicas).toBe(2);
   expect(environment).toMatchObject({ NODE_OPTIONS: expect.stringContaining('--max-old-space-size=') });
   expect(environment).not.toHaveProperty('POD_NAME');
+});
+
+describe('a replica that has lost its lease and has it again', () => {
+  const line = (time: string, message: string): string =>
+    JSON.stringify({ level: 'info', time, message, lease: 'etcd-operator-watcher' });
+
+  test('watches since then, and tells of everything once more five minutes after that', () => {
+    const log = [
+      line('2026-11-25T01:00:00.000Z', 'leading'),
+      line('2026-11-25T01:02:00.000Z', 'no longer leading'),
+      line('2026-11-25T01:02:01.500Z', 'leading'),
+      line('2026-11-25T01:03:00.000Z', 'a member is silent'),
+    ].join('\n');
+    expect(watchingSince(log)).toBe(Date.parse('2026-11-25T01:02:01.500Z'));
+  });
+
+  test('that has never watched is not taken for one', () => {
+    expect(watchingSince(line('2026-11-25T01:00:00.000Z', 'operator started'))).toBeUndefined();
+  });
 });

@@ -98,17 +98,22 @@ describe('templates', () => {
   test('of what is of the whole Kubernetes cluster ask whether to install and to keep it', () => {
     for (const [path, text] of generated) {
       const group = path.includes('/crds/') ? 'crds' : 'users';
-      expect(text).toContain(`{{- if .Values.${group}.install }}`);
+      const asks = path.endsWith('by-filled.yaml')
+        ? `{{- if and .Values.users.install .Values.users.fillBy }}`
+        : `{{- if .Values.${group}.install }}`;
+      expect(text).toContain(asks);
       expect(text.match(/^kind:/gm)?.length).toBe(
         text.match(new RegExp(`if .Values.${group}.keep`, 'g'))?.length,
       );
     }
-    expect(generated).toHaveLength(6);
+    expect(generated).toHaveLength(7);
   });
 
   test('have nothing of descriptions that Helm would take for its own', () => {
     for (const [, text] of generated)
       for (const line of text.split('\n').filter(one => one.includes('{{')))
-        expect(line).toMatch(/^\s*\{\{- (\/\*|if |end |include )|\{\{ "\{\{" \}\}/);
+        expect(line).toMatch(
+          /^\s*\{\{- (\/\*|if |end |include )|\{\{ "\{\{" \}\}|^apiVersion: [a-z.0-9]+\/\{\{ ternary "v1" "v1beta1" /,
+        );
   });
 });

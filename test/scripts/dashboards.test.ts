@@ -65,6 +65,15 @@ describe.each(DASHBOARDS)('the dashboard $name', dashboard => {
     }
   });
 
+  test('has no gap below a panel that is lower than those beside it', () => {
+    const { panels: placed } = modelOf(dashboard);
+    const heights = Map.groupBy(placed, ({ gridPos }) => gridPos.y);
+    const uneven = [...heights.values()].filter(
+      line => new Set(line.map(({ gridPos }) => gridPos.h)).size > 1,
+    );
+    expect(uneven).toEqual([]);
+  });
+
   test('has limits whose colors follow each other', () => {
     const steps = [...dashboardFile(dashboard).matchAll(/"steps": (\[[^\]]*\])/g)].map(
       ([, text = '']) => JSON.parse(text) as readonly { readonly value: number | null }[],

@@ -29,6 +29,40 @@ test('the version and the image are those of the release', () => {
   expect(at(pod, 'spec', 'containers', 0, 'image')).toBe(`etcd-operator:${version}`);
 });
 
+describe('the upgrade graph', () => {
+  const graphOf = (version: string) => {
+    const { metadata, spec } = clusterServiceVersion(version) as {
+      readonly metadata: { readonly name: string; readonly annotations: Record<string, string> };
+      readonly spec: Record<string, unknown>;
+    };
+    const { 'olm.skipRange': skips } = metadata.annotations;
+    return { name: metadata.name, version: spec['version'], skips, replaces: spec['replaces'] };
+  };
+
+  test('begins with the first release', () => {
+    expect(graphOf('0.2.0')).toEqual({ name: 'etcd-operator.v0.2.0', version: '0.2.0' });
+  });
+
+  test.each(['0.2.1', '0.3.0', '1.0.0'])(
+    'leads to %s from every earlier release, and not from itself',
+    version => {
+      expect(graphOf(version)).toEqual({
+        name: `etcd-operator.v${version}`,
+        version,
+        skips: `>=0.2.0 <${version}`,
+        // A catalog need not have the releases between.
+        replaces: undefined,
+      });
+    },
+  );
+
+  test('of a later release names its image in every place', () => {
+    const later = JSON.stringify(clusterServiceVersion('0.3.0'));
+    expect(later).toContain('etcd-operator:0.3.0');
+    expect(later).not.toContain(`etcd-operator:${currentVersion()}"`);
+  });
+});
+
 test('the Deployment is that of deploy/, but for the namespaces that OLM names', () => {
   const source = deployed.find(({ kind }) => kind === 'Deployment');
   const env = listAt(pod, 'spec', 'containers', 0, 'env');
@@ -48,8 +82,9 @@ test('the Deployment is that of deploy/, but for the namespaces that OLM names',
 
 test('an annotation without a namespace, which is how OLM says all of them, is taken so', () => {
   const config = { TEMPORAL_ADDRESS: 'temporal:7233', POD_NAMESPACE: 'operators' };
-  expect(parseConfig({ ...config, WATCH_NAMESPACE: '' }).watchNamespace).toBeUndefined();
-  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop' }).watchNamespace).toBe('shop');
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: '' }).watchNamespaces).toBeUndefined();
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop' }).watchNamespaces).toEqual(['shop']);
+  expect(parseConfig({ ...config, WATCH_NAMESPACE: 'shop,web' }).watchNamespaces).toEqual(['shop', 'web']);
 });
 
 describe('rights', () => {

@@ -9,6 +9,11 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   ),
   without('nobody is told of a pod that is gone', 'podIsDeletedInPeace', returns('concernedBy', '[]')),
   without(
+    'nobody is told of a stamp that is gone, or of a pod that is not sealed any more',
+    'stampsAreAlteredInPeace',
+    returns('sameStamps', 'true'),
+  ),
+  without(
     'a replica that takes over tells nobody of what changed meanwhile',
     'finalizerIsRemovedWhileNobodyWatches',
     returns('FirstLists.hasChanged', 'false'),

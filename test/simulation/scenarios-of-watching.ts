@@ -1,5 +1,10 @@
 /** Scenarios about clusters that are left alone: what becomes of them is told by the watcher of src/watcher, or by nobody. See scenarios.ts. */
-import { clientServiceName, FINALIZER } from '../../src/api/names.ts';
+import {
+  ANNOTATION_CLUSTER_ID,
+  ANNOTATION_INITIAL_CLUSTER_STATE,
+  clientServiceName,
+  FINALIZER,
+} from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
@@ -51,6 +56,20 @@ export const watchingScenarios = {
       return pod !== undefined && pod.metadata.uid !== uid;
     };
     await within(scripted, SOON_MS, 'its member is started again', isBack);
+    await scripted.rest();
+  },
+
+  async stampsAreAlteredInPeace(scripted: ScriptedWorld) {
+    await leftAlone(scripted, 1);
+    const { kube } = scripted.world;
+    const alter = (kind: string, name: string, key: string, value: string | null) => {
+      const says = () => kube.peek(kind, name)?.metadata.annotations?.[key];
+      const before = says();
+      kube.merge(kind, name, { metadata: { annotations: { [key]: value } } });
+      return within(scripted, SOON_MS, `${kind} ${name} has its stamp again`, () => says() === before);
+    };
+    await alter('EtcdCluster', CLUSTER, ANNOTATION_CLUSTER_ID, null);
+    await alter('Pod', 'example-0', ANNOTATION_INITIAL_CLUSTER_STATE, 'new');
     await scripted.rest();
   },
 

@@ -158,7 +158,7 @@ export class SimWatcher {
       requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),
       surveyor: new Surveyor({ kube: client, etcd: members }),
-      options: { namespace: NAMESPACE, told: this.#told },
+      options: { namespaces: [NAMESPACE], told: this.#told },
       recordEvent: nobody,
       logger: NO_LOGGER,
       clock,
@@ -175,7 +175,13 @@ export class SimWatcher {
       position: undefined,
     };
     this.#feeds.push(feed);
-    return { start: nobody, stop: nobody, synced: () => feed.synced, position: () => feed.position };
+    return {
+      start: nobody,
+      stop: nobody,
+      synced: () => feed.synced,
+      position: () => feed.position,
+      isForbidden: () => false,
+    };
   };
 
   /** Whether anything new was heard of. */

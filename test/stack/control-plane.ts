@@ -38,8 +38,11 @@ export interface ControlPlane {
 
 const startTimeoutMs = 90_000;
 
-/** Starts a control plane and resolves when it is ready and its namespace `default` exists; takes about 5 s. */
-export async function startControlPlane(): Promise<ControlPlane> {
+/**
+ * Starts a control plane and resolves when it is ready and its namespace `default` exists; takes about 5 s.
+ * @param more further arguments of the apiserver
+ */
+export async function startControlPlane(more: readonly string[] = []): Promise<ControlPlane> {
   const toolchain = await ensureToolchain({ only: ['kube-apiserver', 'kubectl', ...etcdTools()] });
   const folder = await mkdtemp(join(tmpdir(), 'control-plane-'));
   const [etcdPort, peerPort, port] = await freePorts(3);
@@ -47,7 +50,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
   await makeCertificates(plane);
   const etcd = launch(toolchain.path(etcdTools()[0]), etcdArguments(plane, `http://127.0.0.1:${peerPort}`));
   const startApiserver = async (): Promise<Program> => {
-    const program = launch(toolchain.path('kube-apiserver'), apiserverArguments(plane, port));
+    const program = launch(toolchain.path('kube-apiserver'), [...apiserverArguments(plane, port), ...more]);
     await untilReady(plane, program).catch(async error => {
       await program.kill();
       throw error;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
 import { parse } from 'yaml';
-import { installOperator } from '../../local/operator.ts';
+import { installOperator, loadOperatorImage } from '../../local/operator.ts';
 import { createProgress } from '../../local/progress.ts';
 import { openStack, type Stack, type UpOptions, up } from '../../local/stack/index.ts';
 import { kubeClientOf } from './kube-client.ts';
@@ -36,6 +36,18 @@ export async function startWorld(
   try {
     const stack = await up({ name, progress, ...options });
     await installOperator(stack, progress);
+    return worldOf(stack);
+  } finally {
+    progress.close();
+  }
+}
+
+/** Brings up a stack that nobody has installed anything in: what is needed to run the operator of this checkout is on its nodes. */
+export async function startBareWorld(name: string): Promise<World> {
+  const progress = createProgress();
+  try {
+    const stack = await up({ name, progress });
+    await loadOperatorImage(stack, progress);
     return worldOf(stack);
   } finally {
     progress.close();

@@ -1,9 +1,9 @@
 /** A real Prometheus on this machine that scrapes a stack as deploy/monitoring/prometheus.yml says, with the rules of the chart. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { root } from '../../scripts/run.ts';
@@ -49,7 +49,7 @@ interface ScrapeConfig {
 }
 
 /**
- * Scrapes every ten seconds, and evaluates every second.
+ * Scrapes every ten seconds, and evaluates every second. `KEPT_PROMETHEUS` in the environment names a folder to which its data are copied in the end.
  * @param timesFaster the time that an alert must hold (`for`) is divided by this; nothing else of the rules is changed
  */
 export async function startPrometheus(
@@ -58,6 +58,7 @@ export async function startPrometheus(
 ): Promise<Prometheus> {
   const program = (await ensureToolchain({ only: ['prometheus'] })).path('prometheus');
   const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const kept = process.env['KEPT_PROMETHEUS'];
   const discovery = await discoverPods(kube);
   writeFileSync(join(folder, 'prometheus.yml'), configuration(discovery));
   const rules = readFileSync(join(CHART, 'files/alerts/groups.yaml'), 'utf8');
@@ -98,6 +99,7 @@ export async function startPrometheus(
       child.kill('SIGTERM');
       await ended;
       running.delete(child);
+      if (kept !== undefined) cpSync(folder, join(kept, basename(folder)), { recursive: true });
       rmSync(folder, { recursive: true, force: true });
     },
   };

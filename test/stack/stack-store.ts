@@ -80,7 +80,7 @@ export async function startStackStore(world: World, namespace: string, type: Clo
 }
 
 /** Where pods reach this machine: the first address of the stack's network. */
-function bridgeAddress({ stack }: World): string {
+export function bridgeAddress({ stack }: World): string {
   return stack.temporalAddress.replace(/\.\d+:\d+$/, '.1');
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/planner/operations/index.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 test('what is fed can be scraped', async () => {
@@ -25,6 +26,24 @@ test('what is fed can be scraped', async () => {
       'etcd_operator_signal_duration_seconds_count{kind="EtcdCluster",outcome="delivered"} 2',
       'etcd_operator_signal_duration_seconds_sum{kind="EtcdCluster",outcome="unavailable"} 5',
       'etcd_operator_kubernetes_call_duration_seconds_sum{method="GET",kind="Pod",code="404"} 0.012',
+    ]),
+  );
+});
+
+test('counters whose first increase matters begin at zero', async () => {
+  const lines = (await createMetrics().text()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'etcd_operator_uncaught_errors_total{origin="uncaughtException"} 0',
+      'etcd_operator_uncaught_errors_total{origin="unhandledRejection"} 0',
+      ...['Succeeded', 'Failed', 'Aborted'].map(
+        outcome => `etcd_operator_backups_total{outcome="${outcome}"} 0`,
+      ),
+      ...Object.keys(OPERATIONS).flatMap(operation =>
+        ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'].map(
+          outcome => `etcd_operator_operations_total{operation="${operation}",outcome="${outcome}"} 0`,
+        ),
+      ),
     ]),
   );
 });

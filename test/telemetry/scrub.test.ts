@@ -66,6 +66,14 @@ describe('text', () => {
     expect(scrub(text)).toBe(text);
   });
 
+  test('what becomes known later is taken out from then on', () => {
+    const secrets = new Set<string>();
+    const later = createScrubber(secrets);
+    expect(later('a key-of-temporal')).toBe('a key-of-temporal');
+    secrets.add('key-of-temporal');
+    expect(later('a key-of-temporal')).toBe('a [redacted]');
+  });
+
   test('short canaries are ignored', () => {
     expect(createScrubber(['', 'a', 'etcd'])('a member of etcd')).toBe('a member of etcd');
   });

@@ -117,16 +117,22 @@ export class HandReflectors {
   syncedNow = true;
   /** A kind that cannot be listed: it is not installed, or not granted. */
   unlisted: string | undefined;
+  /** Namespaces in which nothing may be listed. */
+  readonly forbidden = new Set<string>();
   stopped = 0;
   /** The newest resource version of any object. */
   position = 0;
+  /** Up to where a namespace is known that stays behind. */
+  readonly positions = new Map<string, number>();
 
   readonly factory: ReflectorFactory = spec => {
     this.#specs.push(spec);
+    const isForbidden = () => this.forbidden.has(spec.namespace ?? '');
     return {
       start: () => {},
-      synced: () => this.syncedNow && spec.kind !== this.unlisted,
-      position: () => String(this.position),
+      synced: () => this.syncedNow && spec.kind !== this.unlisted && !isForbidden(),
+      position: () => String(this.positions.get(spec.namespace ?? '') ?? this.position),
+      isForbidden,
       stop: () => {
         this.stopped += 1;
       },
@@ -135,7 +141,7 @@ export class HandReflectors {
 
   /** Makes or changes an object. Every call is a new resourceVersion. */
   put(object: KubeObject): void {
-    const spec = this.#spec(object.kind);
+    const spec = this.#spec(object);
     const id = idOf(object);
     const previous = this.#objects.get(id);
     this.position = Math.max(this.position, Number(object.metadata.resourceVersion));
@@ -149,7 +155,7 @@ export class HandReflectors {
     const slim = this.#objects.get(idOf(object));
     if (slim === undefined) throw new Error(`${idOf(object)} does not exist`);
     this.#objects.delete(idOf(object));
-    this.#spec(object.kind).onChange({ type: 'deleted', object: slim });
+    this.#spec(object).onChange({ type: 'deleted', object: slim });
   }
 
   /** Everything that the watcher was ever given, as text. */
@@ -157,9 +163,11 @@ export class HandReflectors {
     return JSON.stringify([...this.#objects.values()]);
   }
 
-  #spec(kind: string): ReflectorSpec {
-    const spec = this.#specs.find(candidate => candidate.kind === kind);
-    if (spec === undefined) throw new Error(`nobody watches ${kind}`);
+  #spec({ kind, metadata }: KubeObject): ReflectorSpec {
+    const isOf = ({ namespace }: ReflectorSpec) =>
+      namespace === undefined || namespace === metadata.namespace;
+    const spec = this.#specs.find(candidate => candidate.kind === kind && isOf(candidate));
+    if (spec === undefined) throw new Error(`nobody watches ${kind} of ${metadata.namespace}`);
     return spec;
   }
 }

@@ -64,7 +64,7 @@ export class Harness {
   }
 
   /** A watcher of its own on the same world, as another replica or the next process has it. */
-  make(timings: Partial<WatcherTimings> = {}, told?: Positions): Watcher {
+  make(timings: Partial<WatcherTimings> = {}, told?: Positions, namespaces?: readonly string[]): Watcher {
     this.reflectors = new HandReflectors();
     return createWatcherOn({
       kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
@@ -95,7 +95,7 @@ export class Harness {
         },
         forget: uid => void this.forgotten.push(uid),
       },
-      options: { timings: { ...defaultTimings, ...QUIET, ...timings }, told },
+      options: { timings: { ...defaultTimings, ...QUIET, ...timings }, told, namespaces },
       recordEvent: (ref, { reason, message }) => this.events.push(`${ref.name} ${reason}: ${message}`),
       logger: this.logger,
       metrics: {

@@ -63,3 +63,18 @@ export function secret(name: string, more: Record<string, unknown> = {}): KubeOb
     ...more,
   };
 }
+
+/** What somebody does to an object. */
+export type Change = (object: KubeObject) => void;
+
+/** Sets the field at this path, and makes what leads to it. */
+export function edit(path: readonly string[], value: unknown): Change {
+  return object => {
+    const last = path.at(-1) ?? '';
+    const parent = path.slice(0, -1).reduce<Record<string, unknown>>((inner, field) => {
+      inner[field] ??= {};
+      return inner[field] as Record<string, unknown>;
+    }, object);
+    parent[last] = value;
+  };
+}

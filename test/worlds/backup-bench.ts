@@ -4,6 +4,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { type Activities, createActivities, type Dependencies } from '../../src/activities/index.ts';
 import type { EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from './backup-world.ts';
+import { mortal } from './mortal-activities.ts';
 import { until, type WorkflowBench } from './workflow-bench.ts';
 
 export class BackupEntity {
@@ -13,14 +14,14 @@ export class BackupEntity {
   readonly #bench: WorkflowBench;
   /** The id of its workflow. */
   readonly id: string;
-  readonly #taskQueue: string;
+  readonly taskQueue: string;
 
   private constructor(bench: WorkflowBench, world: BackupWorld, taskQueue?: string) {
     const { namespace, name, uid } = world.ref;
     this.#bench = bench;
     this.world = world;
-    this.id = `etcdbackup/${namespace}/${name}/${uid.slice(0, 8)}-${process.pid}-${bench.next()}`;
-    this.#taskQueue = taskQueue ?? `queue-${this.id}`;
+    this.id = `etcdbackup/${namespace}/${name}/${uid.slice(0, 8)}`;
+    this.taskQueue = taskQueue ?? `queue-${this.id}`;
     this.handle = bench.client.workflow.getHandle(this.id);
     this.operation = bench.client.workflow.getHandle(`${this.id}/operation`);
   }
@@ -31,15 +32,34 @@ export class BackupEntity {
     spec: Partial<EtcdBackupSpec> = {},
     options: Partial<WorkerOptions> = {},
   ): Promise<BackupEntity> {
-    const world = new BackupWorld({ ...SPEC, ...spec });
-    const entity = new BackupEntity(bench, world);
-    await bench.serve({ taskQueue: entity.#taskQueue }, entity.activities(), options);
+    const entity = new BackupEntity(bench, worldOn(bench, spec));
+    await bench.serve(entity, entity.activities(), options);
+    return entity;
+  }
+
+  /** As `on`, with activities whose process the world can kill. @param died told of each attempt that is lost by it */
+  static async mortalOn(
+    bench: WorkflowBench,
+    spec: Partial<EtcdBackupSpec>,
+    died: () => void,
+  ): Promise<BackupEntity> {
+    const entity = new BackupEntity(bench, worldOn(bench, spec));
+    const { world } = entity;
+    const inRealTime: Parameters<typeof mortal>[0] = {
+      deps: world.deps,
+      act: call => {
+        world.now = Date.now();
+        return world.act(call);
+      },
+      reboot: () => world.reboot(),
+    };
+    await bench.serve(entity, mortal(inRealTime, died));
     return entity;
   }
 
   /** A world without a worker: that of the task queue has to know its activities. */
   static among(bench: WorkflowBench, taskQueue: string, spec: Partial<EtcdBackupSpec> = {}): BackupEntity {
-    return new BackupEntity(bench, new BackupWorld({ ...SPEC, ...spec }), taskQueue);
+    return new BackupEntity(bench, worldOn(bench, spec), taskQueue);
   }
 
   /** What is done in its world. */
@@ -51,7 +71,7 @@ export class BackupEntity {
   async changed(): Promise<void> {
     await this.#bench.client.workflow.signalWithStart('etcdBackup', {
       workflowId: this.id,
-      taskQueue: this.#taskQueue,
+      taskQueue: this.taskQueue,
       args: [this.world.ref],
       signal: 'changed',
       signalArgs: [{}],
@@ -77,4 +97,10 @@ export class BackupEntity {
       return !busy && (raw.pendingWorkflowTask ?? null) === null;
     });
   }
+}
+
+/** All are of one name: the uid, of which ids of workflows have the beginning, tells them apart. */
+function worldOn(bench: WorkflowBench, spec: Partial<EtcdBackupSpec>): BackupWorld {
+  const first = `${process.pid.toString(16).padStart(6, '0')}${bench.next().toString(16).padStart(2, '0')}`;
+  return new BackupWorld({ ...SPEC, ...spec }, `${first}-uid`);
 }

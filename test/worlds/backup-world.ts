@@ -35,6 +35,8 @@ import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
 import type { WorkflowsInMemory } from './workflows-in-memory.ts';
 
 const NAMESPACE = 'shop';
+/** Of every member. */
+export const NODE = 'worker';
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
 export const SPEC: EtcdBackupSpec = {
@@ -60,7 +62,8 @@ export class BackupWorld implements Ground {
   #people: BackupPeople = NOTHING_ASKED;
   #workflows: WorkflowsInMemory<BackupKind> | undefined;
 
-  constructor(spec: EtcdBackupSpec = SPEC) {
+  /** @param uid of the EtcdBackup, where several worlds share a Temporal */
+  constructor(spec: EtcdBackupSpec = SPEC, uid?: string) {
     this.store = new FakeStore({ location: 's3://backups', now: () => this.now });
     this.etcd.bootstrap({ name: 'example', hosts: HOSTS });
     const [cluster] = this.kube.seed({
@@ -74,7 +77,12 @@ export class BackupWorld implements Ground {
     const [backup] = this.kube.seed({
       apiVersion: API_VERSION,
       kind: 'EtcdBackup',
-      metadata: { name: 'nightly', namespace: NAMESPACE, creationTimestamp: '2026-11-21T09:59:00Z' },
+      metadata: {
+        name: 'nightly',
+        namespace: NAMESPACE,
+        creationTimestamp: '2026-11-21T09:59:00Z',
+        ...(uid !== undefined && { uid }),
+      },
       spec,
     } as WritableObject);
     this.ref = { namespace: NAMESPACE, name: 'nightly', uid: backup?.metadata.uid ?? '' };
@@ -92,6 +100,7 @@ export class BackupWorld implements Ground {
           { apiVersion: API_VERSION, kind: 'EtcdCluster', name: 'example', uid, controller: true },
         ],
       },
+      spec: { nodeName: NODE },
       status: { phase: 'Running', podIP },
     } as WritableObject);
   }
@@ -218,6 +227,11 @@ export class BackupWorld implements Ground {
   reboot(): void {
     this.#killAt = undefined;
     this.#process = this.#boot();
+  }
+
+  /** Has the operator's process do something. Throws when it is killed over it. */
+  act<Result>(call: (activities: Activities) => Promise<Result>): Promise<Result> {
+    return this.#process(call);
   }
 
   /** Somebody says something, also while its workflows run. */

@@ -1,8 +1,7 @@
 /** A cluster in memory whose real workflows run on a real Temporal server. */
-import { type Activities, createActivities } from '../../src/activities/index.ts';
+import { mortal } from './mortal-activities.ts';
 import { OperatorWorld } from './operator-world.ts';
 import { type Entity, until, type WorkflowBench } from './workflow-bench.ts';
-import { Killed } from './workflow-run.ts';
 
 export interface ClusterOnTemporal {
   readonly world: OperatorWorld;
@@ -32,26 +31,4 @@ export async function clusterOn(bench: WorkflowBench): Promise<ClusterOnTemporal
 /** The records of operations, newest first. */
 export function recordsOf(world: OperatorWorld) {
   return world.cluster.status.history ?? [];
-}
-
-/** Activities whose process dies when the world says so: the attempt is lost, and another process makes the next. */
-function mortal(world: OperatorWorld, died: () => void): Activities {
-  const names = Object.keys(createActivities(world.deps));
-  const through =
-    (name: string) =>
-    async (...args: unknown[]) => {
-      try {
-        return await world.act(activities => {
-          const activity = Reflect.get(activities, name) as (...args: unknown[]) => Promise<unknown>;
-          return activity(...args);
-        });
-      } catch (error) {
-        if (error instanceof Killed) {
-          died();
-          world.reboot();
-        }
-        throw error;
-      }
-    };
-  return Object.fromEntries(names.map(name => [name, through(name)])) as unknown as Activities;
 }

@@ -165,11 +165,17 @@ export class Entity {
     });
   }
 
-  /** The one-line summaries of the activities in the history, in order. */
-  async summaries(of: 'entity' | 'operation'): Promise<string[]> {
-    const events = eventsOf(await this.histories(of));
-    const scheduled = events.filter(event => event.activityTaskScheduledEventAttributes);
-    return scheduled.map(({ userMetadata }) => {
+  /** The one-line summaries of the activities, or of the timers, in the history, in order. */
+  async summaries(
+    of: 'entity' | 'operation',
+    what: 'activities' | 'timers' = 'activities',
+  ): Promise<string[]> {
+    const attributes = {
+      activities: 'activityTaskScheduledEventAttributes',
+      timers: 'timerStartedEventAttributes',
+    } as const;
+    const events = eventsOf(await this.histories(of)).filter(event => event[attributes[what]]);
+    return events.map(({ userMetadata }) => {
       const data = userMetadata?.summary?.data;
       return data ? (JSON.parse(Buffer.from(data).toString()) as string) : '';
     });

@@ -21,6 +21,12 @@
 - name: TASK_QUEUE
   value: {{ . | quote }}
 {{- end }}
+{{- with $temporal.apiKey }}
+{{- if .secretName }}
+- name: TEMPORAL_API_KEY_PATH
+  value: {{ printf "/etc/temporal-api-key/%s" .key | quote }}
+{{- end }}
+{{- end }}
 {{- include "etcd-operator.temporalTls" $temporal.tls }}
 {{- if $temporal.codec.secretName }}
 - name: TEMPORAL_CODEC_KEYS
@@ -40,9 +46,9 @@
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if .Values.watchNamespace }}
+{{- with include "etcd-operator.watched" . }}
 - name: WATCH_NAMESPACE
-  value: {{ .Values.watchNamespace | quote }}
+  value: {{ . | quote }}
 {{- end }}
 {{- with include "etcd-operator.leaseName" . }}
 {{- if ne . "etcd-operator-watcher" }}

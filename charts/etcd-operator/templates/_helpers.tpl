@@ -61,19 +61,31 @@ app.kubernetes.io/name: etcd-operator
 {{- end -}}
 {{- end -}}
 
-{{/* Operators that share a Temporal namespace must not take each other's tasks. Empty: what the operator uses by itself. */}}
+{{/*
+Operators that share a Temporal namespace must not take each other's tasks. That of a list does not follow from the list, which may grow: workflows
+stay at the queue that they were started with. A dot is in no namespace. Empty: what the operator uses by itself.
+*/}}
 {{- define "etcd-operator.taskQueue" -}}
 {{- if .Values.temporal.taskQueue -}}
 {{- .Values.temporal.taskQueue -}}
 {{- else if .Values.watchNamespace -}}
 {{- printf "etcd-operator-%s" .Values.watchNamespace -}}
+{{- else if .Values.watchNamespaces -}}
+{{- printf "etcd-operator.%s.%s" .Release.Namespace (include "etcd-operator.fullname" .) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The namespaces that are watched, with commas between them; empty: all. */}}
+{{- define "etcd-operator.watched" -}}
+{{- .Values.watchNamespace | default (join "," (uniq .Values.watchNamespaces)) -}}
 {{- end -}}
 
 {{/* Operators of several namespaces in one namespace each hold a Lease of their own. */}}
 {{- define "etcd-operator.leaseName" -}}
 {{- if and .Values.watchNamespace (ne .Values.watchNamespace .Release.Namespace) -}}
 {{- printf "etcd-operator-watcher-%s" .Values.watchNamespace -}}
+{{- else if .Values.watchNamespaces -}}
+{{- printf "etcd-operator-watcher.%s" (include "etcd-operator.fullname" .) -}}
 {{- else -}}
 etcd-operator-watcher
 {{- end -}}
@@ -81,7 +93,7 @@ etcd-operator-watcher
 
 {{/* The name of what is of the whole Kubernetes cluster: releases of one name in two namespaces must not share it. */}}
 {{- define "etcd-operator.clusterRoleName" -}}
-{{- if .Values.watchNamespace -}}
+{{- if include "etcd-operator.watched" . -}}
 {{- printf "%s-%s-nodes" .Release.Namespace (include "etcd-operator.fullname" .) -}}
 {{- else -}}
 {{- include "etcd-operator.fullname" . -}}

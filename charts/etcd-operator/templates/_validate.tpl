@@ -10,6 +10,9 @@
 {{- if and $temporal.tls.enabled $temporal.bundled -}}
 {{- fail "temporal.tls.enabled and temporal.bundled are true: the bundled Temporal has no TLS; leave out one of them" -}}
 {{- end -}}
+{{- if and $temporal.apiKey.secretName $temporal.bundled -}}
+{{- fail (printf "temporal.apiKey.secretName is %q and temporal.bundled is true: the bundled Temporal has no TLS and takes no API key; leave out one of them" $temporal.apiKey.secretName) -}}
+{{- end -}}
 {{- if and $temporal.tls.secretName (not $temporal.tls.enabled) -}}
 {{- fail (printf "temporal.tls.secretName is %q and temporal.tls.enabled is false: set temporal.tls.enabled=true" $temporal.tls.secretName) -}}
 {{- end -}}
@@ -18,6 +21,9 @@
 {{- end -}}
 {{- if and $temporal.codec.server.enabled (not $temporal.codec.secretName) -}}
 {{- fail "temporal.codec.server.enabled is true and temporal.codec.secretName is empty: name the Secret with the keys" -}}
+{{- end -}}
+{{- if and .Values.watchNamespace .Values.watchNamespaces -}}
+{{- fail (printf "watchNamespace is %q and watchNamespaces is %s: leave out one of them" .Values.watchNamespace (toJson .Values.watchNamespaces)) -}}
 {{- end -}}
 {{- $own := include "etcd-operator.selector" . | fromYaml -}}
 {{- range $label, $_ := .Values.podLabels -}}

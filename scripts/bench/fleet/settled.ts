@@ -1,7 +1,6 @@
 /** When a fleet has come to rest. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { defaultTimings } from '../../../src/watcher/options.ts';
-import { sum } from '../prometheus.ts';
 import { type Fleet, untilQuiet } from './fleet.ts';
 import { untilWatched } from './usage.ts';
 
@@ -20,7 +19,8 @@ export async function untilSettled(fleet: Fleet): Promise<void> {
  */
 export async function untilToldAgain(fleet: Fleet, ms: number): Promise<void> {
   const watching = await untilWatched(fleet.world);
-  const begun = sum(await watching.metrics(), 'etcd_operator_process_start_time_seconds') * 1_000;
+  const begun = watchingSince(watching.output());
+  if (begun === undefined) throw new Error('a replica watches, and has not logged since when');
   const tellsAgain = begun + defaultTimings.againAfterMs;
   const wait = tellsAgain + TOLD_AGAIN_MS - Date.now();
   if (wait <= 0 || Date.now() + ms < tellsAgain) return;
@@ -29,4 +29,11 @@ export async function untilToldAgain(fleet: Fleet, ms: number): Promise<void> {
   );
   await delay(wait);
   await untilQuiet(fleet);
+}
+
+/** When a replica has begun to watch, for the last time: milliseconds since the epoch, from what it has logged. */
+export function watchingSince(log: string): number | undefined {
+  const begun = log.split('\n').findLast(line => line.includes('"message":"leading"'));
+  const [, time] = /"time":"([^"]+)"/.exec(begun ?? '') ?? [];
+  return time === undefined ? undefined : Date.parse(time);
 }

@@ -32,7 +32,14 @@ export interface SnapshotSource {
   /** Everything up to here is in a snapshot that is taken now. */
   readonly revision: string;
   /** The pod that it runs in, for a member of a cluster that is managed here. */
-  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
+  readonly pod:
+    | {
+        readonly namespace: string;
+        readonly name: string;
+        readonly uid: string;
+        readonly node: string | undefined;
+      }
+    | undefined;
 }
 
 /** A member that may be asked. */
@@ -140,7 +147,7 @@ async function dialCluster(deps: Dependencies, backup: EtcdBackup, cluster: Etcd
                 { name, namespace, domain, access, credentials },
                 { name: pod.name, ip: pod.ip },
               ),
-              pod: { namespace, name: pod.name, uid: pod.uid },
+              pod: { namespace, name: pod.name, uid: pod.uid, node: pod.node },
             },
           ],
     );

@@ -36,7 +36,7 @@ import { backupFacts, type BackupRef, readRunning, recordRun } from '../resource
 import { keysHeld, readBefore } from './held-keys.ts';
 import { liveHash, liveOf } from './live-hashes.ts';
 import { openSource, type SnapshotSource } from './source.ts';
-import { inTurn } from './turn.ts';
+import { type AtNode, inTurn } from './turn.ts';
 import { withMemberSlot } from '../runtime/member-slot.ts';
 
 type Step = BackupStepOf<'takeSnapshot'>;
@@ -48,9 +48,9 @@ export async function takeSnapshot(
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
   const read = await readRunning(deps.kube, ref, step.startedAt);
-  await inTurn({ deps, ref, step, backup: read }, () =>
+  await inTurn({ deps, ref, step, backup: read }, atNode =>
     withRun({ deps, heartbeatDetails, ref, step, read }, async (run, backup) => {
-      const manifest = await obtainWithRoom(run);
+      const manifest = await obtainWithRoom(run, atNode);
       if (backupWithDefaults(backup.spec).verify === 'Checksum') await recordTaken(run, manifest.entry);
       else await recordRun(deps, run, status => withWritten(status, manifest.entry));
       await cleanUp(run);
@@ -104,36 +104,41 @@ async function cleanUp({ deps, folder: { store, place }, bounds: { signal } }: R
 }
 
 /** As {@link obtain}; a full store is cleaned up first, since it never would be after a failed backup. */
-async function obtainWithRoom(run: Run): Promise<BackupManifest> {
+async function obtainWithRoom(run: Run, atNode: AtNode): Promise<BackupManifest> {
   try {
-    return await obtain(run);
+    return await obtain(run, atNode);
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'full' || (await cleanUp(run)) === 0) throw error;
-    return obtain(run);
+    return obtain(run, atNode);
   }
 }
 
 /** The manifest of the run's object, which is in the store when this resolves. */
-export async function obtain(run: Run): Promise<BackupManifest> {
+export async function obtain(run: Run, atNode: AtNode): Promise<BackupManifest> {
   try {
-    return await attempt(run);
+    return await attempt(run, atNode);
   } catch (error) {
     if (!isExists(error)) throw error;
     // Most likely an earlier attempt, taken for dead, has ended only now: looked for, it is found.
-    return attempt(run);
+    return attempt(run, atNode);
   }
 }
 
-async function attempt(run: Run): Promise<BackupManifest> {
+/** What is in the store already is read from no member. */
+const NO_NODE = undefined;
+
+async function attempt(run: Run, atNode: AtNode): Promise<BackupManifest> {
   const { folder, startedAt, bounds } = run;
   const found = await findWritten(folder, startedAt, bounds);
-  if (found.kind === 'whole') return found.manifest;
+  if (found.kind === 'whole') return atNode(NO_NODE, async () => found.manifest);
   const source = await openSource(run.deps, folder.backup);
   try {
-    if (found.kind === 'bare') return await adopt(run, found, source);
+    if (found.kind === 'bare') return await atNode(NO_NODE, () => adopt(run, found, source));
     const holder = `EtcdBackup/${run.ref.namespace}/${run.ref.name}`;
-    return await withMemberSlot(run.deps, { pod: source.pod, holder, signal: bounds.signal }, signal =>
-      stream({ ...run, bounds: { ...bounds, signal } }, source),
+    return await atNode(source.pod?.node, () =>
+      withMemberSlot(run.deps, { pod: source.pod, holder, signal: bounds.signal }, signal =>
+        stream({ ...run, bounds: { ...bounds, signal } }, source),
+      ),
     );
   } finally {
     source.member.close();

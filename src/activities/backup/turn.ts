@@ -1,4 +1,7 @@
-/** A snapshot takes its turn at the store, or says in the resource's status what it waits for, and comes again. */
+/**
+ * A snapshot takes its turn at the store, then at the node of the member that it is read from, or says in the resource's status what it waits
+ * for, and comes again.
+ */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { placeOf, serverOf } from '../../api/derived/backup-names.ts';
 import type { FailureType } from '../../api/failures.ts';
@@ -11,7 +14,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 import { lateness, withLateness } from '../../planner/backup/lateness.ts';
 import { backupFailure } from './failure.ts';
-import type { Answer } from './store-turns.ts';
+import type { Wait } from './turns.ts';
 
 interface Of {
   readonly deps: Dependencies;
@@ -22,50 +25,89 @@ interface Of {
   readonly backup: EtcdBackup;
 }
 
+/**
+ * Does the last part of the work, for which a member on this node is read, when the turn at the node comes. No node: nothing is read from one
+ * that is known, and there is nothing to wait for.
+ */
+export type AtNode = <Result>(node: string | undefined, work: () => Promise<Result>) => Promise<Result>;
+
 /** Does the work when its turn comes. Fails while others have theirs: such a failure is tried again after the time that it names. */
-export async function inTurn(of: Of, work: () => Promise<void>): Promise<void> {
+export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): Promise<void> {
   const { deps, backup } = of;
+  if (deps.storeTurns === undefined) return work((_, act) => act());
   const { startedAt } = of.step;
   const { turnAt, waiting = false } = backup.status?.progress ?? {};
-  if (deps.storeTurns === undefined) return work();
   const store = storeOf(backup);
   const run = { id: `${backup.metadata.uid}/${startedAt}`, begunAt: parseTimestamp(startedAt) ?? 0 };
-  const answer = turnAt === undefined ? deps.storeTurns.take(store, run) : deps.storeTurns.join(store);
-  if (answer.kind === 'wait') throw await waits(of, store, answer);
+  const atStore = turnAt === undefined ? deps.storeTurns.take(store, run) : deps.storeTurns.join(store);
+  if (atStore.kind === 'wait') throw await waits(of, store, atStore);
+  let hasBegun = turnAt !== undefined;
+  let waited: Error | undefined;
+  const begin = async (): Promise<void> => {
+    if (!hasBegun && waiting) await begins(of);
+    hasBegun = true;
+  };
+  const atNode: AtNode = async (node, act) => {
+    const turns = node === undefined ? undefined : deps.nodeTurns?.at(node);
+    const answer = hasBegun ? turns?.join(store) : turns?.take(store, run);
+    if (answer?.kind === 'wait') {
+      waited = await waits(of, `node ${node}`, { ...answer, inUse: answer.inUseOfAll });
+      throw waited;
+    }
+    try {
+      await begin();
+      return await act();
+    } finally {
+      answer?.end();
+    }
+  };
   try {
-    if (!waiting) return await work();
-    await begins(of);
+    if (!waiting) return await work(atNode);
     // What is planned from now on has the time of a run that goes on: so a failure is planned anew instead of being tried again.
-    await work().catch(error => {
+    await work(atNode).catch(async error => {
+      if (error === waited) throw error;
       const failure = backupFailure(error);
+      if (failure instanceof CancelledFailure) throw failure;
+      await begin();
       const isFinal = failure instanceof ApplicationFailure && failure.nonRetryable === true;
-      throw isFinal || failure instanceof CancelledFailure
-        ? failure
-        : preconditionChanged(messageOf(failure));
+      throw isFinal ? failure : preconditionChanged(messageOf(failure));
     });
   } finally {
-    answer.end();
+    if (waited === undefined) atStore.end();
+    else atStore.giveBack();
   }
 }
 
 /** Does the work of a run that has had its turn: it counts, and does not wait. */
 export async function besideTurns(
   { deps, backup }: Pick<Of, 'deps' | 'backup'>,
-  work: () => Promise<void>,
+  work: (atNode: AtNode) => Promise<void>,
 ): Promise<void> {
-  const turn = deps.storeTurns?.join(storeOf(backup));
+  const store = storeOf(backup);
+  const atStore = deps.storeTurns?.join(store);
   try {
-    await work();
+    await work(async (node, act) => {
+      const turn = node === undefined ? undefined : deps.nodeTurns?.at(node).join(store);
+      try {
+        return await act();
+      } finally {
+        turn?.end();
+      }
+    });
   } finally {
-    turn?.end();
+    atStore?.end();
   }
 }
 
 /** What it fails with: one that was not planned with the time to wait is planned again. */
-async function waits(of: Of, store: string, answer: Answer & { readonly kind: 'wait' }): Promise<Error> {
+async function waits(
+  of: Of,
+  place: string,
+  answer: Pick<Wait, 'inUse' | 'before' | 'seconds'>,
+): Promise<Error> {
   const { deps, backup } = of;
   const { waiting = false, message: before } = backup.status?.progress ?? {};
-  const message = `waits for its turn at ${store}: ${answer.inUse} other backups use it, ${roughly(answer.before)} wait before this one`;
+  const message = `waits for its turn at ${place}: ${answer.inUse} other backups use it, ${roughly(answer.before)} wait before this one`;
   const isLate = lateness(observed(deps, backup))?.status === 'False';
   const isReported = (backup.status?.conditions ?? []).some(
     ({ type, status }) => type === 'OnSchedule' && status === 'False',
@@ -79,7 +121,7 @@ async function waits(of: Of, store: string, answer: Answer & { readonly kind: 'w
     );
   if (of.step.waits !== true) return preconditionChanged(message);
   const nextRetryDelay = answer.seconds * 1_000;
-  return ApplicationFailure.create({ message, type: 'WaitsForStore' satisfies FailureType, nextRetryDelay });
+  return ApplicationFailure.create({ message, type: 'WaitsForTurn' satisfies FailureType, nextRetryDelay });
 }
 
 async function begins({ deps, ref, step: { startedAt } }: Of): Promise<void> {

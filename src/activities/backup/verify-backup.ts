@@ -16,7 +16,7 @@ import { backupFacts, type BackupRef, recordRun } from '../resource/etcd-backup.
 import { hashNow } from './live-hashes.ts';
 import { endedRun, obtain, withRun } from './take-snapshot.ts';
 import type { Run } from './run.ts';
-import { besideTurns } from './turn.ts';
+import { type AtNode, besideTurns } from './turn.ts';
 import { keyOf, replaceManifest, type Verified, verdictOn } from './verdict.ts';
 
 type Step = BackupStepOf<'verifyBackup'>;
@@ -28,12 +28,12 @@ export async function verifyBackup(
   { ref, step }: { readonly ref: BackupRef; readonly step: Step },
 ): Promise<void> {
   await withRun({ deps, heartbeatDetails, ref, step }, (run, backup) =>
-    besideTurns({ deps, backup }, () => verifyRun(run)),
+    besideTurns({ deps, backup }, atNode => verifyRun(run, atNode)),
   );
 }
 
-async function verifyRun(run: Run): Promise<void> {
-  const manifest = await obtain(run);
+async function verifyRun(run: Run, atNode: AtNode): Promise<void> {
+  const manifest = await obtain(run, atNode);
   const { verdict, structure } = await verify(run, manifest);
   const known = structure ?? manifest.structure;
   const entry = { ...manifest.entry, verified: verdict.verified };

@@ -9,7 +9,8 @@ import type { StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
-import type { StoreTurns } from '../backup/store-turns.ts';
+import type { NodeTurns } from '../backup/node-turns.ts';
+import type { Turns } from '../backup/turns.ts';
 import type { WaitTime } from './poll.ts';
 
 interface ActivityLogger {
@@ -42,13 +43,15 @@ export interface Dependencies {
   /** Records an event; never throws and never waits for the API server. */
   readonly recordEvent: (target: ResourceRef, event: ResourceEvent) => void;
   /** The turns of snapshots at stores; everybody has one at once when left out. */
-  readonly storeTurns?: StoreTurns;
+  readonly storeTurns?: Turns;
+  /** The same at the nodes whose members are read. */
+  readonly nodeTurns?: NodeTurns;
   /** By how many seconds a scheduled backup may begin later, where its specification does not say; 0 when left out. */
   readonly backupJitterSeconds?: number;
   /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */
   readonly endpointsAllowed?: readonly string[];
-  /** The one namespace that this operator looks after, and may read in; undefined: all. */
-  readonly watchNamespace?: string | undefined;
+  /** The namespaces that this operator looks after, and may read in; undefined: all. */
+  readonly watchNamespaces?: readonly string[] | undefined;
   /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
   readonly credentialHosts?: readonly string[];
   readonly logger: ActivityLogger;

@@ -27,7 +27,7 @@ export const BACKUP_CONDITIONS = {
     False: {
       BackupNotBegun: [
         'A backup of the schedule did not begin within fifteen minutes: it is paused, waits for its turn at the store, or the operator did not run.',
-        'Read the message. If many wait for one store, spread them with jitterInSecond, or raise MAX_BACKUPS_PER_STORE.',
+        'Read the message. If many wait for one store or node, spread them with jitterInSecond, or raise MAX_BACKUPS_PER_STORE or MAX_BACKUPS_PER_NODE.',
       ],
       BackupNotFinished: [
         'A backup of the schedule was not finished timeoutInSecond after it was due.',

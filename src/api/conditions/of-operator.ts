@@ -33,6 +33,10 @@ export const OPERATOR_CONDITIONS = {
         "No worker of the operator completes the tasks of the resource's workflow.",
         "Check whether the operator's pods run and have CPU time, their logs, and the condition WorkflowStuck.",
       ],
+      OtherTaskQueue: [
+        'The workflow of the resource was started with another task queue than the operator serves now, and stays there.',
+        'Set TASK_QUEUE of the operator, or temporal.taskQueue of the chart, to the queue in the message.',
+      ],
     },
     Unknown: {
       TemporalUnreachable: [

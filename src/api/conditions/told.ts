@@ -9,7 +9,7 @@ import type { Condition, ConditionType, ReasonOf } from './catalogue.ts';
 const OF_OPERATOR = {
   TemporalUnavailable: { unreachable: ['Unreachable'] },
   WorkflowStuck: { stuck: ['WorkflowTaskFailing'] },
-  PassFailing: { failing: ['PassFails', 'TasksNotCompleted'] },
+  PassFailing: { failing: ['PassFails', 'TasksNotCompleted', 'OtherTaskQueue'] },
 } as const satisfies Reasons;
 
 /** By kind, type and concern: the reasons that one alert is about. */

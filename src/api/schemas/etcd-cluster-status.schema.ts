@@ -63,7 +63,12 @@ const underWay = performed.extend({
     .optional(),
 });
 
-const operation = underWay.extend(cause.shape);
+const operation = underWay.extend({
+  ...cause.shape,
+  stepsDone: int32(
+    'How many of its steps are behind it: taken, or not needed any more. Absent: not known, because another release began or continued it.',
+  ).optional(),
+});
 
 const ended = {
   outcome: statusValue(

@@ -28,8 +28,23 @@ export function priorityOf(kind: Kind, namespace: string): Priority {
   return { priorityKey: KEYS[kind], ...shareOf(namespace) };
 }
 
-/** Of the operation of a cluster: what is under way goes on before anything that may wait is looked at. */
-export const OPERATION_PRIORITY: Pick<Priority, 'priorityKey'> = { priorityKey: URGENT };
+/** The steps that make Services and the PodDisruptionBudget what they are to be. No member is touched by them. */
+const OF_SHARED_OBJECTS: readonly string[] = ['applyObjects', 'ensureObjects'];
+
+/**
+ * Of the operation of a cluster, by what is left of its plan: what is under way goes on before anything that may wait is looked at. A repair of
+ * nothing but shared objects takes turns with passes, since somebody may undo it again and again, on as many clusters as there are.
+ */
+export function priorityOfOperation({
+  operation,
+  plan,
+}: {
+  readonly operation: string;
+  readonly plan: readonly { readonly kind: string }[];
+}): Pick<Priority, 'priorityKey'> {
+  const isShared = plan.length > 0 && plan.every(({ kind }) => OF_SHARED_OBJECTS.includes(kind));
+  return { priorityKey: operation === 'repairCluster' && isShared ? ORDINARY : URGENT };
+}
 
 /** Of one priority, namespaces take turns. Servers of which fairness is not asked take them in the order of their arrival. */
 export function shareOf(namespace: string): Pick<Priority, 'fairnessKey'> {

@@ -32,13 +32,15 @@ export interface Config {
     readonly retentionDays: number;
     /** Undefined: plain text. */
     readonly tls: TemporalTls | undefined;
+    /** Holds the API key, and is read again whenever it has changed; undefined: none is sent. */
+    readonly apiKeyFile: string | undefined;
   };
   /** How payloads are encrypted; undefined: not at all. */
   readonly codec: { readonly keysFolder: string; readonly server: CodecServer | undefined } | undefined;
   readonly taskQueue: string;
   readonly roles: { readonly worker: boolean; readonly watcher: boolean };
-  /** Undefined: all namespaces. */
-  readonly watchNamespace: string | undefined;
+  /** Undefined: all namespaces. Sorted, each once. */
+  readonly watchNamespaces: readonly string[] | undefined;
   readonly pod: { readonly name: string; readonly namespace: string };
   /** Of pods that help the operator; undefined: the image of its own pod. */
   readonly image: string | undefined;
@@ -67,6 +69,7 @@ export interface Config {
     readonly maxConcurrentActivities: number;
     readonly maxConcurrentTransfers: number;
     readonly maxBackupsPerStore: number;
+    readonly maxBackupsPerNode: number;
     readonly maxConcurrentWorkflowTasks: number;
   };
 }
@@ -79,16 +82,11 @@ export function parseConfig(environment: Environment): Config {
   const env = new EnvironmentReader(environment);
   const payloads = codec(env);
   const config: Config = {
-    temporal: {
-      address: env.text('TEMPORAL_ADDRESS'),
-      namespace: env.text('TEMPORAL_NAMESPACE'),
-      retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
-      tls: temporalTls(env),
-    },
+    temporal: temporal(env),
     codec: payloads,
     taskQueue: env.text('TASK_QUEUE'),
     roles: roles(env),
-    watchNamespace: env.optional('WATCH_NAMESPACE'),
+    watchNamespaces: watchNamespaces(env),
     pod: {
       name: env.optional('POD_NAME') ?? hostname().toLowerCase(),
       namespace: env.text('POD_NAMESPACE'),
@@ -114,6 +112,7 @@ export function parseConfig(environment: Environment): Config {
       maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
       maxConcurrentTransfers: env.integer('MAX_CONCURRENT_TRANSFERS'),
       maxBackupsPerStore: env.integer('MAX_BACKUPS_PER_STORE'),
+      maxBackupsPerNode: env.integer('MAX_BACKUPS_PER_NODE'),
       maxConcurrentWorkflowTasks: env.integer('MAX_CONCURRENT_WORKFLOW_TASKS'),
     },
   };
@@ -121,8 +120,35 @@ export function parseConfig(environment: Environment): Config {
   return config;
 }
 
-/** The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false. */
-function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
+function temporal(env: EnvironmentReader): Config['temporal'] {
+  const address = env.text('TEMPORAL_ADDRESS');
+  const apiKeyFile = env.optional('TEMPORAL_API_KEY_PATH');
+  const tls = temporalTls(env, apiKeyFile !== undefined);
+  // Who reads the key on the network can use it until it expires. On this host it goes to a proxy that adds TLS.
+  if (apiKeyFile !== undefined && tls === undefined && !isOnThisHost(address))
+    env.refuse(
+      'TEMPORAL_TLS',
+      'write true or leave it out, because the key of TEMPORAL_API_KEY_PATH would be sent in plain text to another host',
+    );
+  return {
+    address,
+    namespace: env.text('TEMPORAL_NAMESPACE'),
+    retentionDays: env.integer('TEMPORAL_RETENTION_DAYS'),
+    tls,
+    apiKeyFile,
+  };
+}
+
+/** Whether a `host:port` is a loopback address. */
+function isOnThisHost(address: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d+$/i.test(address);
+}
+
+/**
+ * The variables are those of Temporal's own CLI. A file given means TLS, unless TEMPORAL_TLS says false.
+ * @param hasApiKey which means TLS as well
+ */
+function temporalTls(env: EnvironmentReader, hasApiKey: boolean): TemporalTls | undefined {
   const tls: TemporalTls = {
     caFile: env.optional('TEMPORAL_TLS_SERVER_CA_CERT_PATH'),
     certFile: env.optional('TEMPORAL_TLS_CLIENT_CERT_PATH'),
@@ -141,7 +167,7 @@ function temporalTls(env: EnvironmentReader): TemporalTls | undefined {
       'set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
     );
   }
-  const given = Object.values(tls).some(value => value !== undefined);
+  const given = hasApiKey || Object.values(tls).some(value => value !== undefined);
   return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
 }
 
@@ -168,6 +194,27 @@ function addresses(env: EnvironmentReader, name: VariableOf<'list'>): readonly s
   if (isWrong)
     env.refuse(name, 'write hosts, addresses or blocks, such as *.example.org, 10.1.2.3, 10.1.0.0/16');
   return isWrong ? [] : entries;
+}
+
+/** Beyond that many, each with a watch for every kind, one watch of all namespaces is less to serve. */
+const MOST_NAMESPACES = 50;
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function watchNamespaces(env: EnvironmentReader): readonly string[] | undefined {
+  const named = [...new Set(env.list('WATCH_NAMESPACE'))].toSorted();
+  if (named.length === 0 && !env.isGiven('WATCH_NAMESPACE')) return undefined;
+  const wrong = named.filter(name => !NAMESPACE.test(name));
+  if (wrong.length > 0 || named.length === 0)
+    env.refuse(
+      'WATCH_NAMESPACE',
+      'write namespaces with commas between them, such as shop,web (each of lower-case letters, digits and dashes, at most 63), or leave it out for all',
+    );
+  if (named.length > MOST_NAMESPACES)
+    env.refuse(
+      'WATCH_NAMESPACE',
+      `write at most ${MOST_NAMESPACES} namespaces instead of ${named.length}, or leave it out to watch all`,
+    );
+  return named;
 }
 
 function inCluster(env: EnvironmentReader): Config['inCluster'] {

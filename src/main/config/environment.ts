@@ -81,9 +81,16 @@ export class EnvironmentReader {
       .filter(item => item !== '');
   }
 
+  /** Whether it has a value that is not blank. */
+  isGiven(name: VariableOf<'list'>): boolean {
+    return this.#read(name) !== undefined;
+  }
+
   /** Notes that a variable's value cannot be used. `hint` continues "write ...". */
   refuse(name: keyof typeof VARIABLES, hint: string): void {
-    this.#problems.push(`${name} is "${this.#environment[name] ?? ''}": ${hint}`);
+    const { isNeverQuoted = false } = VARIABLES[name] as Partial<OptionalVariable>;
+    const value = isNeverQuoted ? 'not usable' : `"${this.#environment[name] ?? ''}"`;
+    this.#problems.push(`${name} is ${value}: ${hint}`);
   }
 
   /** @throws ConfigError when anything was refused */

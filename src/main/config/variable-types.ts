@@ -18,6 +18,8 @@ export interface OptionalVariable extends Common {
   /** What holds when it is not given. */
   readonly otherwise: string;
   readonly rule?: TextRule;
+  /** What is wrongly written here may be a secret, so that no message quotes it. */
+  readonly isNeverQuoted?: true;
 }
 interface IntegerVariable extends Common {
   readonly type: 'integer';

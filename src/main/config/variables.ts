@@ -46,8 +46,17 @@ export const VARIABLES = {
   },
   TEMPORAL_TLS: {
     type: 'derivedFlag',
-    otherwise: 'true if one of the next four variables is set',
-    meaning: 'Whether to use TLS for connections to Temporal.',
+    otherwise: 'true if TEMPORAL_API_KEY_PATH or one of the four variables after it is set',
+    meaning:
+      'Whether to use TLS for connections to Temporal. false with an API key is accepted only if TEMPORAL_ADDRESS is a loopback address.',
+  },
+  TEMPORAL_API_KEY_PATH: {
+    type: 'optional',
+    otherwise: 'no API key',
+    rule: absolutePath,
+    isNeverQuoted: true,
+    meaning:
+      'File with the API key for Temporal, which each request carries (`authorization: Bearer`). It is read again when it changes.',
   },
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: {
     type: 'optional',
@@ -111,10 +120,9 @@ export const VARIABLES = {
       'The roles of this process: worker (runs workflows), watcher (signals them about changes), or both.',
   },
   WATCH_NAMESPACE: {
-    type: 'optional',
+    type: 'list',
     otherwise: 'all namespaces',
-    rule: dnsLabel,
-    meaning: 'The only namespace whose resources the operator manages.',
+    meaning: 'The only namespaces whose resources the operator manages: one, or up to 50.',
   },
   POD_NAME: {
     type: 'optional',
@@ -250,6 +258,14 @@ export const VARIABLES = {
     max: 1000,
     meaning:
       'Backups that one replica writes to one store (bucket, container or claim) at once, and never more than leave one of `MAX_CONCURRENT_TRANSFERS` to other stores. Others wait for their turn; `status.progress.message` says for what.',
+  },
+  MAX_BACKUPS_PER_NODE: {
+    type: 'integer',
+    default: 8,
+    min: 1,
+    max: 1000,
+    meaning:
+      'Snapshots that one replica reads at once from the members on one node, of all clusters together, since they share its disk; half of them go to one store at most. Others wait for their turn; `status.progress.message` says for what.',
   },
   MAX_CONCURRENT_WORKFLOW_TASKS: {
     type: 'integer',

@@ -1,6 +1,9 @@
 /** Liveness, readiness and metrics over HTTP. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { Connection } from '@temporalio/client';
+import { grpcCode } from '../../watcher/temporal/client.ts';
+import { grpcStatus } from '../temporal/connection.ts';
+import { isRefused } from '../temporal/refusal.ts';
 import { boundConnections, type ConnectionLimits, PAGE_LIMITS, serverOptions } from './connections.ts';
 import { listen, type PageServer } from './serving.ts';
 
@@ -56,21 +59,46 @@ export function operatorChecks(parts: () => Parts, temporalServing: Check): Chec
 const workflowService = 'temporal.api.workflowservice.v1.WorkflowService';
 const serving = 1;
 
-/** Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead. */
-export function temporalServing(current: () => Connection, deadlineMs = 2_000): Check {
+/**
+ * Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead.
+ * @param refused whether other calls are refused: many a server tells everybody that it serves
+ */
+export function temporalServing(
+  current: () => Connection,
+  refused: () => boolean = () => false,
+  deadlineMs = 2_000,
+): Check {
   return async () => {
     const connection = current();
     try {
       const { status } = await connection.withDeadline(Date.now() + deadlineMs, () =>
         connection.healthService.check({ service: workflowService }),
       );
-      return status === serving ? [] : [`Temporal answers that it is not serving (status ${status})`];
-    } catch {
+      if (status !== serving) return [`Temporal answers that it is not serving (status ${status})`];
+    } catch (error) {
+      if (isRefused(error)) return [REFUSED];
       // The text names addresses; that there was no answer is all that a probe needs.
-      return ['Temporal does not answer'];
+      if (!(await answersWithoutHealth(connection, error, deadlineMs))) return ['Temporal does not answer'];
     }
+    return refused() ? [REFUSED] : [];
   };
 }
+
+/** What stands before a frontend may pass on Temporal's own services only. */
+async function answersWithoutHealth(
+  connection: Connection,
+  error: unknown,
+  deadlineMs: number,
+): Promise<boolean> {
+  if (grpcCode(error) !== grpcStatus.unimplemented) return false;
+  const call = () => connection.workflowService.getSystemInfo({});
+  return connection.withDeadline(Date.now() + deadlineMs, call).then(
+    () => true,
+    () => false,
+  );
+}
+
+const REFUSED = "Temporal refuses the operator's API key or certificate: the log says what to do";
 
 /** A page of plain text or metrics. */
 interface Page {

@@ -75,6 +75,11 @@ export class LeaderWatcher {
     return this.#watcher?.stats().waiting ?? 0;
   }
 
+  /** Named namespaces that cannot be watched; none on a replica that does not watch. */
+  unwatchedNamespaces(): number {
+    return this.#watcher?.stats().unwatchedNamespaces ?? 0;
+  }
+
   /** The EtcdRequests that are open; undefined on a replica that does not watch. */
   requests(): WatcherStats['requests'] {
     return this.#watcher?.stats().requests;

@@ -19,7 +19,8 @@ import {
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
-import { StoreTurns } from '../../activities/backup/store-turns.ts';
+import { NodeTurns } from '../../activities/backup/node-turns.ts';
+import { Turns } from '../../activities/backup/turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
 import { openServedStore } from '../../store/served/client.ts';
@@ -39,6 +40,8 @@ export interface Telemetry {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly scrub: Scrub;
+  /** Has `scrub` take this text out of everything from now on. */
+  readonly keepSecret: (text: string) => void;
 }
 
 export interface Operator {
@@ -57,7 +60,7 @@ const watchAfterMs = 5_000;
 /**
  * Starts every part that the roles ask for. Resolves as soon as health is served; what has to wait for Temporal or
  * the apiserver waits in the background.
- * @throws when a port is taken, or the certificates for Temporal or the keys for payloads cannot be used
+ * @throws when a port is taken, or the certificates or the API key for Temporal or the keys for payloads cannot be used
  */
 export async function startOperator(config: Config, telemetry: Telemetry): Promise<Operator> {
   const { logger, metrics } = telemetry;
@@ -91,7 +94,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const health = healthPages(
     operatorChecks(
       parts,
-      temporalServing(() => temporal.connection()),
+      temporalServing(() => temporal.connection(), namespace.refused),
     ),
   );
   const servers = await serve(config, { telemetry, health, ofSdk, codec });
@@ -146,11 +149,11 @@ function keysOf({ codec }: Config, { logger, metrics }: Telemetry): KeyRing | un
 
 function temporalOf(
   { temporal, pod }: Config,
-  { logger, metrics }: Telemetry,
+  { logger, metrics, keepSecret }: Telemetry,
   codec: PayloadCodec | undefined,
 ): TemporalLink {
   const onOutdated = metrics.temporalCertificates;
-  return linkTemporal({ temporal, identity: pod.name, codec, logger, onOutdated });
+  return linkTemporal({ temporal, identity: pod.name, codec, logger, keepSecret, onOutdated });
 }
 
 /** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
@@ -204,6 +207,14 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
   };
 }
 
+function backupTurns({ maxConcurrentTransfers, maxBackupsPerStore, maxBackupsPerNode }: Config['worker']) {
+  const now = () => performance.now();
+  return {
+    storeTurns: new Turns({ slots: maxConcurrentTransfers, perStore: maxBackupsPerStore, now }),
+    nodeTurns: new NodeTurns({ perNode: maxBackupsPerNode, now }),
+  };
+}
+
 async function makeWorkers(
   config: Config,
   { telemetry, kubernetes, temporal, codec, namespace, signal }: WorkerContext,
@@ -233,13 +244,9 @@ async function makeWorkers(
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     endpointsAllowed: config.allowed.endpoints,
-    storeTurns: new StoreTurns({
-      slots: config.worker.maxConcurrentTransfers,
-      perStore: config.worker.maxBackupsPerStore,
-      now: () => performance.now(),
-    }),
+    ...backupTurns(config.worker),
     backupJitterSeconds: config.backupJitterSeconds,
-    watchNamespace: config.watchNamespace,
+    watchNamespaces: config.watchNamespaces,
     credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

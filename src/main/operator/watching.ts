@@ -58,6 +58,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     keepMs: KEEP_MS,
   });
   metrics.queueDepth(() => watcher.waiting());
+  metrics.unwatchedNamespaces(() => watcher.unwatchedNamespaces());
   metrics.knownClusters(() => watcher.clusters());
   metrics.knownRequests(() => watcher.requests());
   metrics.knownBackups(() => watcher.backups());
@@ -131,14 +132,14 @@ function watcherOf(
   { kubernetes, client, logger, metrics }: WatchingParts,
   told: Positions | undefined,
 ): Watcher {
-  const { watchNamespace: namespace, taskQueue } = config;
+  const { watchNamespaces: namespaces, taskQueue } = config;
   return createWatcher({
     kube: kubernetes.watcherClient,
     reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
     client,
     health: onEnded => new HealthPages({ ...healthConnections(), onEnded }),
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
-    options: { namespace, taskQueue, told },
+    options: { namespaces, taskQueue, told },
     recordEvent: eventSink(kubernetes.events),
     logger,
     metrics: metrics.watcher,

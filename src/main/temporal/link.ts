@@ -1,6 +1,6 @@
 /**
- * The operator's connections to Temporal, which follow the certificates on disk: when these change, new connections are made and
- * take the place of the old ones once they work. The workers go on as they are, with another connection.
+ * The operator's connections to Temporal, which follow the certificates and the API key on disk: when these change, new connections
+ * are made and take the place of the old ones once they work. The workers go on as they are, with another connection.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type Connection } from '@temporalio/client';
@@ -9,8 +9,9 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Config } from '../config/config.ts';
 import { codecOptions } from './codec/codec.ts';
-import { readCertificates, type TemporalCertificates } from './certificates.ts';
 import { lazyConnection, workerConnection } from './connection.ts';
+import { hasCredentialFiles, readCredentials, type TemporalCredentials } from './credentials.ts';
+import { currentNamespaceId } from './namespace.ts';
 import type { Workers } from './worker.ts';
 
 /** What goes on with another connection when it is told to. */
@@ -32,6 +33,8 @@ export interface LinkOptions {
   /** For what the client sends and reads; undefined: as it is. */
   readonly codec?: PayloadCodec | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Is given each API key before anything is done with it, so that whatever leaves the process is without it. */
+  readonly keepSecret: (text: string) => void;
   /** Whether the files hold something else than what is in use. */
   readonly onOutdated: (isOutdated: boolean) => void;
   /** Milliseconds between two looks at the files. */
@@ -44,8 +47,8 @@ export interface LinkOptions {
 const CONNECT_MS = 10_000;
 
 /**
- * Connects on the first call. Looks at the certificates every ten seconds.
- * @throws when there are certificates that cannot be used: nothing can be done with them
+ * Connects on the first call. Looks at the certificates and the API key every ten seconds.
+ * @throws when a file cannot be used: nothing can be done with it
  */
 export function linkTemporal(options: LinkOptions): TemporalLink {
   return new Link(options);
@@ -53,7 +56,7 @@ export function linkTemporal(options: LinkOptions): TemporalLink {
 
 interface InUse<T> {
   readonly connection: T;
-  readonly digest: string | undefined;
+  readonly digest: string;
 }
 
 class Link implements TemporalLink {
@@ -64,18 +67,16 @@ class Link implements TemporalLink {
   #client: Client;
   #workers: Reconnecting | undefined;
   #ofWorkers: InUse<NativeConnection> | undefined;
-  /** What was said last of certificates that are not in use. */
+  /** What was said last of credentials that are not in use. */
   #said = '';
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    const certificates = this.#read();
-    const connection = lazyConnection(options.temporal, certificates);
-    this.#ofClient = { connection, digest: certificates?.digest };
+    const credentials = this.#read();
+    const connection = lazyConnection(options.temporal, credentials);
+    this.#ofClient = { connection, digest: credentials.digest };
     this.#client = this.#clientOn(connection);
-    const { caFile, certFile } = options.temporal.tls ?? {};
-    const hasFiles = caFile !== undefined || certFile !== undefined;
-    this.#looking = hasFiles ? this.#look() : Promise.resolve();
+    this.#looking = hasCredentialFiles(options.temporal) ? this.#look() : Promise.resolve();
   }
 
   connection(): Connection {
@@ -89,12 +90,12 @@ class Link implements TemporalLink {
   async makeWorkers<W extends Reconnecting>(
     create: (connection: NativeConnection) => Promise<W>,
   ): Promise<W> {
-    const certificates = this.#read();
-    const connection = await workerConnection(this.#options.temporal, certificates);
+    const credentials = this.#read();
+    const connection = await workerConnection(this.#options.temporal, credentials);
     try {
       const workers = await create(connection);
       this.#workers = workers;
-      this.#ofWorkers = { connection, digest: certificates?.digest };
+      this.#ofWorkers = { connection, digest: credentials.digest };
       return workers;
     } catch (error) {
       // Refused while a worker holds it, which then has been made and is not to be run.
@@ -111,9 +112,11 @@ class Link implements TemporalLink {
     await this.#ofWorkers?.connection.close().catch(() => {});
   }
 
-  #read(): TemporalCertificates | undefined {
-    const { tls } = this.#options.temporal;
-    return tls === undefined ? undefined : readCertificates(tls);
+  #read(): TemporalCredentials {
+    const { temporal, keepSecret } = this.#options;
+    const credentials = readCredentials(temporal);
+    if (credentials.apiKey !== undefined) keepSecret(credentials.apiKey);
+    return credentials;
   }
 
   #clientOn(connection: Connection): Client {
@@ -132,48 +135,49 @@ class Link implements TemporalLink {
   async #follow(): Promise<void> {
     let digest = '';
     try {
-      const certificates = this.#read();
-      if (certificates === undefined) return;
-      digest = certificates.digest;
-      await this.#exchangeOfClient(certificates);
-      await this.#exchangeOfWorkers(certificates);
+      const credentials = this.#read();
+      digest = credentials.digest;
+      await this.#exchangeOfClient(credentials);
+      await this.#exchangeOfWorkers(credentials);
       this.#said = '';
       this.#options.onOutdated(false);
     } catch (error) {
       this.#options.onOutdated(true);
       const what = `${digest} ${error instanceof Error ? error.message : ''}`;
       if (what !== this.#said) {
-        const message = 'the certificates for Temporal have changed but are not in use yet';
+        const message = 'the credentials for Temporal have changed but are not in use yet';
         this.#options.logger.warn(message, { error });
       }
       this.#said = what;
     }
   }
 
-  async #exchangeOfClient(certificates: TemporalCertificates): Promise<void> {
-    if (this.#ofClient.digest === certificates.digest) return;
-    const connection = lazyConnection(this.#options.temporal, certificates);
+  async #exchangeOfClient(credentials: TemporalCredentials): Promise<void> {
+    if (this.#ofClient.digest === credentials.digest) return;
+    const connection = lazyConnection(this.#options.temporal, credentials);
     try {
       await connection.ensureConnected();
+      // A server may let everybody connect, and refuse the calls.
+      await currentNamespaceId(connection, this.#options.temporal.namespace);
     } catch (error) {
       await connection.close();
       throw error;
     }
     const replaced = this.#ofClient.connection;
-    this.#ofClient = { connection, digest: certificates.digest };
+    this.#ofClient = { connection, digest: credentials.digest };
     this.#client = this.#clientOn(connection);
     this.#closeLater(replaced);
-    this.#options.logger.info('certificates for Temporal have changed, calls use the new ones');
+    this.#options.logger.info('the credentials for Temporal have changed, calls use the new ones');
   }
 
-  async #exchangeOfWorkers(certificates: TemporalCertificates): Promise<void> {
+  async #exchangeOfWorkers(credentials: TemporalCredentials): Promise<void> {
     const [workers, before] = [this.#workers, this.#ofWorkers];
-    if (workers === undefined || before === undefined || before.digest === certificates.digest) return;
-    const connection = await connectInTime(workerConnection(this.#options.temporal, certificates));
+    if (workers === undefined || before === undefined || before.digest === credentials.digest) return;
+    const connection = await connectInTime(workerConnection(this.#options.temporal, credentials));
     workers.reconnect(connection);
-    this.#ofWorkers = { connection, digest: certificates.digest };
+    this.#ofWorkers = { connection, digest: credentials.digest };
     this.#closeLater(before.connection);
-    this.#options.logger.info('certificates for Temporal have changed, the workers use the new ones');
+    this.#options.logger.info('the credentials for Temporal have changed, the workers use the new ones');
   }
 
   /** Calls that are under way on it end as they would have. */

@@ -4,6 +4,7 @@ import type { Connection } from '@temporalio/client';
 import type { Logger } from '../../telemetry/logger.ts';
 import { grpcCode } from '../../watcher/temporal/client.ts';
 import { currentNamespaceId, ensureNamespace, type NamespaceSpec, TemporalSetupError } from './namespace.ts';
+import { TemporalRefusal } from './refusal.ts';
 import { failure, retryUntilDone } from '../retry.ts';
 
 export interface NamespaceKeeper {
@@ -11,6 +12,8 @@ export interface NamespaceKeeper {
   readonly ready: Promise<void>;
   /** Resolves when ready, and at the latest after so many milliseconds. */
   readyWithin(milliseconds: number): Promise<void>;
+  /** Whether Temporal answered last that it does not let the operator in. */
+  refused(): boolean;
   /** Rejects when a person has to change something in Temporal first; never resolves. */
   readonly failed: Promise<never>;
 }
@@ -36,7 +39,7 @@ export interface KeeperContext {
 export function keepNamespace(current: () => Connection, context: KeeperContext): NamespaceKeeper {
   const { signal } = context;
   const { failed, fail } = failure();
-  const ensure = ensurer(current, context);
+  const { ensure, refused } = ensurer(current, context);
   let id = '';
   const ready = ensure().then(first => {
     id = first;
@@ -59,6 +62,7 @@ export function keepNamespace(current: () => Connection, context: KeeperContext)
   });
   return {
     ready,
+    refused,
     failed,
     async readyWithin(milliseconds) {
       await Promise.race([ready, pause(milliseconds, undefined, { signal, ref: false })]).catch(
@@ -68,29 +72,42 @@ export function keepNamespace(current: () => Connection, context: KeeperContext)
   };
 }
 
-/** What waits until the namespace is usable, registers what is missing, and answers its id. */
+interface Ensurer {
+  /** Waits until the namespace is usable, registers what is missing, and answers its id. */
+  ensure(): Promise<string>;
+  /** Whether that waits because Temporal does not let the operator in. */
+  refused(): boolean;
+}
+
 function ensurer(
   current: () => Connection,
   { spec, logger, signal }: Omit<KeeperContext, 'onReplaced'>,
-): () => Promise<string> {
-  let away = false;
-  return async () => {
+): Ensurer {
+  // Each is said once an outage; the readiness probe and the metrics show how long it lasts.
+  let away: 'unreachable' | 'refused' | undefined;
+  const ensure = async (): Promise<string> => {
     const { id, ...registered } = await retryUntilDone(() => ensureNamespace(current(), spec, signal), {
       signal,
       firstMs: 250,
       maxMs: 5_000,
       onFailure(error) {
         if (error instanceof TemporalSetupError) throw error;
-        // Once an outage; the readiness probe and the metrics show how long it lasts.
-        if (!away) logger.warn('Temporal is not available; retrying', { code: grpcCode(error), error });
-        away = true;
+        const before = away;
+        away = error instanceof TemporalRefusal ? 'refused' : 'unreachable';
+        if (away === before) return;
+        const message =
+          away === 'refused'
+            ? 'Temporal refuses the operator; retrying'
+            : 'Temporal is not available; retrying';
+        logger.warn(message, { code: grpcCode(error), error });
       },
     });
-    if (away) logger.info('Temporal is available again', { namespace: spec.namespace });
-    away = false;
+    if (away !== undefined) logger.info('Temporal is available again', { namespace: spec.namespace });
+    away = undefined;
     if (registered.namespace || registered.searchAttributes.length > 0) {
       logger.info('registered in Temporal', { ...registered, name: spec.namespace });
     }
     return id;
   };
+  return { ensure, refused: () => away === 'refused' };
 }

@@ -4,6 +4,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { retryUntilDone } from '../retry.ts';
 import { grpcCode } from '../../watcher/temporal/client.ts';
 import { grpcStatus } from './connection.ts';
+import { isRefused, isUnknown, refusal } from './refusal.ts';
 
 /** temporal.api.enums.v1.IndexedValueType */
 const valueTypes = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 } as const;
@@ -32,6 +33,8 @@ export class TemporalSetupError extends Error {
 export interface NamespaceSpec {
   readonly namespace: string;
   readonly retentionDays: number;
+  /** For messages about a key that is refused; undefined: none is sent. */
+  readonly apiKeyFile?: string | undefined;
 }
 
 export interface Registered {
@@ -50,7 +53,8 @@ const dayMs = 86_400_000;
  * Makes sure that workflows can be started in the namespace: it exists, has the search attributes, and the
  * server knows them. Can run at any time, on any number of replicas, again and again.
  * @param signal ends the waiting
- * @throws TemporalSetupError when a person must help; else the call's own error: try again
+ * @throws TemporalSetupError when a person must help; TemporalRefusal when the server does not let the operator in; else the
+ *   call's own error: try again
  */
 export async function ensureNamespace(
   connection: Connection,
@@ -58,17 +62,33 @@ export async function ensureNamespace(
   signal: AbortSignal,
 ): Promise<Registered> {
   const { namespace } = spec;
-  const call = <T>(run: () => Promise<T>): Promise<T> =>
+  const call = <T>(run: () => Promise<T>, isUse: boolean): Promise<T> =>
     connection.withDeadline(Date.now() + deadlineMs, run).catch((error: unknown) => {
-      throw explained(error, namespace);
+      throw isUnknown(error) || (isUse && isRefused(error))
+        ? refusal(error, spec)
+        : explained(error, namespace);
     });
-  const found = await call(() => namespaceId(connection, namespace));
-  if (found === undefined) await call(() => register(connection, spec));
-  const missing = await onceKnown(() => call(() => missingAttributes(connection, namespace)), signal);
-  if (missing.length > 0) await call(() => addAttributes(connection, namespace, missing));
-  await onceKnown(() => call(() => probe(connection, namespace)), signal);
-  const id = found ?? (await call(() => namespaceId(connection, namespace))) ?? '';
-  return { id, namespace: found === undefined, searchAttributes: missing };
+  /** What the operator cannot do without. */
+  const use = <T>(run: () => Promise<T>): Promise<T> => call(run, true);
+  /** What somebody else can do for it. */
+  const register = <T>(run: () => Promise<T>): Promise<T> => call(run, false);
+  const found = await use(() => namespaceId(connection, namespace));
+  if (found === undefined) await register(() => registerNamespace(connection, spec));
+  const missing = await onceKnown(() => register(() => missingAttributes(connection, namespace)), signal);
+  if (missing === 'not told') {
+    await use(() => probe(connection, namespace)).catch((error: unknown) => {
+      throw grpcCode(error) === grpcStatus.invalidArgument ? setupError(namespace, error) : error;
+    });
+  } else {
+    if (missing.length > 0) await register(() => addAttributes(connection, namespace, missing));
+    await onceKnown(() => use(() => probe(connection, namespace)), signal);
+  }
+  const id = found ?? (await use(() => namespaceId(connection, namespace))) ?? '';
+  return {
+    id,
+    namespace: found === undefined,
+    searchAttributes: missing === 'not told' ? [] : missing,
+  };
 }
 
 /**
@@ -107,7 +127,10 @@ async function namespaceId(connection: Connection, namespace: string): Promise<s
   }
 }
 
-async function register(connection: Connection, { namespace, retentionDays }: NamespaceSpec): Promise<void> {
+async function registerNamespace(
+  connection: Connection,
+  { namespace, retentionDays }: NamespaceSpec,
+): Promise<void> {
   await ignoring(grpcStatus.alreadyExists, () =>
     connection.workflowService.registerNamespace({
       namespace,
@@ -117,9 +140,21 @@ async function register(connection: Connection, { namespace, retentionDays }: Na
   );
 }
 
-/** @throws TemporalSetupError when one exists with another type: it cannot be changed, only removed */
-async function missingAttributes(connection: Connection, namespace: string): Promise<string[]> {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+/**
+ * Which ones to register. `not told`: the server does not list them to everybody who may use them (the default authorizer only to
+ * administrators of the namespace), so whether they are there only their use can tell.
+ * @throws TemporalSetupError when one exists with another type: it cannot be changed, only removed
+ */
+async function missingAttributes(connection: Connection, namespace: string): Promise<string[] | 'not told'> {
+  const listed = await connection.operatorService
+    .listSearchAttributes({ namespace })
+    .catch((error: unknown) => {
+      const code = grpcCode(error);
+      if (code === grpcStatus.permissionDenied || code === grpcStatus.unimplemented) return undefined;
+      throw error;
+    });
+  if (listed === undefined) return 'not told';
+  const { customAttributes } = listed;
   return Object.entries(searchAttributes).flatMap(([name, type]) => {
     const found = customAttributes?.[name];
     if (found === undefined) return [name];
@@ -163,16 +198,18 @@ async function ignoring(code: number, run: () => Promise<unknown>): Promise<void
   }
 }
 
+/** For what the operator may be without the right to do. */
 function explained(error: unknown, namespace: string): unknown {
   const code = grpcCode(error);
-  const denied = code === grpcStatus.permissionDenied || code === grpcStatus.unauthenticated;
-  if (!denied && code !== grpcStatus.unimplemented) return error;
-  const why = denied ? 'does not allow the operator to read or register' : 'cannot register';
+  const isLeftToOthers = code === grpcStatus.permissionDenied || code === grpcStatus.unimplemented;
+  return isLeftToOthers ? setupError(namespace, error) : error;
+}
+
+function setupError(namespace: string, cause: unknown): TemporalSetupError {
+  const attributes = Object.entries(searchAttributes).map(([name, type]) => `${name}=${type}`);
   return new TemporalSetupError(
-    `Temporal ${why} namespace ${namespace} or its search attributes: register the namespace and ` +
-      `${Object.entries(searchAttributes)
-        .map(([name, type]) => `${name}=${type}`)
-        .join(' ')} by hand, and allow the operator to read them`,
-    { cause: error },
+    `Temporal does not let the operator register namespace ${namespace} or its search attributes: register the namespace and ` +
+      `${attributes.join(' ')} by hand (docs/operations/temporal.md)`,
+    { cause },
   );
 }

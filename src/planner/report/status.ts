@@ -34,6 +34,7 @@ import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 import { causeOf, historyAfter } from './history.ts';
 import { goalOf, heldUpBy, type OperationResult, outcomeOf, requestFor } from './outcome.ts';
+import { stepsOf } from './steps.ts';
 
 /** Of `message` in the schema of status. */
 const LONGEST_MESSAGE = 4_096;
@@ -200,9 +201,11 @@ function underWay(
     goal: goalOf(findings, before?.goal),
     ...causeOf(findings, decision, { before, request: requestFor(findings, decision.operation) }),
     startedAt: before?.startedAt ?? context.now,
-    step: decision.plan[0]?.summary ?? '',
     workflowID: operationWorkflowId(context.workflowId),
-    remaining: decision.plan.slice(1).map(step => step.summary),
+    ...stepsOf(
+      decision.plan.map(step => step.summary),
+      before,
+    ),
   });
 }
 

@@ -3,29 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import type { AloneRow } from './command.ts';
-
-/** What kubectl runs, under the name kubectl_complete-etcd; the same as bin/kubectl_complete-etcd. */
-const FOR_KUBECTL = `#!/usr/bin/env sh
-# kubectl's shell completion (bash, zsh, fish) runs this for \`kubectl etcd\`, with the words that were typed.
-exec kubectl-etcd __complete "$@"
-`;
-
-/** For the name kubectl-etcd itself. */
-const FOR_BASH = `# Completion of kubectl-etcd in bash: source <(kubectl-etcd completion bash)
-_kubectl_etcd() {
-  local line
-  COMPREPLY=()
-  while IFS= read -r line; do
-    [[ $line == :* ]] || COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <(kubectl-etcd __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-}
-complete -o default -F _kubectl_etcd kubectl-etcd
-`;
-
-const SCRIPTS = new Map([
-  ['kubectl', FOR_KUBECTL],
-  ['bash', FOR_BASH],
-]);
+import { SCRIPTS } from './completion-scripts.ts';
 
 const version: AloneRow = {
   usage: '',
@@ -40,13 +18,14 @@ const version: AloneRow = {
 };
 
 const completion: AloneRow = {
-  usage: 'kubectl|bash',
+  usage: 'kubectl|bash|zsh|fish',
   words: [1, 1],
-  about: 'write what completes command lines: the file that kubectl runs, or a script for bash',
+  about: 'write what completes command lines: the file that kubectl runs, or a script for a shell',
   flags: [],
   more: [
-    'kubectl completes kubectl etcd if the first one is a program kubectl_complete-etcd on PATH; bash completes kubectl-etcd with the second.',
+    'kubectl completes kubectl etcd if the first one is a program kubectl_complete-etcd on PATH; the shells complete kubectl-etcd with the others.',
   ],
+  noOutput: 'it writes a script',
   runAlone: ({ words: [name = ''], io }) => {
     const script = SCRIPTS.get(name);
     if (script === undefined)

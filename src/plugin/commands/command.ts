@@ -1,4 +1,4 @@
-import type { FlagName, Flags } from '../arguments/flags.ts';
+import { type FlagName, type Flags, GLOBAL_FLAGS } from '../arguments/flags.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { Session } from '../session.ts';
@@ -21,6 +21,12 @@ export interface Shown {
   readonly lines: readonly Line[];
 }
 
+/** What was found, of which more is asked only if it is shown. */
+export interface Found extends Shown {
+  /** With what was asked besides. It does not count as a change. */
+  readonly completed?: () => Promise<Shown>;
+}
+
 /** What help, completion and checks of the command line know of a command. */
 export interface CommandForm {
   /** The words after the command, such as `NAME [MEMBER]`. */
@@ -32,6 +38,13 @@ export interface CommandForm {
   readonly flags: readonly FlagName[];
   /** More lines of its help. */
   readonly more?: readonly string[];
+  /** Why --output cannot be honoured; it is refused then. Absent: it is. */
+  readonly noOutput?: string;
+}
+
+/** The flags of every command that this one takes, too. */
+export function globalFlagsOf({ noOutput }: CommandForm): readonly FlagName[] {
+  return GLOBAL_FLAGS.filter(flag => flag !== 'output' || noOutput === undefined);
 }
 
 /** One command. */

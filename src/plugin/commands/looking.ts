@@ -8,23 +8,11 @@ import { explanationLines } from '../views/explain-lines.ts';
 import { fleetLines, fleetOf } from '../views/fleet.ts';
 import { historyLines } from '../views/history-lines.ts';
 import { inOrder, requestLines } from '../views/request-lines.ts';
-import { statusLines } from '../views/status-lines.ts';
 import { listOf } from '../output.ts';
 import { clusterNameOf } from './cluster-name.ts';
 import type { Call, CommandRow, Shown } from './command.ts';
+import { status } from './status.ts';
 import { watched } from './watched.ts';
-
-const status: CommandRow = {
-  usage: 'NAME',
-  words: [1, 1],
-  about: 'what a cluster is doing: members, conditions, the running operation and its next steps',
-  flags: ['watch'],
-  run: call =>
-    watched(call, async () => {
-      const cluster = await need(call.session, 'EtcdCluster', clusterNameOf(call));
-      return { data: cluster, lines: statusLines(cluster, call.session.where, call.io.now()) };
-    }),
-};
 
 const explain: CommandRow = {
   usage: 'NAME',

@@ -43,6 +43,7 @@ export const REACHING = {
     about: 'run etcdctl in the pod of a member, with its certificates and endpoint',
     flags: ['member'],
     more: ['Write -- before the command: kubectl etcd etcdctl example -- endpoint status --cluster -w table'],
+    noOutput: 'what etcdctl writes is passed on as it is; write -w json for etcdctl, after --',
     run: etcdctl,
   },
   shell: {
@@ -51,6 +52,7 @@ export const REACHING = {
     about: 'a prompt for etcdctl: each line runs in the pod of a member, with its certificates and endpoint',
     flags: ['member'],
     more: ['The image of etcd has no shell. When the member is not ready any more, another one is taken.'],
+    noOutput: 'it is a prompt for people',
     run: shell,
   },
   forward: {
@@ -58,6 +60,7 @@ export const REACHING = {
     words: [1, 2],
     about: 'forward a local port to the client port of a healthy member, and to another one when that goes',
     flags: [],
+    noOutput: 'it forwards a port until it is interrupted',
     run: forward,
   },
   report: {

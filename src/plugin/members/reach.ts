@@ -12,7 +12,7 @@ import { chosenMember, etcdctlArguments } from './chosen.ts';
 
 const LOOK_MS = 2_000;
 
-/** Runs etcdctl in the pod of a member; ends with the exit code of etcdctl. */
+/** Runs etcdctl in the pod of a member, with the standard input of this command. @throws Failure when it does not succeed */
 export async function etcdctl(call: Call): Promise<ExitCode> {
   const { session, flags, words } = call;
   const given = words.slice(1);
@@ -32,13 +32,14 @@ export async function runEtcdctl(
   { cluster, member }: { readonly cluster: EtcdCluster; readonly member: string },
   given: readonly string[],
 ): Promise<ExitCode> {
-  const terminal = io.canAsk && io.isTerminal ? ['-i', '-t'] : [];
+  // Without a terminal of its own it must not take the keys that are meant for what reads its output.
+  const input = !io.canAsk ? ['-i'] : io.isTerminal ? ['-i', '-t'] : [];
   const code = await io.execute(
     'kubectl',
     [
       'exec',
       ...reach(session.where),
-      ...terminal,
+      ...input,
       member,
       '-c',
       'etcd',

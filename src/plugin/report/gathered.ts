@@ -7,8 +7,10 @@ import type { KindRef, KubeObject, ListOptions } from '../../kube/port.ts';
 import { createScrubber } from '../../telemetry/scrub.ts';
 import type { Call } from '../commands/command.ts';
 import { isPassing } from '../kube-failures.ts';
+import { metricsPage } from '../members/metrics-page.ts';
 import { reach } from '../views/command-lines.ts';
 import { cleaned, spellings } from './cleaned.ts';
+import { withoutEnvironment } from './environment.ts';
 import { historiesOf } from './histories/gathered.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -40,11 +42,13 @@ export async function gathered(asked: Asked): Promise<Gathered> {
   const texts = await textsOf(asked, pods, missing);
   const histories = await historiesOf(asked.call, asked, secrets);
   missing.push(...histories.missing);
-  const scrub = createScrubber(spellings(secrets));
-  const entries = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
+  // Of all texts before any of them is scrubbed: what one tells, another may repeat.
+  const told = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
     name,
-    text: scrub(text),
+    text: withoutEnvironment(text, secrets),
   }));
+  const scrub = createScrubber(spellings(secrets));
+  const entries = told.map(({ name, text }) => ({ name, text: scrub(text) }));
   return { entries, missing: missing.map(scrub) };
 }
 
@@ -100,7 +104,6 @@ async function textsOf(
   missing: string[],
 ): Promise<readonly TarEntry[]> {
   const { session, io } = call;
-  const { namespace } = session.where;
   const tail = `--tail=${LOG_LINES}`;
   const here = reach(session.where);
   const there = reach({ ...session.where, namespace: operatorNamespace });
@@ -108,10 +111,7 @@ async function textsOf(
     ...pods.flatMap((pod): [string, readonly string[]][] => [
       [`logs/${pod}.log`, ['logs', ...here, pod, '-c', 'etcd', tail]],
       [`logs/${pod}-before.log`, ['logs', ...here, pod, '-c', 'etcd', '--previous', tail]],
-      [
-        `metrics/${pod}.txt`,
-        ['get', ...here, '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}:2381/proxy/metrics`],
-      ],
+      [`metrics/${pod}.txt`, metricsPage(session.where, pod)],
     ]),
     ['logs/operator.log', ['logs', ...there, '-l', 'app.kubernetes.io/name=etcd-operator', '--prefix', tail]],
     ['versions.txt', ['version', ...here]],

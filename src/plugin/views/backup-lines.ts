@@ -2,6 +2,7 @@
 import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
 import { conditionLines } from './conditions.ts';
 import { field, type Line, type Span, table, toned, type Tone } from './lines.ts';
+import { bytes } from './sizes.ts';
 import { age } from './times.ts';
 
 export function backupLines(backups: readonly EtcdBackup[], now: number): readonly Line[] {
@@ -93,12 +94,4 @@ function entryLines(history: readonly BackupEntry[], now: number): readonly Line
     location,
   ]);
   return table(['TIME', 'TAKEN', 'SIZE', 'REVISION', 'KEYS', 'ETCD', 'VERIFIED', 'LOCATION'], rows);
-}
-
-function bytes(size: number | undefined): string {
-  if (size === undefined) return '-';
-  if (size < 1_024) return `${size} B`;
-  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
-  const power = Math.min(Math.floor(Math.log2(size) / 10), units.length);
-  return `${(size / 1_024 ** power).toFixed(1)} ${units[power - 1] ?? ''}`;
 }

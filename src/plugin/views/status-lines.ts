@@ -1,16 +1,26 @@
 /** The state of a cluster as text. Pure. */
-import type { EtcdCluster, MemberHealth, OperationStatus } from '../../api/schemas/types.ts';
+import type { EtcdCluster, OperationStatus } from '../../api/schemas/types.ts';
+import type { AskedNow } from '../members/asked.ts';
 import { pluginLine, type Where } from './command-lines.ts';
 import { conditionLines } from './conditions.ts';
 import { explanationOf } from './explain.ts';
 import { changeOf } from './changes.ts';
-import { field, fieldOf, type Line, type Span, table, textIf, toned, type Tone } from './lines.ts';
+import { field, fieldOf, type Line, textIf, toned, type Tone } from './lines.ts';
+import { memberLines } from './member-lines.ts';
+import { progressOf } from './progress.ts';
 import { age } from './times.ts';
 
-const HEALTH: Readonly<Record<MemberHealth, Tone>> = { Healthy: 'good', Unhealthy: 'bad', Unknown: 'warn' };
+export interface Viewing {
+  readonly where: Where;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  readonly isTerminal: boolean;
+  /** What members said; undefined: they were not asked yet. */
+  readonly asked?: AskedNow | undefined;
+}
 
-/** @param now in milliseconds since the epoch */
-export function statusLines(cluster: EtcdCluster, where: Where, now: number): readonly Line[] {
+export function statusLines(cluster: EtcdCluster, viewing: Viewing): readonly Line[] {
+  const { where, now, isTerminal, asked } = viewing;
   const { metadata, status = {} } = cluster;
   const deleting = metadata.deletionTimestamp === undefined ? [] : [toned(', being deleted', 'warn')];
   const title = `EtcdCluster ${metadata.name} in namespace ${metadata.namespace}`;
@@ -18,8 +28,8 @@ export function statusLines(cluster: EtcdCluster, where: Where, now: number): re
   return [
     [toned(title, 'bold'), ...deleting],
     ...summaryLines(cluster, now),
-    ...operationLines(cluster, now),
-    ...memberLines(cluster),
+    ...operationLines(cluster, now, isTerminal),
+    ...memberLines(cluster, asked),
     ...(conditions.length === 0 ? [] : [[], ...conditions]),
     ...adviceLines(cluster, where),
   ];
@@ -50,8 +60,8 @@ function toneOfPhase(phase: string): Tone {
 }
 
 /** What is being done, how far it is and what comes next; otherwise what was done last. */
-function operationLines({ status = {} }: EtcdCluster, now: number): readonly Line[] {
-  if (status.operation !== undefined) return runningLines(status.operation, now);
+function operationLines({ status = {} }: EtcdCluster, now: number, isTerminal: boolean): readonly Line[] {
+  if (status.operation !== undefined) return runningLines(status.operation, now, isTerminal);
   if (status.lastOperation === undefined) return [];
   const { type, outcome, completedAt, message } = status.lastOperation;
   const why = textIf(outcome === 'Succeeded' ? undefined : message, text => `: ${text}`);
@@ -59,13 +69,14 @@ function operationLines({ status = {} }: EtcdCluster, now: number): readonly Lin
   return [field('Last', `${type} `, toned(outcome, tone), ` ${age(completedAt, now)} ago${why}`)];
 }
 
-function runningLines(operation: OperationStatus, now: number): readonly Line[] {
+function runningLines(operation: OperationStatus, now: number, isTerminal: boolean): readonly Line[] {
   const { type, startedAt, requestedBy, approvedBy, step, message, remaining = [] } = operation;
   const asked = textIf(requestedBy, by => `, requested by ${by}`);
   const approved = textIf(approvedBy, by => `, approved by ${by}`);
   const since = `${changeOf(operation)}, for ${age(startedAt, now)}${asked}${approved}`;
   return [
     field('Operation', toned(type, 'bold'), since),
+    ...fieldOf('  done', progressOf(operation, isTerminal), text => text),
     ...fieldOf('  step', step, text => text),
     ...fieldOf('  waits', message, text => toned(text, 'warn')),
     ...nextLines(remaining),
@@ -84,21 +95,6 @@ function nextLines(remaining: readonly string[]): readonly Line[] {
     ...rest.map((step): Line => [' '.repeat(12), step]),
     ...(more > 0 ? [[' '.repeat(12), toned(`and ${more} more`, 'dim')] satisfies Line] : []),
   ];
-}
-
-function memberLines({ status = {} }: EtcdCluster): readonly Line[] {
-  const { details = [], unready = [] } = status.members ?? {};
-  if (details.length === 0) return [];
-  const rows = details.map((member): readonly Span[] => [
-    member.name,
-    toned(member.health, HEALTH[member.health] ?? 'warn'),
-    unready.includes(member.name) ? toned('no', 'warn') : 'yes',
-    member.role ?? '-',
-    member.version ?? '-',
-    member.id ?? '-',
-    member.lostSince === undefined ? (member.node ?? '-') : toned(`lost since ${member.lostSince}`, 'bad'),
-  ]);
-  return [[], ...table(['MEMBER', 'HEALTH', 'READY', 'ROLE', 'VERSION', 'ID', 'NODE'], rows)];
 }
 
 function adviceLines(cluster: EtcdCluster, where: Where): readonly Line[] {

@@ -8,7 +8,7 @@ import {
 import type { Kind } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Undelivered } from '../queue/delivery.ts';
-import type { WorkflowProblem } from '../temporal/client.ts';
+import type { OtherQueue, WorkflowProblem } from '../temporal/client.ts';
 
 export interface OwnFinding {
   readonly type: 'TemporalUnavailable' | 'WorkflowStuck' | 'PassFailing';
@@ -65,10 +65,21 @@ export const workflowGoesOn: OwnFinding = {
 /** Errors are long; what matters of one stands at its beginning. */
 const LONGEST_FAILURE = 500;
 
+function waitsElsewhere({ ofWorkflow, ofOperator }: OtherQueue): string {
+  return (
+    `this resource's workflow waits at the task queue "${ofWorkflow}", which it was started with, and the operator serves "${ofOperator}", so it does nothing for the resource. ` +
+    `Set TASK_QUEUE of the operator (temporal.taskQueue of the chart) to "${ofWorkflow}".`
+  );
+}
+
 /** No pass of this resource has succeeded since then. */
 export function noPassFor(
   kind: Kind,
-  awaited: { readonly kind: 'task' | 'pass' | 'temporal'; readonly failure: string | undefined },
+  awaited: {
+    readonly kind: 'task' | 'pass' | 'temporal';
+    readonly failure: string | undefined;
+    readonly queues?: OtherQueue;
+  },
   since: Date,
 ): OwnFinding {
   const from = timestamp(since.getTime());
@@ -80,8 +91,12 @@ export function noPassFor(
       "Check whether the operator's pods run and have CPU time, and check their logs.",
     temporal: `Since ${from} it is not known whether passes of this resource run: Temporal does not answer (${failure}).`,
   };
-  const reason = { pass: 'PassFails', task: 'TasksNotCompleted', temporal: 'TemporalUnreachable' } as const;
-  const { message, ...own } = finding('PassFailing', reason[awaited.kind], said[awaited.kind]);
+  const reasons = { pass: 'PassFails', task: 'TasksNotCompleted', temporal: 'TemporalUnreachable' } as const;
+  const [reason, text] =
+    awaited.queues === undefined
+      ? [reasons[awaited.kind], said[awaited.kind]]
+      : (['OtherTaskQueue', `Since ${from} ${waitsElsewhere(awaited.queues)}`] as const);
+  const { message, ...own } = finding('PassFailing', reason, text);
   const available = finding(
     'Available',
     'NotLookedAt',

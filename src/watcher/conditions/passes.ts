@@ -9,7 +9,7 @@ import type { ConditionWriter } from './condition-writer.ts';
 import { type KnownResource, type KnownResources, needsWorkflow } from '../resources/known-resources.ts';
 import { noPassFor, type OwnFinding, passesSucceed } from './own-conditions.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
-import { failedDelivery, type TemporalPort } from '../temporal/client.ts';
+import { failedDelivery, type OtherQueue, type TemporalPort } from '../temporal/client.ts';
 
 export interface PassCheckOptions {
   /** How often Temporal is asked about one resource at most. */
@@ -54,6 +54,7 @@ interface Awaited {
   readonly id: string;
   readonly kind: 'task' | 'pass' | 'temporal';
   readonly failure: string | undefined;
+  readonly queues?: OtherQueue;
 }
 
 /** However many resources there are, each is asked about once in so many rounds. */

@@ -53,6 +53,8 @@ export interface ReflectorHandle {
   synced(): boolean;
   /** The resource version up to which everything was handed on; undefined before the first list. */
   position(): string | undefined;
+  /** Whether the API server refuses to list or watch it at present, for want of rights or of the namespace. */
+  isForbidden(): boolean;
 }
 
 export type ReflectorFactory = (spec: ReflectorSpec) => ReflectorHandle;

@@ -33,6 +33,8 @@ export interface RequestsDeps {
   readonly tell: (ref: ResourceRef) => void;
   /** Whether every resource is known that exists, and this replica watches. */
   readonly isReady: () => boolean;
+  /** Whether every resource of this namespace is known that exists. */
+  readonly isListed: (namespace: string) => boolean;
   readonly recordEvent: RecordEvent;
   readonly clock: Clock;
   readonly logger: WatcherLogger;
@@ -60,28 +62,30 @@ export class Requests {
   readonly #entries = new Map<string, Entry>();
   /** By namespace, kind and name of the resource: one request of each at a time, oldest first. */
   readonly #underWay = new Map<string, Promise<void>>();
-  #reflector: ReflectorHandle | undefined;
+  #reflectors: readonly ReflectorHandle[] = [];
 
   constructor(deps: RequestsDeps) {
     this.#deps = deps;
   }
 
   /** Follows them. Where the kind is not installed there are none, and nothing else waits for that. */
-  start(reflector: ReflectorFactory, namespace: string | undefined): void {
-    this.#reflector = reflector({
-      apiVersion: API_VERSION,
-      kind: REQUEST_KIND,
-      namespace,
-      labelSelector: undefined,
-      metadataOnly: false,
-      slim: slimRequest,
-      onChange: change => this.#note(change),
-    });
-    this.#reflector.start();
+  start(reflector: ReflectorFactory, namespaces: readonly string[] | undefined): void {
+    this.#reflectors = (namespaces ?? [undefined]).map(namespace =>
+      reflector({
+        apiVersion: API_VERSION,
+        kind: REQUEST_KIND,
+        namespace,
+        labelSelector: undefined,
+        metadataOnly: false,
+        slim: slimRequest,
+        onChange: change => this.#note(change),
+      }),
+    );
+    for (const each of this.#reflectors) each.start();
   }
 
   async stop(): Promise<void> {
-    await this.#reflector?.stop();
+    await Promise.all(this.#reflectors.map(async each => each.stop()));
     await Promise.all(this.#underWay.values());
   }
 
@@ -94,11 +98,14 @@ export class Requests {
   /** Does for each what is due. What takes long goes on by itself. */
   round(abort: AbortSignal): void {
     if (!this.#deps.isReady()) return;
-    const byTarget = Map.groupBy(this.#entries.values(), ({ object }) => laneOf(object));
-    for (const [lane, entries] of byTarget) {
-      const isDue = entries.some(entry => this.#isDue(entry));
+    const entries = [...this.#entries.values()].filter(({ object }) =>
+      this.#deps.isListed(object.metadata.namespace),
+    );
+    const byTarget = Map.groupBy(entries, ({ object }) => laneOf(object));
+    for (const [lane, ofTarget] of byTarget) {
+      const isDue = ofTarget.some(entry => this.#isDue(entry));
       if (!isDue || this.#underWay.has(lane) || !this.#hasRoom(lane)) continue;
-      const work = this.#seeTo(entries, abort).finally(() => this.#underWay.delete(lane));
+      const work = this.#seeTo(ofTarget, abort).finally(() => this.#underWay.delete(lane));
       this.#underWay.set(lane, work);
     }
   }

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { at } from '../model/json.ts';
 import { ownerOf, resourceOf } from './owner-key.ts';
+import { onlyStamped, sameStamps, withStampsOf } from './stamps.ts';
 
 /**
  * Whether the workflow must look again because of a change.
@@ -17,7 +18,7 @@ export function worthTelling(change: StoreChange): boolean {
   const { object, previous } = change;
   if (object.metadata.uid !== previous.metadata.uid) return true;
   if (object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp) return true;
-  if (object['marks'] !== previous['marks']) return true;
+  if (object['marks'] !== previous['marks'] || !sameStamps(object, previous)) return true;
   if (resourceOf(object) !== undefined) return isEdited(change);
   if (object.kind === 'Secret') return object.metadata.resourceVersion !== previous.metadata.resourceVersion;
   return meaning(object) !== meaning(previous) || object['state'] !== previous['state'];
@@ -26,15 +27,20 @@ export function worthTelling(change: StoreChange): boolean {
 /** What an operation makes for its cluster, besides claims. */
 const MADE = ['Pod', 'Service', 'PodDisruptionBudget'];
 
+/** What an operation stamps; of a pod it also changes what its node says. */
+const STAMPED = ['Pod', 'PersistentVolumeClaim', 'EtcdCluster'];
+
 /**
  * Whether a change may be the doing of an operation: it has made something that its cluster owns, or nothing has changed but what the
- * scheduler and the kubelet say of a pod. Nobody asks for anything by it.
+ * scheduler and the kubelet say of a pod, and the operator's own stamps have been put on. Nobody asks for anything by it.
  */
 export function isOfOperation(change: StoreChange): boolean {
   const { type, object } = change;
   if (type === 'added') return MADE.includes(object.kind) && ownerOf(object)?.uid !== undefined;
-  if (type !== 'updated' || object.kind !== 'Pod') return false;
-  const asBefore = { ...change, object: { ...object, state: change.previous['state'] } };
+  if (type !== 'updated' || !STAMPED.includes(object.kind)) return false;
+  const { previous } = change;
+  const stamped = onlyStamped(object, previous) ? withStampsOf(object, previous) : object;
+  const asBefore = { ...change, object: { ...stamped, state: previous['state'] } };
   return worthTelling(change) && !worthTelling(asBefore);
 }
 

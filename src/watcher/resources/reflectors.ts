@@ -27,6 +27,7 @@ export function kubeReflectors(
       stop: () => reflector.stop(),
       synced: () => reflector.hasSynced,
       position: () => reflector.position,
+      isForbidden: () => reflector.isForbidden,
     };
   };
 }

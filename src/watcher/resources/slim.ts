@@ -2,18 +2,18 @@
  * What the watcher remembers of an object: enough to tell its owner and a change that matters, and no more.
  * Applied before an object is stored, so nothing else is ever held. Pure.
  */
-import { createHash } from 'node:crypto';
 import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
 import { type ToldCondition, toldConditions } from '../../api/conditions/told.ts';
 import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
 import { ANNOTATION_MAINTENANCE, FINALIZER, GROUP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
 import { backupFigures } from './backup-figures.ts';
-import { canonical } from '../../api/values/canonical.ts';
+import { fingerprint } from '../model/fingerprint.ts';
 import { at, listAt, pick, textAt } from '../model/json.ts';
 import { isCondition } from './known-resources.ts';
 import { reportedCluster } from './reported-cluster.ts';
 import { secretReferences } from './secret-references.ts';
+import { isStamp, stampsOf } from './stamps.ts';
 
 /** kubectl keeps the whole applied object here. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -191,8 +191,9 @@ function conditionsMeaning(object: KubeObject): unknown {
   return listAt(object, 'status', 'conditions').map(condition => pick(condition, 'type', 'status', 'reason'));
 }
 
-function bare({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  return { apiVersion, kind, metadata: slimMeta(metadata), marks: marksOf(metadata) };
+function bare(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, metadata: slimMeta(metadata), marks: marksOf(object), ...stampsOf(object) };
 }
 
 /**
@@ -218,14 +219,16 @@ function slimMeta(metadata: ObjectMeta): ObjectMeta {
 /** The labels by which an object names its cluster (owner-key.ts). */
 const OWNING_LABELS: readonly string[] = [LABEL_APP, LABEL_CLUSTER];
 
-/** A fingerprint of what people and controllers mark an object with; that it has changed is all that counts. */
-function marksOf({ labels = {}, annotations = {}, ownerReferences = [] }: ObjectMeta): string {
-  // The second is renewed every few seconds while something heavy goes on: of no concern to anybody who waits.
-  const { [LAST_APPLIED]: _, [ANNOTATION_MAINTENANCE]: __, ...others } = annotations;
-  return fingerprint([labels, others, ownerReferences]);
+/** A fingerprint of what people and controllers mark an object with; that it has changed is all that counts. Stamps are kept apart (stamps.ts). */
+function marksOf({
+  kind,
+  metadata: { labels = {}, annotations = {}, ownerReferences = [] },
+}: KubeObject): string {
+  const others = Object.entries(annotations).filter(
+    ([key]) => !NO_MARKS.includes(key) && !isStamp(kind, key),
+  );
+  return fingerprint([labels, Object.fromEntries(others), ownerReferences]);
 }
 
-/** Equal for equal values, and short. */
-function fingerprint(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('base64');
-}
+/** The second is renewed every few seconds while something heavy goes on: of no concern to anybody who waits. */
+const NO_MARKS: readonly string[] = [LAST_APPLIED, ANNOTATION_MAINTENANCE];

@@ -3,8 +3,6 @@ import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
 import type { KindRef, KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { listAt } from '../model/json.ts';
-import type { ReflectorHandle } from '../model/ports.ts';
-import type { Positions } from '../queue/told-through.ts';
 import type { KnownResources } from './known-resources.ts';
 import { worthTelling, worthTellingClusters } from './event-filter.ts';
 import { keyOf, ownerOf, resourceOf } from './owner-key.ts';
@@ -49,12 +47,6 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   owned('policy/v1', 'PodDisruptionBudget'),
   { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, metadataOnly: true, slim: slimSecret },
 ];
-
-/** Up to where each kind is known, of reflectors in the order of the kinds, all of which have listed theirs. */
-export function positionsOf(reflectors: readonly Pick<ReflectorHandle, 'position'>[]): Positions {
-  const entries = WATCHED_KINDS.map(({ kind }, at) => [kind, reflectors[at]?.position() ?? ''] as const);
-  return Object.fromEntries(entries);
-}
 
 /** The keys of the clusters that a restore or a backup names. */
 function clustersOf(object: KubeObject, known: KnownResources): readonly string[] {

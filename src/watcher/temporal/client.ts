@@ -20,6 +20,12 @@ export interface WorkflowProblem {
   readonly problems: readonly string[];
 }
 
+/** A workflow stays at the task queue that it was started with. */
+export interface OtherQueue {
+  readonly ofWorkflow: string;
+  readonly ofOperator: string;
+}
+
 /** What a workflow of a resource is at, as Temporal sees it. */
 export interface WorkflowState {
   /** What is awaited from a worker: a task of the workflow, or the activity that makes a pass. Undefined: nothing. */
@@ -32,6 +38,8 @@ export interface WorkflowState {
         readonly attempt: number;
         /** Of the last attempt that failed; undefined when none did. */
         readonly failure: string | undefined;
+        /** Where it waits, and which other task queue this operator serves; absent: it is this operator that it waits for. */
+        readonly queues?: OtherQueue;
       }
     | undefined;
 }
@@ -96,10 +104,13 @@ export function temporalPort(current: () => Client, options: TemporalPortOptions
       }
     },
     async state(ref, of, abort) {
-      const found = await call(abort, client => described(client, workflowId(ref)));
+      const { taskQueue } = options;
+      const found = await call(abort, client => described(client, taskQueue, workflowId(ref)));
       if (of === 'resource' || found === undefined) return found?.state;
       if (found.state.awaited !== undefined || !found.isOperating) return found.state;
-      const operation = await call(abort, client => described(client, operationWorkflowId(workflowId(ref))));
+      const operation = await call(abort, client =>
+        described(client, taskQueue, operationWorkflowId(workflowId(ref))),
+      );
       return operation?.state ?? found.state;
     },
     async problems(abort) {
@@ -131,16 +142,20 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
   };
 }
 
-/** What a running workflow is at; undefined when none of this id runs. */
+/** What a running workflow is at, for an operator that serves `taskQueue`; undefined when none of this id runs. */
 async function described(
   client: Client,
+  taskQueue: string,
   id: string,
 ): Promise<{ readonly state: WorkflowState; readonly isOperating: boolean } | undefined> {
   try {
     const found = await client.workflow.getHandle(id).describe();
     if (found.status.name !== 'RUNNING') return undefined;
     const isOperating = (found.raw.pendingChildren ?? []).length > 0;
-    return { state: await stateOf(client, found), isOperating };
+    const { awaited } = await stateOf(client, found);
+    if (awaited === undefined || found.taskQueue === taskQueue) return { state: { awaited }, isOperating };
+    const queues = { ofWorkflow: found.taskQueue, ofOperator: taskQueue };
+    return { state: { awaited: { ...awaited, queues } }, isOperating };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

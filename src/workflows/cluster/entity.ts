@@ -11,7 +11,7 @@ import { type Carried, type Entity, newEntity } from '../engine/entity.ts';
 import { assess } from '../temporal/activities.ts';
 import { inSlot, startInSlot } from '../temporal/slot.ts';
 import { type Control, controlSignal } from '../messages/cluster.ts';
-import { OPERATION_PRIORITY } from '../../api/values/priority.ts';
+import { priorityOfOperation } from '../../api/values/priority.ts';
 import { publish } from '../messages/search-attributes.ts';
 import { isAssessment } from '../messages/shapes.ts';
 import { clusterDetails } from './details.ts';
@@ -58,7 +58,7 @@ function portsOf(ref: ResourceId): Omit<Ports<ClusterKind>, 'show'> {
       const input = { ref, entity, decision, control: control ?? NO_CONTROL };
       const child = await startInSlot<typeof performOperation>(operation, ref, {
         args: [input],
-        priority: OPERATION_PRIORITY,
+        priority: priorityOfOperation(decision),
       });
       return (
         child && { result: child.result.then(result => endedOf({ operation, runId: child.runId }, result)) }

@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Assessment, Decision } from '../../activities/index.ts';
+import { priorityOfOperation } from '../../api/values/priority.ts';
 import type { Outcome } from '../engine/operation.ts';
 import { assess, perform } from '../temporal/activities.ts';
 import { OperationDriver } from '../temporal/operation-driver.ts';
@@ -54,7 +55,8 @@ export async function performOperation(input: OperationInput): Promise<Operation
         assess('assess', { ref, entity, actor: { ...actor, ran: { operation, runId } } }, isAssessment),
       perform: now => {
         setCurrentDetails(planDetails(now));
-        return perform(ref, now, operationRules.summary(now));
+        // A repair of shared objects may go on with members, and the reverse.
+        return perform(ref, { ...now, priority: priorityOfOperation(now) }, operationRules.summary(now));
       },
       report: (assessment, used) => report({ assessment, ...(used.length > 0 && { used }) }),
       // Waited for: the server drops a signal of a workflow that completes with the same task.

@@ -32,7 +32,9 @@ export const clusterRules: Rules<ClusterKind> = {
   actor: people => ({ ...actorOf(people), ...(people.ran && { ran: people.ran }) }),
   control: controlOf,
   isFailure: ({ outcome }) => outcome === 'failed',
-  repeats: ({ step }) => (step.kind === 'applyObjects' ? step.kind : undefined),
+  // What follows from another specification undoes nothing: a person who edits it is answered at once.
+  repeats: ({ step }, assessment) =>
+    step.kind === 'applyObjects' ? `${step.kind} of generation ${assessment?.generation ?? 0}` : undefined,
 
   next({ assessment, people: { failed } }, now) {
     if (assessment === undefined) return { kind: 'rest', until: now };

@@ -126,8 +126,11 @@ export interface Rules<K extends Kind> {
   next(view: View<K>, now: number): Next<K>;
   /** Whether a decision waits for the end of the back-off, where the planner does not see to that. */
   isHeldBack?(people: K['People'], decision: K['Decision']): boolean;
-  /** What a decision mends that somebody may change again at once, where the next time may wait; undefined: it never waits. */
-  repeats?(decision: K['Decision']): string | undefined;
+  /**
+   * What a decision mends that somebody may change again at once, where the next time may wait; undefined: it never waits. What differs in
+   * this is not the same again.
+   */
+  repeats?(decision: K['Decision'], assessment: K['Assessment'] | undefined): string | undefined;
   /** What an operation gets when it is started, and again when that has changed. */
   control?(people: K['People']): K['Signal'] | undefined;
   /** An operation was started. */

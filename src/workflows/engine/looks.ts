@@ -45,7 +45,7 @@ function decide<K extends Kind>(draft: Draft<K>): void {
   const { decision, running } = next;
   const isHeld = retryAt !== undefined && facts.now < retryAt && rules.isHeldBack?.(state.people, decision);
   if (isHeld) return rest(draft, retryAt);
-  const of = rules.repeats?.(decision);
+  const of = rules.repeats?.(decision, state.assessment);
   if (of !== undefined) {
     const until = pausedUntil(state.repeats, of, facts.now);
     if (until !== undefined && facts.mayPause()) return rest(draft, until);

@@ -39,16 +39,23 @@ function retryOf({ initialSeconds, maximumSeconds, attempts }: Required<StepTimi
   };
 }
 
+interface StepToPerform {
+  readonly step: { readonly kind: string };
+  readonly timing: StepTiming;
+  /** When it is not that of the workflow. */
+  readonly priority?: { readonly priorityKey: number };
+}
+
 /**
  * Performs one step; when its scope is cancelled, the step is ended and awaited. Its failures are outcomes: a new plan decides what
  * becomes of them.
  */
 export async function perform(
   ref: ResourceId,
-  { step, timing }: { readonly step: { readonly kind: string }; readonly timing: StepTiming },
+  { step, timing, ...more }: StepToPerform,
   summary: string,
 ): Promise<StepOutcome> {
-  const priority = shareOf(ref.namespace);
+  const priority = { ...shareOf(ref.namespace), ...more.priority };
   const activity = activityOf(step.kind, { ...optionsOf(timing), priority, summary });
   try {
     return doneWith(await activity(ref, step));

@@ -145,6 +145,9 @@ export class EntityDriver<K extends Kind> {
   }
 }
 
+/** What Temporal's UI shows beside the timer, which otherwise has a number alone. */
+const NEXT_LOOK = 'next look, if nothing changes before';
+
 /** The one timer of a workflow, which is set anew as its state says. */
 export class Timer {
   readonly #fire: () => void;
@@ -168,7 +171,7 @@ export class Timer {
     const scope = new CancellationScope({ cancellable: true });
     this.#scope = scope;
     try {
-      await scope.run(() => sleep(Math.max(1, at - Date.now())));
+      await scope.run(() => sleep(Math.max(1, at - Date.now()), { summary: NEXT_LOOK }));
     } catch (error) {
       if (isCancellation(error)) return;
       throw error;

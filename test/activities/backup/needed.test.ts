@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdRestoreStatus } from '../../../src/api/schemas/types.ts';
+import { KubeError } from '../../../src/kube/errors.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
@@ -96,7 +97,7 @@ describe('of a restore in another namespace, the backup', () => {
 
   it('is not asked for by an operator that looks after one namespace, which may not look there', async () => {
     const { world, needed } = await withRestore(proved);
-    Object.assign(world.deps, { watchNamespace: world.ref.namespace });
+    Object.assign(world.deps, { watchNamespaces: [world.ref.namespace] });
     world.kube.intercept(({ verb, namespace }) => {
       if (verb === 'list' && namespace === undefined) throw new Error('forbidden');
     });
@@ -104,6 +105,46 @@ describe('of a restore in another namespace, the backup', () => {
     await world.run();
     expect(world.status).toMatchObject({ phase: 'Scheduled', succeeded: true });
     expect(world.objects).not.toContain(needed);
+  });
+
+  it.each([
+    ['stays when the operator looks after that namespace, too', [], true],
+    ['stays while another namespace may not be looked into', ['closed'], true],
+    [
+      'goes when that namespace may not be looked into: the operator carries out no restore there',
+      ['elsewhere'],
+      false,
+    ],
+  ])('%s', async (_, closed, stays) => {
+    const { world, needed } = await withRestore(proved);
+    Object.assign(world.deps, { watchNamespaces: ['closed', 'elsewhere', world.ref.namespace] });
+    world.kube.intercept(({ verb, kind, namespace }) => {
+      if (
+        verb === 'list' &&
+        kind === 'EtcdRestore' &&
+        (namespace === undefined || closed.includes(namespace))
+      )
+        throw new KubeError({ code: 403, reason: 'Forbidden', message: 'no role there', retry: 'never' });
+    });
+    world.now += HOUR;
+    await world.run();
+    expect(world.status).toMatchObject({ phase: 'Scheduled', succeeded: true });
+    expect(world.objects.includes(needed)).toBe(stays);
+  });
+
+  it('stays, as all others, when its own namespace may not be looked into', async () => {
+    const { world, needed } = await withRestore(proved);
+    Object.assign(world.deps, { watchNamespaces: ['elsewhere', world.ref.namespace] });
+    const asked: (string | undefined)[] = [];
+    world.kube.intercept(({ verb, kind, namespace }) => {
+      if (verb !== 'list' || kind !== 'EtcdRestore') return;
+      asked.push(namespace);
+      throw new KubeError({ code: 403, reason: 'Forbidden', message: 'no role there', retry: 'never' });
+    });
+    world.now += HOUR;
+    await expect(world.run()).rejects.toThrow();
+    expect([...new Set(asked)]).toEqual([world.ref.namespace]);
+    expect(world.objects).toContain(needed);
   });
 
   it('is asked for only when something is to be deleted', async () => {

@@ -1,10 +1,13 @@
-/** A backup whose store is in use by others waits, says so, and loses nothing. */
+/** A backup whose store, or whose member's node, is in use by others waits, says so, and loses nothing. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { StoreTurns } from '../../../src/activities/backup/store-turns.ts';
+import { NodeTurns } from '../../../src/activities/backup/node-turns.ts';
+import { Turns } from '../../../src/activities/backup/turns.ts';
 import { createActivities } from '../../../src/activities/index.ts';
+import { manifestKey } from '../../../src/api/derived/backup-names.ts';
+import { StoreError } from '../../../src/store/port.ts';
 import { ActivityEnvironment } from '../../worlds/activity-environment.ts';
-import { BackupWorld } from '../../worlds/backup-world.ts';
+import { BackupWorld, NODE } from '../../worlds/backup-world.ts';
 import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const STORE = 's3://backups at https://s3.amazonaws.com';
@@ -14,13 +17,17 @@ const NIGHTLY = {
   clusterRef: { name: 'example' },
 } as const;
 
-/** A replica whose only turn at the store is taken, and a backup that begins. */
-function crowded(backupPolicy: EtcdBackupSpec['backupPolicy'] = { timeoutInSecond: 600 }) {
+/** A replica whose only turn at the store, or at the node of all members, is taken, and a backup that begins. */
+function crowded(
+  backupPolicy: EtcdBackupSpec['backupPolicy'] = { timeoutInSecond: 600 },
+  taken: 'store' | 'node' = 'store',
+) {
   const world = new BackupWorld({ ...NIGHTLY, backupPolicy });
   world.etcd.snapshotOf = () => snapshotStream(Buffer.alloc(128 * 512, 'etcd'), 3_000);
-  const turns = new StoreTurns({ slots: 20, perStore: 1, now: () => world.now });
-  const other = turns.join(STORE);
-  const activities = createActivities({ ...world.deps, storeTurns: turns });
+  const turns = new Turns({ slots: 20, perStore: 1, now: () => world.now });
+  const nodeTurns = new NodeTurns({ perNode: 1, now: () => world.now });
+  const other = taken === 'store' ? turns.join(STORE) : nodeTurns.at(NODE).join(STORE);
+  const activities = createActivities({ ...world.deps, storeTurns: turns, nodeTurns });
   const perform = <R>(act: () => Promise<R>): Promise<R> => new ActivityEnvironment().run(act);
   const look = () => perform(() => activities.assessBackup(world.ref, { actor: {}, workflowId: 'entity' }));
   const next = async () => {
@@ -34,7 +41,7 @@ function crowded(backupPolicy: EtcdBackupSpec['backupPolicy'] = { timeoutInSecon
     if (step.kind === 'takeSnapshot') return perform(() => activities.takeSnapshot(world.ref, step));
     throw new Error(`not expected: ${step.kind}`);
   };
-  return { world, other, next, act };
+  return { world, other, next, act, turns, nodeTurns };
 }
 
 describe('a backup whose store is in use', () => {
@@ -47,7 +54,7 @@ describe('a backup whose store is in use', () => {
     const waiting = await next();
     expect(waiting.timing.scheduleToCloseSeconds).toBe(600 + 20 + 86_400);
     const failure = act(waiting);
-    await expect(failure).rejects.toMatchObject({ type: 'WaitsForStore', message, nonRetryable: false });
+    await expect(failure).rejects.toMatchObject({ type: 'WaitsForTurn', message, nonRetryable: false });
     await expect(failure).rejects.toHaveProperty('nextRetryDelay');
     expect(world.objects).toEqual([]);
   });
@@ -128,3 +135,67 @@ describe('a backup whose store is in use', () => {
     ]);
   });
 });
+
+describe('a backup whose member is on a node that is in use', () => {
+  const ON_NODE = `waits for its turn at node ${NODE}: 1 other backups use it, 0 wait before this one`;
+
+  it('says so, holds no turn at its store meanwhile, and reads nothing', async () => {
+    const { world, next, act, turns } = crowded({ timeoutInSecond: 600 }, 'node');
+    world.holdSnapshots();
+    await act(await next());
+    await expect(act(await next())).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(world.status.progress).toMatchObject({ waiting: true, message: ON_NODE });
+    const failure = act(await next());
+    await expect(failure).rejects.toMatchObject({ type: 'WaitsForTurn', message: ON_NODE });
+    await expect(failure).rejects.toHaveProperty('nextRetryDelay');
+    expect(world.snapshots).toBe(0);
+    expect(world.status.progress).not.toHaveProperty('turnAt');
+    expect(turns.isIdle).toBe(true);
+  });
+
+  it('has its whole time when its turn comes, and gives back both turns', async () => {
+    const { world, other, next, act, turns, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    world.now += 5 * 3_600_000;
+    other.end();
+    const decision = await next();
+    expect(decision.step).toMatchObject({ kind: 'takeSnapshot', secondsLeft: 600 });
+    await act(decision);
+    expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
+    expect(turns.isIdle && nodeTurns.at(NODE).isIdle).toBe(true);
+  });
+
+  it('whose store fails after it waited has begun: it goes on with what is left of its time', async () => {
+    const { world, other, next, act } = crowded({ timeoutInSecond: 600 }, 'node');
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    const waiting = await next();
+    other.end();
+    world.store.beforeCall = unavailable;
+    await expect(act(waiting)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(world.status.progress).toHaveProperty('turnAt');
+    world.now += 100_000;
+    expect((await next()).timing.scheduleToCloseSeconds).toBe(500 + 20);
+  });
+
+  it('does not wait for it when its object is in the store already', async () => {
+    const { world, other, next, act, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
+    await act(await next());
+    other.end();
+    world.store.beforeCall = (call, key) => {
+      if (call === 'put' && key === manifestKey('etcd/example')) unavailable();
+    };
+    const step = await next();
+    await expect(act(step)).rejects.toThrow('away');
+    expect(world.objects).toHaveLength(1);
+    world.store.beforeCall = () => {};
+    nodeTurns.at(NODE).join(STORE);
+    await act(step);
+    expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
+  });
+});
+
+function unavailable(): never {
+  throw new StoreError('unavailable', 'the store is away');
+}

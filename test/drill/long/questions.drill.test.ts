@@ -15,7 +15,6 @@ import { poll } from '../../stack/poll.ts';
 const at = { namespace: 'drill-questions', name: 'example' };
 const WAIT = { timeoutMs: 240_000 };
 const PAGE = readFileSync(new URL('../../../docs/operations/kubectl-etcd.md', import.meta.url), 'utf8');
-const CHECKOUT = new URL('../../../', import.meta.url).pathname;
 
 const SPEC = {
   size: 3,
@@ -57,7 +56,7 @@ async function type(
   // A person would be asked whether to send it.
   const sent = /etcd (pause|resume|approve|abort|replace|backup) /.test(lines.join()) ? ' --yes' : '';
   const commands = lines.map(line => change(`${line}${sent}`)).join('\n');
-  return shell.run(`PATH=${CHECKOUT}bin:$PATH\n${FUNCTION}\n${commands}`);
+  return shell.run(`${FUNCTION}\n${commands}`);
 }
 
 useNamespace(at.namespace, opened => void (world = opened));

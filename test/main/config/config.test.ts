@@ -21,11 +21,12 @@ test('an empty environment gives the defaults of the deployment', () => {
       namespace: 'etcd-operator',
       retentionDays: 30,
       tls: undefined,
+      apiKeyFile: undefined,
     },
     codec: undefined,
     taskQueue: 'etcd-operator',
     roles: { worker: true, watcher: true },
-    watchNamespace: undefined,
+    watchNamespaces: undefined,
     pod: { name: 'etcd-operator-0', namespace: 'etcd-operator' },
     image: undefined,
     identityNamespaces: [],
@@ -44,6 +45,7 @@ test('an empty environment gives the defaults of the deployment', () => {
       maxConcurrentActivities: 100,
       maxConcurrentTransfers: 20,
       maxBackupsPerStore: 8,
+      maxBackupsPerNode: 8,
       maxConcurrentWorkflowTasks: 40,
     },
   } satisfies Config);
@@ -70,6 +72,9 @@ test('empty variables are absent ones', () => {
   expect(parseConfig({ ...empty, POD_NAME: 'a' })).toEqual(parseConfig({ POD_NAME: 'a' }));
 });
 
+const namespaces = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `team-${index}`).join(',');
+
 const accepted: readonly [
   name: string,
   environment: Environment,
@@ -81,7 +86,14 @@ const accepted: readonly [
   ['only the worker', { ROLES: 'worker' }, c => c.roles, { worker: true, watcher: false }],
   ['only the watcher', { ROLES: ' watcher ' }, c => c.roles, { worker: false, watcher: true }],
   ['both roles', { ROLES: 'watcher, worker' }, c => c.roles, { worker: true, watcher: true }],
-  ['one namespace', { WATCH_NAMESPACE: 'prod' }, c => c.watchNamespace, 'prod'],
+  ['one namespace', { WATCH_NAMESPACE: 'prod' }, c => c.watchNamespaces, ['prod']],
+  [
+    'namespaces, each once and in any order',
+    { WATCH_NAMESPACE: 'web, shop,web ,' },
+    c => c.watchNamespaces,
+    ['shop', 'web'],
+  ],
+  ['fifty namespaces', { WATCH_NAMESPACE: namespaces(50) }, c => c.watchNamespaces?.length, 50],
   ['a level in capitals', { LOG_LEVEL: 'DEBUG' }, c => c.logLevel, 'debug'],
   ['no election', { LEADER_ELECTION: 'False' }, c => c.leaderElection, false],
   ['a port', { HEALTH_PORT: '18080' }, c => c.ports.health, 18080],
@@ -123,6 +135,22 @@ const accepted: readonly [
     { caFile: '/tls/ca.crt', certFile: undefined, keyFile: undefined, serverName: 'temporal' },
   ],
   [
+    'an API key means TLS',
+    { TEMPORAL_API_KEY_PATH: '/etc/temporal-api-key/key', TEMPORAL_NAMESPACE: 'etcd.a1b2c' },
+    c => [c.temporal.apiKeyFile, c.temporal.tls, c.temporal.namespace],
+    [
+      '/etc/temporal-api-key/key',
+      { caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
+      'etcd.a1b2c',
+    ],
+  ],
+  ...['localhost:7233', '127.0.0.2:7233', '[::1]:7233'].map((address): (typeof accepted)[number] => [
+    `an API key in plain text to ${address}`,
+    { TEMPORAL_API_KEY_PATH: '/key', TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: address },
+    c => [c.temporal.apiKeyFile, c.temporal.tls],
+    ['/key', undefined],
+  ]),
+  [
     'TLS switched off although files are given',
     { TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/tls/ca.crt', TEMPORAL_TLS: 'false' },
     c => c.temporal.tls,
@@ -138,6 +166,11 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
   [
     { TEMPORAL_ADDRESS: 'temporal' },
     'TEMPORAL_ADDRESS is "temporal": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
+  ],
+  // Several frontends have one name.
+  [
+    { TEMPORAL_ADDRESS: 'one:7233,two:7233' },
+    'TEMPORAL_ADDRESS is "one:7233,two:7233": write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
   ],
   [
     { TEMPORAL_NAMESPACE: 'a b' },
@@ -157,6 +190,17 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     'TEMPORAL_TLS_CLIENT_KEY_PATH is "tls.key": write the absolute path of a file',
     'TEMPORAL_TLS_CLIENT_CERT_PATH is "": set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
   ],
+  ...['temporal.example.org:7233', '10.0.0.1:7233', 'localhost.example.org:7233'].map(
+    (address): [Environment, string] => [
+      { TEMPORAL_API_KEY_PATH: '/key', TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: address },
+      'TEMPORAL_TLS is "false": write true or leave it out, because the key of TEMPORAL_API_KEY_PATH would be sent in plain text to another host',
+    ],
+  ),
+  // Somebody who writes the key itself there does not find it in the log.
+  [
+    { TEMPORAL_API_KEY_PATH: 'eyJhbGciOiJub25lIn0.e30.canary' },
+    'TEMPORAL_API_KEY_PATH is not usable: write the absolute path of a file',
+  ],
   [{ TEMPORAL_CODEC_KEYS: 'keys' }, 'TEMPORAL_CODEC_KEYS is "keys": write the absolute path of a folder'],
   [
     { TEMPORAL_CODEC_SERVER_PORT: '8081' },
@@ -173,9 +217,13 @@ const refused: readonly [environment: Environment, ...problems: string[]][] = [
     ],
   ),
   [{ ROLES: 'worker,watch' }, 'ROLES is "worker,watch": set it to worker, watcher, or worker,watcher'],
+  ...['*', ',', 'shop,Web', 'shop web', `shop,${'x'.repeat(64)}`].map((value): [Environment, string] => [
+    { WATCH_NAMESPACE: value },
+    `WATCH_NAMESPACE is "${value}": write namespaces with commas between them, such as shop,web (each of lower-case letters, digits and dashes, at most 63), or leave it out for all`,
+  ]),
   [
-    { WATCH_NAMESPACE: 'a,b' },
-    'WATCH_NAMESPACE is "a,b": write one namespace: lower-case letters, digits and dashes, at most 63',
+    { WATCH_NAMESPACE: namespaces(51) },
+    `WATCH_NAMESPACE is "${namespaces(51)}": write at most 50 namespaces instead of 51, or leave it out to watch all`,
   ],
   [{ HEALTH_PORT: '80a' }, 'HEALTH_PORT is "80a": write a whole number from 1 to 65535, for example 8080'],
   [

@@ -133,7 +133,7 @@ test('a Temporal that is not there is reported within the deadline', async () =>
   // Port 9 (discard) of this machine: refused.
   const connection = Connection.lazy({ address: '127.0.0.1:9', connectTimeout: 500 });
   const started = performance.now();
-  expect(await temporalServing(() => connection, 500)()).toEqual(['Temporal does not answer']);
+  expect(await temporalServing(() => connection, undefined, 500)()).toEqual(['Temporal does not answer']);
   expect(performance.now() - started).toBeLessThan(3_000);
   await connection.close();
 });

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 function connectionTo(port: number) {
-  return lazyConnection({ address: `127.0.0.1:${port}` });
+  return lazyConnection({ address: `127.0.0.1:${port}`, namespace: 'default' });
 }
 
 test('a call on a connection that is closed fails', async () => {

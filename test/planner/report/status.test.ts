@@ -267,6 +267,7 @@ describe('operations', () => {
         'create the client Service',
         'wait until example-0, example-1, example-2 are ready',
       ],
+      stepsDone: 0,
     });
     expect(lastOperation).toBeUndefined();
   });
@@ -275,6 +276,14 @@ describe('operations', () => {
     const { operation } = report(begun());
     expect(operation).toMatchObject({ type: 'createCluster', startedAt: LONG_AGO });
     expect(operation?.step).toMatch(/^create Services/);
+  });
+
+  it('count the steps that are behind them, and say nothing of it when another release began them', () => {
+    const first = report(anObservation()).operation;
+    const second = report(begun(first && { operation: first })).operation;
+    expect(second).toMatchObject({ step: expect.stringMatching(/^create Services/), stepsDone: 1 });
+    expect(report(begun(second && { operation: second })).operation).toEqual(second);
+    expect(report(begun()).operation).not.toHaveProperty('stepsDone');
   });
 
   it('that are held up stay, with what holds them up; the message goes when they go on', () => {

@@ -4,6 +4,8 @@ import { podsOf } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import type { Drilled } from './drilled.ts';
 
+type ByHand = Pick<Drilled, 'at' | 'world' | 'kubectl'>;
+
 interface Container {
   readonly image?: string;
   readonly ready?: boolean;
@@ -13,7 +15,7 @@ interface Container {
  * Gives the pods another version one after the other, the leader last after it handed over, and each only when the one before is
  * ready, is healthy and runs it. Nobody must be there who takes that back. Gives the milliseconds that it took.
  */
-export async function rollByHand(cluster: Drilled, version: string): Promise<number> {
+export async function rollByHand(cluster: ByHand, version: string): Promise<number> {
   const begun = performance.now();
   const pods = await podsOf(cluster.world(), cluster.at.namespace, cluster.at.name);
   const names = pods.map(({ metadata }) => metadata.name);
@@ -28,7 +30,7 @@ export async function rollByHand(cluster: Drilled, version: string): Promise<num
 }
 
 /** Asks every member, as `etcdctl` prints it; ids are beyond the numbers of JavaScript and are read as text. */
-async function leaderAmong(cluster: Drilled, names: readonly string[]) {
+async function leaderAmong(cluster: ByHand, names: readonly string[]) {
   const ids = new Map<string, string>();
   const leaders = new Set<string>();
   for (const name of names) {
@@ -42,7 +44,7 @@ async function leaderAmong(cluster: Drilled, names: readonly string[]) {
   return { name, idOf: (member: string): string => ids.get(member) ?? '' };
 }
 
-async function restart(cluster: Drilled, name: string, version: string): Promise<void> {
+async function restart(cluster: ByHand, name: string, version: string): Promise<void> {
   const image = `${DEFAULT_REPOSITORY}:v${version}`;
   const patch = JSON.stringify([{ op: 'replace', path: '/spec/containers/0/image', value: image }]);
   await cluster.kubectl('patch', 'pod', name, '--type=json', '-p', patch);

@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { World } from '../e2e.ts';
+import { Terminal } from './terminal.ts';
 
 const execute = promisify(execFile);
 /** Of which etcd the tools are: `etcdctl` and `etcdutl` of the minor that the drills' clusters run. */
@@ -33,6 +34,11 @@ export class Shell {
     const { stdout, stderr } = await execute('bash', ['--norc', '-c', script], { env, cwd: CHECKOUT });
     return stdout + stderr;
   }
+
+  /** Runs a command at a terminal, where it can ask and be answered. The caller closes it. */
+  async terminal(command: string): Promise<Terminal> {
+    return new Terminal(command, await this.#environment, CHECKOUT);
+  }
 }
 
 async function environmentOf({ stack }: World, namespace: string): Promise<NodeJS.ProcessEnv> {
@@ -44,7 +50,7 @@ async function environmentOf({ stack }: World, namespace: string): Promise<NodeJ
     ...process.env,
     KUBECONFIG: kubeconfig,
     TEMPORAL_ADDRESS: stack.temporalAddress,
-    PATH: [...folders, process.env['PATH'] ?? ''].join(delimiter),
+    PATH: [...folders, join(CHECKOUT, 'bin'), process.env['PATH'] ?? ''].join(delimiter),
   };
   await execute('kubectl', ['config', 'set-context', '--current', `--namespace=${namespace}`], { env });
   return env;

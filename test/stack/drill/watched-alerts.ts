@@ -4,6 +4,7 @@ import { dashboardQueries } from '../dashboard-queries.ts';
 import type { World } from '../e2e.ts';
 import { poll } from '../poll.ts';
 import { type FiringAlert, type Prometheus, startPrometheus } from '../prometheus.ts';
+import { commandsToDo } from './alert-drills.ts';
 import { Shell } from './shell.ts';
 
 /** The time that an alert must hold is so much shorter: a day is a minute. */
@@ -70,7 +71,7 @@ export class WatchedAlerts {
       `${name} ${JSON.stringify(found.labels)} after ${((performance.now() - begun) / 1000).toFixed(1)} s`,
     );
     await this.askDashboards();
-    await this.#typeRunbook(name, found.labels);
+    await this.#look(name, found.labels);
   }
 
   /** Waits until it does not fire with these labels any more. */
@@ -90,27 +91,33 @@ export class WatchedAlerts {
     }
   }
 
+  /** The labels of every alert of this name that fires. */
+  async firing(name: string): Promise<readonly Labels[]> {
+    const alerts = await this.prometheus.alerts();
+    return alerts
+      .filter(({ state, labels }) => state === 'firing' && labels['alertname'] === name)
+      .map(({ labels }) => labels);
+  }
+
   async #firing(name: string, labels: Labels): Promise<FiringAlert | undefined> {
     const isMeant = (alert: FiringAlert): boolean =>
       Object.entries({ ...labels, alertname: name }).every(([key, value]) => alert.labels[key] === value);
     return (await this.prometheus.alerts()).find(alert => alert.state === 'firing' && isMeant(alert));
   }
 
-  /** Once for each command with these labels. */
-  async #typeRunbook(
-    name: string,
-    { namespace, name: resource, kind, etcd_cluster, pod }: Labels,
-  ): Promise<void> {
+  /** Types a command that stands under "Do" of the alert's runbook, with these labels; `part` is what only that command contains. */
+  async act(name: string, part: string, labels: Labels): Promise<void> {
+    const commands = commandsToDo(name).filter(command => command.includes(part));
+    const [command] = commands;
+    if (command === undefined || commands.length > 1)
+      throw new Error(`${commands.length} commands to do of ${name} contain "${part}", and one should`);
+    console.log(`$ ${command}\n${await this.#shell.run(command, this.#variables(labels))}`);
+  }
+
+  /** What is to be looked at, once for each command with these labels. */
+  async #look(name: string, labels: Labels): Promise<void> {
     const look = ALERTS.find(alert => alert.name === name)?.runbook.look ?? [];
-    const variables = {
-      NS: namespace ?? this.#namespace,
-      NAME: resource ?? '',
-      KIND: kind ?? '',
-      CLUSTER: etcd_cluster ?? '',
-      POD: pod ?? '',
-      TEMPORAL_NAMESPACE: 'etcd-operator',
-      TEMPORAL_ADDRESS: this.#world.stack.temporalAddress,
-    };
+    const variables = this.#variables(labels);
     for (const command of look) {
       const key = `${command} ${JSON.stringify(variables)}`;
       if (this.#typed.has(key) || NOT_HERE.some(row => row.command.test(command))) continue;
@@ -123,6 +130,19 @@ export class WatchedAlerts {
       });
       console.log(`$ ${command}\n${printed.slice(0, 600)}`);
     }
+  }
+
+  /** As the page of runbooks says that they are set. */
+  #variables({ namespace, name, kind, etcd_cluster, pod }: Labels): Readonly<Record<string, string>> {
+    return {
+      NS: namespace ?? this.#namespace,
+      NAME: name ?? '',
+      KIND: kind ?? '',
+      CLUSTER: etcd_cluster ?? '',
+      POD: pod ?? '',
+      TEMPORAL_NAMESPACE: 'etcd-operator',
+      TEMPORAL_ADDRESS: this.#world.stack.temporalAddress,
+    };
   }
 
   #queries() {

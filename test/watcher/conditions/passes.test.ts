@@ -117,6 +117,25 @@ test('tasks that no worker completes for a minute are said, too', async () => {
   await world.stop();
 });
 
+test('a workflow that waits at a task queue that nobody serves any more names it, and who is to serve it', async () => {
+  const world = await running();
+  const queues = { ofWorkflow: 'etcd-operator', ofOperator: 'etcd-operator-shop' };
+  world.temporal.awaited.set(example.uid, {
+    id: 'run/task',
+    kind: 'task',
+    attempt: 1,
+    failure: undefined,
+    queues,
+  });
+  await world.clock.advance(90_000);
+  expect(world.conditions(example)['PassFailing']).toMatchObject({
+    status: 'True',
+    reason: 'OtherTaskQueue',
+    message: expect.stringMatching(/serves "etcd-operator-shop".* TASK_QUEUE .* to "etcd-operator"\.$/),
+  });
+  await world.stop();
+});
+
 test('a Temporal that cannot be asked for a minute leaves it open whether passes are made', async () => {
   const world = await running();
   world.temporal.down();

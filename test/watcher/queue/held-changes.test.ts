@@ -1,5 +1,6 @@
 /** An operation changes its members itself: what becomes of them is told when it has ended, unless the status says it. */
 import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../src/kube/port.ts';
 import { Harness } from '../harness.ts';
 import { owned, refTo } from '../objects.ts';
 
@@ -15,6 +16,7 @@ describe('while an operation is under way', () => {
         conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
       },
     });
+  const claim = (name: string) => owned('PersistentVolumeClaim', name, example);
   const another = pod('example-7', false);
   const foreign = { ...another, metadata: { ...another.metadata, ownerReferences: [] } };
   const operation = { type: 'createCluster', step: 'wait', startedAt: '2026-01-01T00:00:00Z' };
@@ -30,13 +32,15 @@ describe('while an operation is under way', () => {
     await world.watcher.start();
     world.put(example);
     for (const name of NAMES) world.reflectors.put(pod(name, false));
+    for (const name of NAMES) world.reflectors.put(claim(name));
     await world.clock.advance(4_000);
     world.put(example, { status });
     const before = world.temporal.signals(example).length;
     return { world, told: () => world.temporal.signals(example).length - before };
   }
-  const allReady = (world: Harness) => {
-    for (const name of NAMES) world.reflectors.put(pod(name, true));
+  const allReady = (world: Harness, stamps?: Record<string, string>) => {
+    for (const name of NAMES)
+      world.reflectors.put(stamps ? stamped(pod(name, true), stamps) : pod(name, true));
   };
 
   test('pods that become ready, and a Service that is made, wake nobody when the status says the same in the end', async () => {
@@ -47,6 +51,66 @@ describe('while an operation is under way', () => {
     world.put(example, { status: settled() });
     await world.clock.advance(30_000);
     expect(told()).toBe(0);
+    await world.stop();
+  });
+
+  const STAMPS = { 'etcd.database.coreos.com/cluster-id': 'c0ffee' };
+  const stamped = (object: KubeObject, stamps: Record<string, string> = STAMPS): KubeObject => ({
+    ...object,
+    metadata: { ...object.metadata, annotations: stamps },
+  });
+  /** As recordClusterId writes them, before the status says the id. */
+  const stampAll = (world: Harness) => {
+    for (const name of NAMES) world.reflectors.put(stamped(pod(name, false)));
+    for (const name of NAMES) world.reflectors.put(stamped(claim(name)));
+    world.put(example, { metadata: { annotations: STAMPS }, status: { operation } });
+  };
+
+  test('the stamps that it puts on pods, claims and the cluster wake nobody when the status says the same in the end', async () => {
+    const { world, told } = await operated();
+    stampAll(world);
+    allReady(world, STAMPS);
+    await world.clock.advance(3_000);
+    world.put(example, { metadata: { annotations: STAMPS }, status: settled() });
+    await world.clock.advance(30_000);
+    expect(told()).toBe(0);
+    await world.stop();
+  });
+
+  test('stamps are told after ten seconds, for somebody else may have put them on', async () => {
+    const { world, told } = await operated();
+    stampAll(world);
+    await world.clock.advance(9_000);
+    expect(told()).toBe(0);
+    await world.clock.advance(6_000);
+    expect(told()).toBeGreaterThan(0);
+    await world.stop();
+  });
+
+  test('stamps that are put on while nothing is under way are told at once', async () => {
+    const { world, told } = await operated(settled());
+    world.reflectors.put(stamped(pod('example-1', true)));
+    await world.clock.advance(3_000);
+    expect(told()).toBeGreaterThan(0);
+    await world.stop();
+  });
+
+  test.each<[string, (world: Harness) => unknown]>([
+    ['taken from a pod', world => world.reflectors.put(pod('example-1', false))],
+    [
+      'altered on a claim',
+      world => world.reflectors.put(stamped(claim('example-1'), { [Object.keys(STAMPS)[0] ?? '']: 'beef' })),
+    ],
+    ['taken from the cluster', world => world.put(example, { status: { operation } })],
+  ])('a stamp that is %s is told at once', async (_, change) => {
+    const { world, told } = await operated();
+    stampAll(world);
+    // What is held is told by then, and the stamps count as known.
+    await world.clock.advance(20_000);
+    const before = told();
+    change(world);
+    await world.clock.advance(3_000);
+    expect(told()).toBe(before + 1);
     await world.stop();
   });
 
@@ -84,7 +148,7 @@ describe('while an operation is under way', () => {
         world.reflectors.put({ ...edited, metadata: { ...edited.metadata, annotations: { a: 'b' } } });
       },
     ],
-    ['a claim', world => world.reflectors.put(owned('PersistentVolumeClaim', 'example-1', example))],
+    ['a claim', world => world.reflectors.put(claim('example-7'))],
     ['a pod that the cluster does not own', world => world.reflectors.put(foreign)],
   ])('%s is told at once', async (_, change) => {
     const { world, told } = await operated();

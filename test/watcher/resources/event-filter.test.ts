@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
 import { worthTelling } from '../../../src/watcher/resources/event-filter.ts';
-import { owned, refTo, resource, secret } from '../objects.ts';
+import { type Change, edit, owned, refTo, resource, secret } from '../objects.ts';
 
 const cluster = refTo('EtcdCluster', 'example');
-type Change = (object: KubeObject) => void;
 
 /** Whether the change would be told, seen through the same slimming as in life. */
 function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, change: Change): boolean {
@@ -13,17 +12,6 @@ function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, chan
   after.metadata.resourceVersion = `${after.metadata.resourceVersion}0`;
   change(after);
   return worthTelling({ type: 'updated', object: slim(after), previous: slim(before) });
-}
-
-function edit(path: readonly string[], value: unknown): Change {
-  return object => {
-    const last = path.at(-1) ?? '';
-    const parent = path.slice(0, -1).reduce<Record<string, unknown>>((inner, field) => {
-      inner[field] ??= {};
-      return inner[field] as Record<string, unknown>;
-    }, object);
-    parent[last] = value;
-  };
 }
 
 test('new and gone objects are always told', () => {

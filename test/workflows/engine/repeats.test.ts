@@ -6,13 +6,23 @@ import {
   newEntity,
 } from '../../../src/workflows/engine/entity.ts';
 import { entityReducer } from '../../../src/workflows/engine/entity-reducer.ts';
+import { clusterRules } from '../../../src/workflows/cluster/rules.ts';
 import { type Plain, plain } from '../../worlds/entity-world.ts';
 
 const START = 1_000_000;
 
 /** An entity whose every pass finds that its work was undone; an operation takes a second. Answers when each was begun, in seconds. */
-function undone({ seconds, mayPause = true }: { readonly seconds: number; readonly mayPause?: boolean }) {
-  const reduce = entityReducer(plain({ repeats: () => 'applyObjects' }));
+function undone({
+  seconds,
+  mayPause = true,
+  of = () => 'applyObjects',
+}: {
+  readonly seconds: number;
+  readonly mayPause?: boolean;
+  /** What is mended, by when, in seconds. */
+  readonly of?: (second: number) => string;
+}) {
+  const reduce = entityReducer(plain({ repeats: () => of((now - START) / 1_000) }));
   const begun: number[] = [];
   let entity: Entity<Plain> = newEntity<Plain>({ people: { said: 0, failedUntil: 0 } });
   let now = START;
@@ -67,12 +77,34 @@ function undone({ seconds, mayPause = true }: { readonly seconds: number; readon
   };
 }
 
+describe('what of a cluster is undone again and again', () => {
+  const repeats = (kind: string, generation: number) =>
+    clusterRules.repeats?.({ step: { kind } } as never, { generation } as never);
+
+  it('is what is mended of shared objects, for one specification', () => {
+    expect(repeats('applyObjects', 3)).toBeDefined();
+    expect(repeats('applyObjects', 3)).toBe(repeats('applyObjects', 3));
+    expect(repeats('applyObjects', 4)).not.toBe(repeats('applyObjects', 3));
+  });
+
+  it('is nothing else', () => {
+    expect(repeats('restartMember', 3)).toBeUndefined();
+    expect(repeats('ensureObjects', 3)).toBeUndefined();
+  });
+});
+
 describe('what is undone again and again', () => {
   it('is mended at once three times, and then ever more seldom, up to each thirty seconds', () => {
     const { begun } = undone({ seconds: 200 });
     expect(begun.slice(0, 3)).toEqual([0, 1, 2]);
     const waits = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
     expect(waits.slice(2, 8)).toEqual([2, 4, 8, 16, 30, 30]);
+  });
+
+  it('is begun anew at once when something else is to be mended', () => {
+    const { begun } = undone({ seconds: 70, of: second => (second < 60 ? 'first' : 'second') });
+    const [first = 0, ...further] = begun.filter(at => at >= 60);
+    expect(further.slice(0, 2)).toEqual([first + 1, first + 2]);
   });
 
   it('is mended at once in a run that an earlier release has begun', () => {

@@ -29,6 +29,9 @@ export async function historiesOf(
   const workflowId = cluster.status?.workflowID;
   if (workflowId === undefined)
     return nothing('the status of the cluster names no workflow: the operator has not taken it up');
+  // A server may quote what it refuses.
+  const apiKey = call.io.env['TEMPORAL_API_KEY']?.trim();
+  if (apiKey) secrets.add(apiKey);
   const stop = new AbortController();
   try {
     const until = AbortSignal.any([stop.signal, call.io.interrupted]);
@@ -59,7 +62,7 @@ const nothing = (why: string): Histories => ({ entries: [], missing: [`workflows
 const adviceFor = ({ tls }: { readonly tls?: unknown }): string =>
   tls === false
     ? ''
-    : '; for its certificates set TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH';
+    : '; for its certificates set TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH, for an API key TEMPORAL_API_KEY';
 
 function filesOf(runs: readonly RunOfWorkflow[], secrets: Set<string>): Histories {
   const encrypted: Encrypted = { count: 0, keys: new Set() };

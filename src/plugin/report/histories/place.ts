@@ -19,6 +19,7 @@ export const DEFAULTS = {
 
 /** Each of these lets the operator use TLS. */
 const OF_TLS = [
+  'TEMPORAL_API_KEY_PATH',
   'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
   'TEMPORAL_TLS_CLIENT_CERT_PATH',
   'TEMPORAL_TLS_CLIENT_KEY_PATH',

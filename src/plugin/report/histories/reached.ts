@@ -15,7 +15,7 @@ export class NotReached extends Error {
   override readonly name = 'NotReached';
 }
 
-export type Reached = Pick<Asked, 'address' | 'namespace' | 'tls'>;
+export type Reached = Pick<Asked, 'address' | 'namespace' | 'tls' | 'apiKey'>;
 
 /**
  * Where to ask; a port that was forwarded is open until `until` is aborted.
@@ -24,19 +24,9 @@ export type Reached = Pick<Asked, 'address' | 'namespace' | 'tls'>;
 export async function reached(call: Call, operatorNamespace: string, until: AbortSignal): Promise<Reached> {
   const { flags, io } = call;
   const named = flags.value('temporal-address');
+  if (named !== undefined) return atAddress(call, operatorNamespace, named);
   const namespace = flags.value('temporal-namespace');
-  const isSecure = Object.keys(io.env).some(name => /^TEMPORAL_TLS_.*(_PATH|_NAME)$/.test(name));
-  if (named !== undefined) {
-    const secure = isSecure || io.env['TEMPORAL_TLS'] === 'true';
-    const place =
-      namespace === undefined ? await placeIn(call, operatorNamespace).catch(toNothing) : undefined;
-    const tls = secure ? certificates(io.env, hostOf(named)) : false;
-    return {
-      address: named,
-      namespace: namespace ?? place?.namespace ?? DEFAULTS.TEMPORAL_NAMESPACE,
-      tls,
-    };
-  }
+  const apiKey = apiKeyOf(io.env);
   const place = await placeIn(call, operatorNamespace);
   const service = serviceOf(place.address, operatorNamespace);
   if (service === undefined)
@@ -53,11 +43,41 @@ export async function reached(call: Call, operatorNamespace: string, until: Abor
     throw new NotReached(
       `no port could be forwarded to Service ${service.name} of namespace ${service.namespace}: ${answer.err.trim().split('\n').at(-1) ?? ''}; name an address that you reach with --temporal-address`,
     );
+  const isSecure = place.tls || hasTlsFiles(io.env);
   return {
     address: `127.0.0.1:${answer.sign[1]}`,
     namespace: namespace ?? place.namespace,
-    tls: place.tls || isSecure ? certificates(io.env, place.serverName) : false,
+    tls: isSecure ? certificates(io.env, place.serverName) : false,
+    // The key of this environment may be for another Temporal: one that the operator reaches in plain text is not told it.
+    apiKey: isSecure ? apiKey : undefined,
   };
+}
+
+async function atAddress(call: Call, operatorNamespace: string, address: string): Promise<Reached> {
+  const { flags, io } = call;
+  const apiKey = apiKeyOf(io.env);
+  const isSecure = hasTlsFiles(io.env) || apiKey !== undefined || io.env['TEMPORAL_TLS'] === 'true';
+  const namespace =
+    flags.value('temporal-namespace') ?? (await placeIn(call, operatorNamespace).catch(toNothing))?.namespace;
+  return {
+    address,
+    namespace: namespace ?? DEFAULTS.TEMPORAL_NAMESPACE,
+    tls: isSecure ? certificates(io.env, hostOf(address)) : false,
+    apiKey,
+  };
+}
+
+const hasTlsFiles = (env: Call['io']['env']): boolean =>
+  Object.keys(env).some(name => /^TEMPORAL_TLS_.*(_PATH|_NAME)$/.test(name));
+
+/**
+ * As Temporal's own CLI takes it, and never without TLS. @throws NotReached for what cannot stand in a header; gRPC would quote it
+ */
+function apiKeyOf({ TEMPORAL_API_KEY: given = '' }: Call['io']['env']): string | undefined {
+  const key = given.trim();
+  if (key === '') return undefined;
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new NotReached('TEMPORAL_API_KEY has characters other than printable ASCII without spaces');
 }
 
 /** A report without the namespace of Temporal's is for the default one. */

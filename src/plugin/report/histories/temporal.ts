@@ -26,13 +26,27 @@ export interface Asked {
   readonly address: string;
   readonly namespace: string;
   readonly tls: NonNullable<ConnectionOptions['tls']>;
+  /** Is sent with each request. */
+  readonly apiKey?: string | undefined;
   /** Which workflows, and how many of the latest runs of each. */
   readonly workflows: readonly { readonly workflowId: string; readonly runs: number }[];
 }
 
 /** The runs, the latest of each workflow first. @throws what gRPC says when the server cannot be reached or asked */
-export async function readRuns({ address, namespace, tls, workflows }: Asked): Promise<RunOfWorkflow[]> {
-  const connection = await Connection.connect({ address, tls, connectTimeout: CONNECT_MS });
+export async function readRuns({
+  address,
+  namespace,
+  tls,
+  apiKey,
+  workflows,
+}: Asked): Promise<RunOfWorkflow[]> {
+  const connection = await Connection.connect({
+    address,
+    tls,
+    connectTimeout: CONNECT_MS,
+    metadata: { 'temporal-namespace': namespace },
+    ...(apiKey !== undefined && { apiKey }),
+  });
   try {
     const found: RunOfWorkflow[] = [];
     for (const { workflowId, runs } of workflows)

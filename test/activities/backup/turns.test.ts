@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { StoreTurns } from '../../../src/activities/backup/store-turns.ts';
+import { Turns } from '../../../src/activities/backup/turns.ts';
 
 let clock = 0;
-function turnsOf(slots: number, perStore: number): StoreTurns {
+function turnsOf(slots: number, perStore: number): Turns {
   clock = 0;
-  return new StoreTurns({ slots, perStore, now: () => clock });
+  return new Turns({ slots, perStore, now: () => clock });
 }
 
 const MANY = 1_000;
@@ -59,6 +59,13 @@ describe('the turns at a store', () => {
     if (first.kind === 'turn') for (const end of [first.end, first.end]) end();
     expect(turns.take('one', run(2)).kind).toBe('turn');
     expect(turns.take('one', run(3)).kind).toBe('wait');
+  });
+
+  it('that are given back unused say nothing of how long others take', () => {
+    const turns = turnsOf(100, 1);
+    for (let index = 0; index < 50; index += 1) turns.join('one').giveBack();
+    turns.join('one');
+    expect(turns.take('one', run(1))).toMatchObject({ kind: 'wait', seconds: 5 });
   });
 
   it('are counted of those that go on with what they began, too', () => {

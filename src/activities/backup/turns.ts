@@ -1,10 +1,10 @@
 /**
- * Which snapshots may use a store at once in this replica. A store that hangs keeps its own backups waiting and no others: it never gets
- * all slots of the worker. Whoever has to wait gives its slot back and comes again (docs/decisions/0088).
+ * Which snapshots may use a store at once in this replica, or at one node (./node-turns.ts). A store that hangs keeps its own backups waiting
+ * and no others: it never gets all slots. Whoever has to wait gives its slot back and comes again (docs/decisions/0088, 0115).
  */
 
-export interface StoreTurnsOptions {
-  /** What the worker does at once, of all stores. */
+export interface TurnsOptions {
+  /** What the worker, or a node, does at once, of all stores. */
   readonly slots: number;
   /** What one store gets of them at most. */
   readonly perStore: number;
@@ -18,10 +18,20 @@ export interface WaitingRun {
   readonly begunAt: number;
 }
 
-export type Answer =
-  | { readonly kind: 'turn'; readonly end: () => void }
-  /** `seconds`: when to come again. */
-  | { readonly kind: 'wait'; readonly inUse: number; readonly before: number; readonly seconds: number };
+type Answer =
+  /** One that is given back has done nothing: how long it took says nothing of the others. */
+  { readonly kind: 'turn'; readonly end: () => void; readonly giveBack: () => void } | Wait;
+
+export interface Wait {
+  readonly kind: 'wait';
+  /** Turns that this store has, and that all stores have. */
+  readonly inUse: number;
+  readonly inUseOfAll: number;
+  /** Runs that have waited for longer. */
+  readonly before: number;
+  /** When to come again. */
+  readonly seconds: number;
+}
 
 const SHORTEST_SECONDS = 2;
 const LONGEST_SECONDS = 300;
@@ -37,20 +47,28 @@ interface Store {
   readonly waiting: Map<string, { readonly begunAt: number; readonly expected: number }>;
 }
 
-export class StoreTurns {
-  readonly #options: StoreTurnsOptions;
+export class Turns {
+  readonly #options: TurnsOptions;
   readonly #stores = new Map<string, Store>();
   #inUse = 0;
 
-  constructor(options: StoreTurnsOptions) {
+  constructor(options: TurnsOptions) {
     this.#options = options;
+  }
+
+  /** Nobody has a turn, or would soon ask for one. */
+  get isIdle(): boolean {
+    const now = this.#options.now();
+    return [...this.#stores.values()].every(
+      ({ inUse, waiting }) => inUse === 0 && [...waiting.values()].every(each => isLate(each, now)),
+    );
   }
 
   /** A turn, if one is free and nobody who would soon ask for it has waited longer. */
   take(name: string, run: WaitingRun): Answer {
     const store = this.#of(name);
     const now = this.#options.now();
-    for (const [id, { expected }] of store.waiting) if (expected + LATE_MS < now) store.waiting.delete(id);
+    for (const [id, each] of store.waiting) if (isLate(each, now)) store.waiting.delete(id);
     store.waiting.delete(run.id);
     const before = [...store.waiting.values()].filter(({ begunAt }) => begunAt < run.begunAt).length;
     const { perStore, slots } = this.#options;
@@ -59,7 +77,7 @@ export class StoreTurns {
     if (isFree && before < 2 * perStore) return this.join(name);
     const seconds = clamp(((before + 1) / perStore) * store.usual);
     store.waiting.set(run.id, { begunAt: run.begunAt, expected: now + seconds * 1_000 });
-    return { kind: 'wait', inUse: store.inUse, before, seconds };
+    return { kind: 'wait', inUse: store.inUse, inUseOfAll: this.#inUse, before, seconds };
   }
 
   /** A turn for one that has had its turn and goes on: it counts, and does not wait. */
@@ -69,15 +87,18 @@ export class StoreTurns {
     let isOver = false;
     store.inUse += 1;
     this.#inUse += 1;
-    const end = (): void => {
+    const giveBack = (): void => {
       if (isOver) return;
       isOver = true;
       store.inUse -= 1;
       this.#inUse -= 1;
-      store.usual = (store.usual * 3 + (this.#options.now() - begun) / 1_000) / 4;
       if (store.inUse === 0 && store.waiting.size === 0) this.#stores.delete(name);
     };
-    return { kind: 'turn', end };
+    const end = (): void => {
+      if (!isOver) store.usual = (store.usual * 3 + (this.#options.now() - begun) / 1_000) / 4;
+      giveBack();
+    };
+    return { kind: 'turn', end, giveBack };
   }
 
   #of(name: string): Store {
@@ -87,6 +108,10 @@ export class StoreTurns {
     this.#stores.set(name, store);
     return store;
   }
+}
+
+function isLate({ expected }: { readonly expected: number }, now: number): boolean {
+  return expected + LATE_MS < now;
 }
 
 function clamp(seconds: number): number {

@@ -1,0 +1,154 @@
+/** The link with an API key that its file exchanges, towards a frontend that looks at each request. */
+import { join } from 'node:path';
+import type { NativeConnection } from '@temporalio/worker';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { temporalServing } from '../../../src/main/listeners/health.ts';
+import { linkTemporal, type TemporalLink } from '../../../src/main/temporal/link.ts';
+import { keepNamespace, type NamespaceKeeper } from '../../../src/main/temporal/namespace-keeper.ts';
+import { createLogger } from '../../../src/telemetry/logger.ts';
+import { createScrubber } from '../../../src/telemetry/scrub.ts';
+import { createAuthority, issueLeaf, type Pair } from '../../../src/tls/issue.ts';
+import { KeyedFront } from '../../fakes/keyed-front.ts';
+import { MountedSecret } from '../../fakes/mounted-secret.ts';
+import { TemporalFrontend } from '../../fakes/temporal-frontend.ts';
+import { poll } from '../../stack/poll.ts';
+
+const [FIRST, SECOND, WRONG] = ['canary-first', 'canary-second', 'canary-wrong'];
+const NAMESPACE = 'etcd.a1b2c';
+
+let temporal: TemporalFrontend;
+let front: KeyedFront;
+let secret: MountedSecret;
+let link: TemporalLink;
+let authority: Pair;
+let log = '';
+let isOutdated = false;
+const stop = { now: new AbortController() };
+
+beforeAll(async () => {
+  temporal = await TemporalFrontend.start();
+});
+afterAll(() => temporal?.stop());
+
+beforeEach(async () => {
+  [log, isOutdated] = ['', false];
+  stop.now = new AbortController();
+  const validity = { now: Date.now(), lasts: 3_600_000 };
+  authority = await createAuthority('front', validity);
+  const name = {
+    commonName: 'front',
+    usages: ['server' as const],
+    dnsNames: ['temporal.test'],
+    addresses: [],
+  };
+  front = await KeyedFront.start(temporal.address, await issueLeaf(authority, name, validity), [FIRST]);
+  // As the default authorizer of Temporal: everybody may connect, and the search attributes are not for everybody.
+  front.open = ['GetSystemInfo'];
+  front.denied = ['ListSearchAttributes'];
+  secret = await MountedSecret.of({ key: FIRST, 'ca.crt': authority.cert });
+});
+afterEach(async () => {
+  stop.now.abort();
+  await link?.close();
+  await front?.close();
+  await secret?.remove();
+  if (log.includes('canary')) throw new Error(`a key is in the log:\n${log}`);
+});
+
+function start(): NamespaceKeeper {
+  const secrets = new Set<string>();
+  const destination = { write: (line: string) => void (log += line) };
+  const logger = createLogger({ level: 'debug', scrub: createScrubber(secrets), destination });
+  const caFile = join(secret.folder, 'ca.crt');
+  const temporalConfig = {
+    address: front.address,
+    namespace: NAMESPACE,
+    retentionDays: 30,
+    tls: { caFile, certFile: undefined, keyFile: undefined, serverName: 'temporal.test' },
+    apiKeyFile: join(secret.folder, 'key'),
+  };
+  link = linkTemporal({
+    temporal: temporalConfig,
+    identity: 'test',
+    logger,
+    keepSecret: text => secrets.add(text),
+    onOutdated: outdated => (isOutdated = outdated),
+    everyMs: 50,
+    closeAfterMs: 500,
+  });
+  const { signal } = stop.now;
+  const context = { spec: temporalConfig, logger, signal, onReplaced: () => {} };
+  const keeper = keepNamespace(() => link.connection(), context);
+  keeper.ready.catch(() => {});
+  return keeper;
+}
+
+const ask = (connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'> = link.connection()) =>
+  connection.withDeadline(Date.now() + 5_000, () =>
+    connection.workflowService.describeNamespace({ namespace: NAMESPACE }),
+  );
+
+/** Another key beside the same authority. */
+const change = (key: string): Promise<void> => secret.become({ key, 'ca.crt': authority.cert });
+
+test('a key is exchanged without a moment in which no connection works', async () => {
+  await start().ready;
+  let ofWorkers: NativeConnection | undefined;
+  await link.makeWorkers(async connection => {
+    ofWorkers = connection;
+    return { reconnect: (to: NativeConnection) => (ofWorkers = to) };
+  });
+  const before = ofWorkers;
+  front.keys.add(SECOND);
+  await change(SECOND);
+  await poll(async () => ofWorkers !== before);
+  front.keys.delete(FIRST);
+  await ask();
+  if (ofWorkers !== undefined) await ask(ofWorkers);
+  const refused = front.requests.filter(
+    ({ isAccepted, path }) => !isAccepted && !path.endsWith('SearchAttributes'),
+  );
+  expect(refused).toEqual([]);
+  expect(new Set(front.requests.map(({ namespace }) => namespace))).toEqual(new Set([NAMESPACE]));
+});
+
+test('a key that lets only connect does not take the place of one that works', async () => {
+  await start().ready;
+  await change(WRONG);
+  await poll(async () => isOutdated);
+  await ask();
+  expect(front.requests.at(-1)).toMatchObject({ isAccepted: true });
+  expect(log).toContain('the credentials for Temporal have changed but are not in use yet');
+  expect(log).toContain('invalid API key [redacted]');
+});
+
+test.each([
+  ['16', 'UNAUTHENTICATED'],
+  ['7', 'PERMISSION_DENIED'],
+])('a refusal with status %s is said once, with what to do, and waited out', async (status, name) => {
+  front.refusal = status;
+  front.keys.clear();
+  const keeper = start();
+  let failure: unknown;
+  keeper.failed.catch((error: unknown) => (failure = error));
+  await poll(async () => keeper.refused());
+  await poll(async () => front.count(FIRST, false) > 2);
+  expect(log).toContain(
+    `Temporal does not accept the API key in ${secret.folder}/key for namespace ${NAMESPACE} (${name})`,
+  );
+  // Temporal tells everybody that it serves, or does not say.
+  front.open = ['GetSystemInfo', 'Check'];
+  const serving = temporalServing(() => link.connection(), keeper.refused);
+  const refused = "Temporal refuses the operator's API key or certificate: the log says what to do";
+  expect(await serving()).toEqual([refused]);
+  front.open = [];
+  expect(await serving()).toEqual([refused]);
+  front.keys.add(SECOND);
+  await change(SECOND);
+  await keeper.ready;
+  expect(keeper.refused()).toBe(false);
+  expect(await serving()).toEqual([]);
+  expect(log.match(/Temporal refuses the operator/g)).toHaveLength(1);
+  expect(log).toContain('Temporal is available again');
+  expect(failure).toBeUndefined();
+});
