@@ -20,7 +20,7 @@ import {
 } from './test-summary.ts';
 
 const levels = ['pure', 'unit', 'thorough', 'replay', 'integration', 'e2e', 'drill', 'long-drill'];
-/** Long drills take half an hour: they run when they are asked for. */
+/** Long drills take hours: they run when they are asked for. */
 const always = levels.filter(level => level !== 'long-drill');
 
 /** Levels with real servers, where a machine that stalls can fail a test: the only ones of which a file gets a second run. */
