@@ -8,7 +8,7 @@ interface Found {
 }
 
 interface Everything {
-  /** Search attributes aside, which no codec encrypts. */
+  /** Search attributes aside, which no codec encrypts, and the names of patches, which Temporal's library writes past it. */
   readonly payloads: readonly Found[];
   readonly raw: readonly Payload[];
   /** All other texts, bytes included. */
@@ -26,7 +26,7 @@ export function everythingOf(value: unknown): Everything {
       for (const [name, each] of Object.entries(at)) if (name !== 'searchAttributes') visit(each);
   };
   visit(value);
-  return { raw, others, payloads: raw.map(found) };
+  return { raw, others, payloads: raw.map(found).filter(each => !isPatch(each)) };
 }
 
 function isPayload(at: unknown): at is Payload {
@@ -36,6 +36,11 @@ function isPayload(at: unknown): at is Payload {
 function found({ metadata, data }: Payload): Found {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)] as const);
   return { metadata: Object.fromEntries(entries), data: text(data) };
+}
+
+/** What the marker of `patched()` has: nothing but the name that stands in the code. */
+function isPatch({ data }: Found): boolean {
+  return /^\{"id":"[a-z-]+","deprecated":(true|false)\}$/.test(data);
 }
 
 function text(bytes: Uint8Array | null | undefined): string {

@@ -63,11 +63,11 @@ export function handleRequests(driver: Driver, send: (message: ClusterMessage) =
     setHandler(
       update,
       sent =>
-        carryOut(driver, sent, async () => {
+        carryOut(driver, sent, async isGiven => {
           const request = ask(sent);
           if (typeof request === 'string') throw refusal(request);
           // What becomes of an EtcdRequest is asked for by the query `request`.
-          return givenFrom(sent) === undefined ? verdictOn(driver, request.id) : RECORDED;
+          return isGiven ? RECORDED : verdictOn(driver, request.id);
         }),
       {
         description,

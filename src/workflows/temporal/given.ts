@@ -1,4 +1,5 @@
 /** Carries out an update that may have been given as an EtcdRequest, and that once. */
+import { patched } from '@temporalio/workflow';
 import type { Given } from '../../api/values/requests.ts';
 import { givenFrom } from '../messages/given.ts';
 import { type Remembering, rememberedOf } from '../engine/given.ts';
@@ -21,7 +22,7 @@ export function refuseExpired({ entity }: GivenDriver, sent: unknown): 'new' | '
 }
 
 /**
- * What `act` answers; it refuses by throwing, before it does anything. An EtcdRequest that has come before is answered as it was then,
+ * What `act` answers, which is told whether an EtcdRequest is to be carried out once; it refuses by throwing, before it does anything. An EtcdRequest that has come before is answered as it was then,
  * and nothing is done.
  */
 export function carryOut(
@@ -30,8 +31,10 @@ export function carryOut(
   act: (isGiven: boolean) => string | Promise<string>,
 ): string | Promise<string> {
   const given = givenFrom(sent);
-  // Not awaited here: an answer that came a microtask later than in 0.2.0 would stand after other commands in the history.
-  return given === undefined ? act(false) : carryOutOnce(driver, { sent, given }, act);
+  // A worker of 0.2.0 does not know EtcdRequests: what it has recorded of one is what it does with any update. Not awaited here, since an
+  // answer that came a microtask later than there would stand after other commands in the history.
+  if (given === undefined || !patched('given-once')) return act(false);
+  return carryOutOnce(driver, { sent, given }, act);
 }
 
 async function carryOutOnce(
