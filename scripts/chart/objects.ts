@@ -59,22 +59,32 @@ interface TemplateSource {
   /** For the reader of the chart. */
   readonly source: string;
   readonly objects: readonly Manifest[];
-  /** A value of the group that must be true as well. */
+  /**
+   * A value of the group that must be true as well. What it adds goes again when it is switched off: Helm would leave what is to
+   * be kept, and a policy would go on changing objects.
+   */
   readonly option?: string;
 }
 
 /**
- * A template of objects that are of the whole Kubernetes cluster.
+ * A template of objects that are of the whole Kubernetes cluster, and stay if a value says so.
  * @param group the values that say whether to install and to keep them
  */
 function template(group: 'crds' | 'users', { source, objects, option }: TemplateSource): string {
   const install = `.Values.${group}.install`;
   const condition = option === undefined ? install : `and ${install} .Values.${group}.${option}`;
-  const text = objects.map(object => `---\n${templateOf(group, object)}`).join('');
+  const text = objects
+    .map(object => `---\n${templateOf(object, option === undefined ? keptBy(group) : '')}`)
+    .join('');
   return `{{- /* Generated from ${source} by scripts/generate.ts. */}}\n{{- if ${condition} }}\n${text}{{- end }}\n`;
 }
 
-function templateOf(group: string, { apiVersion, kind, metadata, ...rest }: Manifest): string {
+/** Annotations of what stays when the release is uninstalled, if a value of the group says so. */
+function keptBy(group: string): string {
+  return `  {{- if .Values.${group}.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n  {{- end }}\n`;
+}
+
+function templateOf({ apiVersion, kind, metadata, ...rest }: Manifest, annotated: string): string {
   const { name, labels, annotations, ...unknown } = metadata;
   if (annotations !== undefined || Object.keys(unknown).length > 0)
     throw new Error(
@@ -85,7 +95,7 @@ function templateOf(group: string, { apiVersion, kind, metadata, ...rest }: Mani
     `metadata:\n  name: ${name}\n`,
     `  labels:\n    {{- include "etcd-operator.labels" . | nindent 4 }}\n`,
     labels === undefined ? '' : literal(indented(toYaml(labels))),
-    `  {{- if .Values.${group}.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n  {{- end }}\n`,
+    annotated,
     literal(toYaml(rest)),
   ].join('');
 }
