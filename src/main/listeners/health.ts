@@ -76,25 +76,29 @@ export function temporalServing(
       );
       if (status !== serving) return [`Temporal answers that it is not serving (status ${status})`];
     } catch (error) {
-      if (isRefused(error)) return [REFUSED];
+      const failure = await failureWithoutHealth(connection, error, deadlineMs);
+      if (isRefused(failure)) return [REFUSED];
       // The text names addresses; that there was no answer is all that a probe needs.
-      if (!(await answersWithoutHealth(connection, error, deadlineMs))) return ['Temporal does not answer'];
+      if (failure !== undefined) return ['Temporal does not answer'];
     }
     return refused() ? [REFUSED] : [];
   };
 }
 
-/** What stands before a frontend may pass on Temporal's own services only. */
-async function answersWithoutHealth(
+/**
+ * What is left of a failed question for health: what stands before a frontend may pass on Temporal's own services only, so one of
+ * those is called before the failure counts. Undefined: that was answered.
+ */
+async function failureWithoutHealth(
   connection: Connection,
   error: unknown,
   deadlineMs: number,
-): Promise<boolean> {
-  if (grpcCode(error) !== grpcStatus.unimplemented) return false;
+): Promise<unknown> {
+  if (grpcCode(error) !== grpcStatus.unimplemented) return error;
   const call = () => connection.workflowService.getSystemInfo({});
   return connection.withDeadline(Date.now() + deadlineMs, call).then(
-    () => true,
-    () => false,
+    () => undefined,
+    (failure: unknown) => failure,
   );
 }
 

@@ -10,6 +10,8 @@ import {
   temporalServing,
 } from '../../../src/main/listeners/health.ts';
 import type { PageServer } from '../../../src/main/listeners/serving.ts';
+import { grpcStatus } from '../../../src/main/temporal/connection.ts';
+import { grpcFailure } from '../../watcher/fakes.ts';
 
 const healthy: Parts = {
   workerState: 'RUNNING',
@@ -126,6 +128,27 @@ describe('over HTTP', () => {
   test('a taken port is an error', async () => {
     server = await servePages(0, {});
     await expect(servePages(server.port, {})).rejects.toThrow('EADDRINUSE');
+  });
+});
+
+describe('behind a frontend that passes on no health service', () => {
+  /** What a call of Temporal's own services comes to. */
+  const behind = (answer: () => Promise<unknown>) =>
+    ({
+      withDeadline: async (_: number, call: () => Promise<unknown>) => call(),
+      healthService: { check: () => Promise.reject(grpcFailure(grpcStatus.unimplemented)) },
+      workflowService: { getSystemInfo: answer },
+    }) as unknown as Connection;
+  const refusedKey = "Temporal refuses the operator's API key or certificate: the log says what to do";
+  const failing = (code: number) => () => Promise.reject(grpcFailure(code));
+
+  test.each([
+    ['answers', () => Promise.resolve({}), []],
+    ['does not know the key', failing(grpcStatus.unauthenticated), [refusedKey]],
+    ['lets the key do nothing', failing(grpcStatus.permissionDenied), [refusedKey]],
+    ['is away', failing(14), ['Temporal does not answer']],
+  ])('a Temporal that %s', async (_, answer, expected) => {
+    expect(await temporalServing(() => behind(answer))()).toEqual(expected);
   });
 });
 
