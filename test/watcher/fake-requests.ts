@@ -2,7 +2,7 @@
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { GivenRequest } from '../../src/api/values/requests.ts';
 import type { RequestUpdate } from '../../src/watcher/requests/message.ts';
-import type { Became, RequestPort } from '../../src/watcher/temporal/request-port.ts';
+import type { Became, Delivered, RequestPort } from '../../src/watcher/temporal/request-port.ts';
 import { grpcFailure } from './fakes.ts';
 
 export class FakeRequests implements RequestPort {
@@ -15,6 +15,8 @@ export class FakeRequests implements RequestPort {
   verdict: Pick<GivenRequest, 'state' | 'message' | 'verdict'> = { state: 'done', message: 'paused' };
   /** No workflow runs. */
   stopped = false;
+  /** Updates of this name are of a release that no worker is of. */
+  unhandled: string | undefined;
   /** Nothing reaches Temporal, which fails with this gRPC code. */
   code: number | undefined;
   readonly #now: () => number;
@@ -26,12 +28,13 @@ export class FakeRequests implements RequestPort {
   async deliver(
     ref: ResourceRef,
     { name, argument }: RequestUpdate,
-  ): Promise<{ became: Became; runId?: string }> {
+  ): Promise<{ became: Delivered; runId?: string }> {
     const gone = this.#away();
     if (gone !== undefined) return { became: gone };
     const { uid, expiresAt } = argument.request;
     const known = this.remembered.get(uid);
     if (known !== undefined) return { became: known, runId: 'run' };
+    if (name === this.unhandled) return { became: 'noHandler' };
     if (this.#now() > expiresAt) return { became: { state: 'refused', message: 'the request expired' } };
     if (this.verdict.state === 'refused') return { became: this.verdict };
     this.done.push(`${workflowId(ref)} ${name}`);

@@ -10,7 +10,7 @@ export const REQUEST_ACCEPTED = {
     NotJudged: ['The workflow has the request; the next pass judges it.'],
     NotDelivered: [
       'The request has not reached the workflow; the operator tries again automatically.',
-      'See the condition TemporalUnavailable of the cluster. After status.expiresAt the workflow refuses it.',
+      'Read the message, and see the condition TemporalUnavailable of the cluster. After status.expiresAt it is not accepted any more.',
     ],
   },
   False: {

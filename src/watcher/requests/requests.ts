@@ -22,7 +22,7 @@ import { type RequestFigures, requestFigures } from './figures.ts';
 import { requestOf, slimRequest, targetOf, expiryOf } from './known-request.ts';
 import { knownAction, updateOf } from './message.ts';
 import { nextOf } from './next.ts';
-import { lost, notDelivered, type Saying, sayingOf, statusOf } from './status.ts';
+import { lost, noHandler, notDelivered, type Saying, sayingOf, statusOf } from './status.ts';
 
 export interface RequestsDeps {
   readonly kube: Pick<KubeClient, 'patch' | 'delete'>;
@@ -191,6 +191,13 @@ export class Requests {
       tell(target);
       this.#later(entry);
       return false;
+    }
+    if (became === 'noHandler') {
+      const saying = noHandler(entry.object, now);
+      await this.#say(entry, saying, abort);
+      this.#later(entry);
+      // The next one waits for it until it has expired, and no longer.
+      return saying.phase === 'Expired';
     }
     const saying = verdictOf(became, now > expiryOf(entry.object));
     await this.#say(entry, { ...saying, workflowID: workflowId(target), runID: runId }, abort);

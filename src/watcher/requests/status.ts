@@ -43,6 +43,8 @@ export function sayingOf({
   return { ...ROWS[state], message, ...(verdict && { verdict }) };
 }
 
+const NOT_DELIVERED: Row = { phase: 'Pending', accepted: 'NotDelivered', completed: 'NotAccepted' };
+
 /** It has not reached the workflow. `now` in milliseconds since the epoch. */
 export function notDelivered(object: EtcdRequest, now: number): Saying {
   const expiresAt = expiryOf(object);
@@ -51,7 +53,19 @@ export function notDelivered(object: EtcdRequest, now: number): Saying {
     now <= expiresAt
       ? `the workflow does not answer: the operator tries again, and the request expires at ${until}`
       : `the request expired at ${until} and the workflow does not answer: whether it was accepted before is not known until Temporal and the operator's workers are back`;
-  return { phase: 'Pending', accepted: 'NotDelivered', completed: 'NotAccepted', message };
+  return { ...NOT_DELIVERED, message };
+}
+
+/** The workers that had it know no such requests: nothing has happened. `now` in milliseconds since the epoch. */
+export function noHandler(object: EtcdRequest, now: number): Saying {
+  const expiresAt = expiryOf(object);
+  const until = timestamp(expiresAt);
+  if (now > expiresAt) {
+    const message = `the request expired at ${until} and nothing has happened: no worker of a release of the operator that knows ${object.spec.action} had it before`;
+    return sayingOf({ state: 'expired', message });
+  }
+  const message = `no worker of this release of the operator has had the request yet, and nothing has happened: the operator tries again until one has, and the request expires at ${until}`;
+  return { ...NOT_DELIVERED, message };
 }
 
 /** What it is about does not exist, or no longer. */

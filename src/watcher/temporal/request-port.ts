@@ -13,6 +13,9 @@ import { callsOf } from './calls.ts';
 /** What became of a request in its workflow; `unknown`: the workflow does not know it. */
 export type Became = Pick<GivenRequest, 'state' | 'message' | 'verdict'> | 'unknown' | 'notRunning';
 
+/** `noHandler`: the worker that had it is of a release that does not know such requests, and nothing has happened. */
+export type Delivered = Became | 'noHandler';
+
 /** Every call rejects when it takes longer than its deadline, or soon after `abort` is raised: then it is not known whether it arrived. */
 export interface RequestPort {
   /** Sends the update; the same once more is answered as the first. `runId`: of the run that took it. */
@@ -20,7 +23,7 @@ export interface RequestPort {
     ref: ResourceRef,
     update: RequestUpdate,
     abort: AbortSignal,
-  ): Promise<{ readonly became: Became; readonly runId?: string | undefined }>;
+  ): Promise<{ readonly became: Delivered; readonly runId?: string | undefined }>;
   /** What became of the request with this uid. */
   became(ref: ResourceRef, uid: string, abort: AbortSignal): Promise<Became>;
 }
@@ -52,9 +55,20 @@ async function deliver(client: Client, ref: ResourceRef, { name, argument }: Req
     if (error instanceof WorkflowNotFoundError) return { became: 'notRunning' as const };
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;
     const message = error.cause?.message ?? 'no reason was given';
-    // A worker of the former release had it, and nothing has happened: tried again, it comes to another.
-    if (message.startsWith('No registered handler for update')) throw error;
+    if (message.startsWith('No registered handler for update'))
+      return { became: await becameBefore(client, ref, uid) };
     return { became: { state: 'refused' as const, message } };
+  }
+}
+
+/** Of one that no handler was found for: another worker may have had it before, and its answer been lost. */
+async function becameBefore(client: Client, ref: ResourceRef, uid: string): Promise<Delivered> {
+  try {
+    const known = await became(client, ref, { uid });
+    return known === 'unknown' ? 'noHandler' : known;
+  } catch (error) {
+    if (error instanceof QueryNotRegisteredError) return 'noHandler';
+    throw error;
   }
 }
 

@@ -51,3 +51,11 @@ export class RequestWorld extends Harness {
     }
   }
 }
+
+/** A world whose watcher runs and knows the example. */
+export async function started(): Promise<RequestWorld> {
+  const world = new RequestWorld();
+  await world.watcher.start();
+  world.put(example);
+  return world;
+}

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { workflowId } from '../../../src/api/names.ts';
 import { refTo } from '../objects.ts';
-import { example, PAUSE, RequestWorld } from './request-world.ts';
-
-async function started(): Promise<RequestWorld> {
-  const world = new RequestWorld();
-  await world.watcher.start();
-  world.put(example);
-  return world;
-}
+import { example, PAUSE, RequestWorld, started } from './request-world.ts';
 
 describe('an EtcdRequest', () => {
   test('reaches the workflow as the update that people send, and its answer comes back', async () => {
