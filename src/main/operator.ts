@@ -6,6 +6,7 @@ import { parseConfig } from './config/config.ts';
 import { ConfigError } from './config/environment.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import { RecentSecrets } from '../telemetry/recent-secrets.ts';
 import { createScrubber } from '../telemetry/scrub.ts';
 import { failure } from './retry.ts';
 import { startOperator } from './operator/start.ts';
@@ -18,7 +19,7 @@ const exitCode = { stopped: 0, failed: 1, badConfig: 2 } as const;
 
 async function main(): Promise<number> {
   const config = parseConfig(process.env);
-  const secrets = new Set(config.redact);
+  const secrets = new RecentSecrets(config.redact);
   const scrub = createScrubber(secrets);
   const logger = createLogger({ level: config.logLevel, scrub, fields: { pod: config.pod.name } });
   const metrics = createMetrics({ mostResources: config.metricsResources });
