@@ -117,7 +117,7 @@ export class HandReflectors {
   syncedNow = true;
   /** A kind that cannot be listed: it is not installed, or not granted. */
   unlisted: string | undefined;
-  /** Namespaces in which nothing may be listed. */
+  /** Namespaces in which nothing may be listed, and kinds of a namespace, as `shop/Secret`. */
   readonly forbidden = new Set<string>();
   stopped = 0;
   /** The newest resource version of any object. */
@@ -127,7 +127,8 @@ export class HandReflectors {
 
   readonly factory: ReflectorFactory = spec => {
     this.#specs.push(spec);
-    const isForbidden = () => this.forbidden.has(spec.namespace ?? '');
+    const isForbidden = () =>
+      this.forbidden.has(spec.namespace ?? '') || this.forbidden.has(`${spec.namespace}/${spec.kind}`);
     return {
       start: () => {},
       synced: () => this.syncedNow && spec.kind !== this.unlisted && !isForbidden(),

@@ -67,6 +67,26 @@ describe('namespaces that are named', () => {
     await stop(around);
   });
 
+  test('of which some kinds cannot be listed are reported with those, again when they change', async () => {
+    const around = await begun(['later/Secret', 'later/Service']);
+    const { world } = around;
+    const reported = () =>
+      world.logger.lines
+        .filter(({ message }) => message.includes('is not watched'))
+        .map(({ fields }) => fields);
+    await world.clock.advance(10_000);
+    expect(reported()).toEqual([{ watchedNamespace: 'later', refusedKinds: ['Secret', 'Service'] }]);
+    world.reflectors.forbidden.delete('later/Service');
+    await world.clock.advance(10_000);
+    expect(reported().slice(1)).toEqual([{ watchedNamespace: 'later', refusedKinds: ['Secret'] }]);
+    expect(world.logger.text()).not.toContain('a namespace is watched now');
+    world.reflectors.forbidden.clear();
+    await world.clock.advance(10_000);
+    expect(world.logger.text()).toContain('a namespace is watched now');
+    expect(reported()).toHaveLength(2);
+    await stop(around);
+  });
+
   test('are watched as soon as they can be listed, and what is found there is told', async () => {
     const around = await begun(['later']);
     const { world, watcher, told } = around;

@@ -17,7 +17,7 @@ export interface WatchedListsOptions {
 }
 
 const NOT_WATCHED =
-  'a namespace of WATCH_NAMESPACE is not watched: it does not exist, or the operator has no rights there; create it, or grant the Role; it is tried again';
+  'a namespace of WATCH_NAMESPACE is not watched: it does not exist, or the operator has no rights there to the kinds of refusedKinds; create it, or grant the Role; it is tried again';
 
 interface Watched {
   readonly kind: string;
@@ -33,7 +33,8 @@ interface Place {
 export class WatchedLists {
   readonly #places: readonly Place[];
   readonly #logger: WatcherLogger;
-  #unwatched = new Set<string>();
+  /** Of namespaces that were said not to be watched: the kinds that were refused. */
+  #reported: ReadonlyMap<string, readonly string[]> = new Map();
 
   constructor({ reflector, namespaces, onChange, logger }: WatchedListsOptions) {
     this.#logger = logger;
@@ -82,14 +83,20 @@ export class WatchedLists {
     return this.#places.filter(isForbidden).flatMap(({ namespace }) => namespace ?? []);
   }
 
-  /** Says in the log which of them have changed since it was last called. */
+  /** Says in the log which of them have changed since it was last called, or are refused other kinds. */
   report(): void {
-    const before = this.#unwatched;
-    const now = new Set(this.unwatched());
-    this.#unwatched = now;
-    for (const namespace of now)
-      if (!before.has(namespace)) this.#logger.warn(NOT_WATCHED, { watchedNamespace: namespace });
-    for (const namespace of before)
+    const before = this.#reported;
+    const refused = this.#places.filter(isForbidden);
+    const now = new Map(
+      refused.flatMap(place =>
+        place.namespace === undefined ? [] : [[place.namespace, refusedKinds(place)] as const],
+      ),
+    );
+    this.#reported = now;
+    for (const [namespace, kinds] of now)
+      if (before.get(namespace)?.join() !== kinds.join())
+        this.#logger.warn(NOT_WATCHED, { watchedNamespace: namespace, refusedKinds: kinds });
+    for (const namespace of before.keys())
       if (!now.has(namespace))
         this.#logger.info('a namespace is watched now', { watchedNamespace: namespace });
   }
@@ -103,8 +110,16 @@ function isListed({ watched }: Place): boolean {
   return watched.every(({ handle }) => handle.synced());
 }
 
-function isForbidden({ watched }: Place): boolean {
-  return watched.some(({ handle }) => handle.isForbidden());
+function isForbidden(place: Place): boolean {
+  return refusedKinds(place).length > 0;
+}
+
+/** In the order of the alphabet. */
+function refusedKinds({ watched }: Place): readonly string[] {
+  return watched
+    .filter(({ handle }) => handle.isForbidden())
+    .map(({ kind }) => kind)
+    .toSorted();
 }
 
 /** Of each kind the least of all places: one in which little happens stays behind by a minute, until its next bookmark. */
