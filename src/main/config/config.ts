@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { isAllowedEntry } from '../../store/addresses.ts';
 import type { LogLevel } from '../../telemetry/logger.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
-import type { VariableOf } from './variables.ts';
+import { namespaceName, type VariableOf } from './variables.ts';
 
 /** The files are read again whenever they have changed. */
 export interface TemporalTls {
@@ -198,12 +198,11 @@ function addresses(env: EnvironmentReader, name: VariableOf<'list'>): readonly s
 
 /** Beyond that many, each with a watch for every kind, one watch of all namespaces is less to serve. */
 const MOST_NAMESPACES = 50;
-const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function watchNamespaces(env: EnvironmentReader): readonly string[] | undefined {
   const named = [...new Set(env.list('WATCH_NAMESPACE'))].toSorted();
   if (named.length === 0 && !env.isGiven('WATCH_NAMESPACE')) return undefined;
-  const wrong = named.filter(name => !NAMESPACE.test(name));
+  const wrong = named.filter(name => !namespaceName.pattern.test(name));
   if (wrong.length > 0 || named.length === 0)
     env.refuse(
       'WATCH_NAMESPACE',

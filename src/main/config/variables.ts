@@ -6,7 +6,8 @@ const hostAndPort = {
   pattern: /^(?:[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):[1-9]\d{0,4}$/i,
   hint: 'write host:port without a scheme, for example temporal-frontend.temporal.svc:7233',
 };
-const dnsLabel = {
+/** Of a namespace of Kubernetes (RFC 1123, a label). */
+export const namespaceName = {
   pattern: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
   hint: 'write one namespace: lower-case letters, digits and dashes, at most 63',
 };
@@ -133,7 +134,7 @@ export const VARIABLES = {
   POD_NAMESPACE: {
     type: 'text',
     default: 'etcd-operator',
-    rule: dnsLabel,
+    rule: namespaceName,
     meaning: 'The namespace of this replica, which contains the Lease of the watchers.',
   },
   OPERATOR_IMAGE: {

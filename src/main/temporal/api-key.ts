@@ -1,12 +1,9 @@
 /** The API key for Temporal, which each request carries as `authorization: Bearer KEY`. */
+import { apiKeyIn } from '../../api/values/api-key.ts';
 import { readCredentialFile } from './credential-file.ts';
 
 /** More than any token that a proxy takes in a header. */
 const MOST_BYTES = 16_384;
-/**
- * What stands in a header as it is: printable ASCII without spaces. gRPC refuses the rest with an error that quotes it.
- */
-const IN_A_HEADER = /^[\x21-\x7e]+$/;
 
 /**
  * The key that a file holds; blanks and line breaks around it are left out.
@@ -18,9 +15,7 @@ export function readApiKey(file: string): string {
     throw new Error(`${file} ${why}: write the API key for Temporal to it, and nothing else`);
   };
   if (content.length > MOST_BYTES) return refuse(`has more than ${MOST_BYTES} bytes`);
-  const key = content.toString('utf8').trim();
-  if (key === '') return refuse('is empty');
-  if (/[\r\n]/.test(key)) return refuse('has several lines');
-  if (!IN_A_HEADER.test(key)) return refuse('has characters other than printable ASCII without spaces');
-  return key;
+  const found = apiKeyIn(content.toString('utf8'));
+  if (found === undefined) return refuse('is empty');
+  return 'key' in found ? found.key : refuse(found.fault);
 }

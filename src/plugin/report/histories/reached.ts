@@ -1,5 +1,6 @@
 /** Leads to the Temporal that the operator uses: through a port that kubectl forwards, or to an address that a person names. */
 import { readFileSync } from 'node:fs';
+import { apiKeyIn } from '../../../api/values/api-key.ts';
 import { KubeError } from '../../../kube/errors.ts';
 import type { Call } from '../../commands/command.ts';
 import { isPassing } from '../../kube-failures.ts';
@@ -74,10 +75,9 @@ const hasTlsFiles = (env: Call['io']['env']): boolean =>
  * As Temporal's own CLI takes it, and never without TLS. @throws NotReached for what cannot stand in a header; gRPC would quote it
  */
 function apiKeyOf({ TEMPORAL_API_KEY: given = '' }: Call['io']['env']): string | undefined {
-  const key = given.trim();
-  if (key === '') return undefined;
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new NotReached('TEMPORAL_API_KEY has characters other than printable ASCII without spaces');
+  const found = apiKeyIn(given);
+  if (found === undefined || 'key' in found) return found?.key;
+  throw new NotReached(`TEMPORAL_API_KEY ${found.fault}`);
 }
 
 /** A report without the namespace of Temporal's is for the default one. */
