@@ -13,7 +13,7 @@ import { backupStatus } from '../../planner/backup/report.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { neededByRestores } from './needed.ts';
+import { neededAsFarAsKnown } from './needed.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
@@ -57,7 +57,7 @@ export async function assessBackup(
     const backup = backupFacts(object);
     const now = deps.now();
     const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
-    const needed = isAsked ? await neededByRestores(deps, ref, backup.status.history ?? []) : [];
+    const needed = isAsked ? await neededAsFarAsKnown(deps, ref, backup.status.history ?? []) : [];
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
     const cluster = actor.verify === undefined ? undefined : await clusterOf(deps, backup);
     const observation = { now, backup, needed, jitterSeconds, ...(cluster && { cluster }) };

@@ -10,6 +10,7 @@ import type { EtcdBackup } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
 import type { NodeTurns } from '../backup/node-turns.ts';
+import type { RefusedNamespaces } from '../backup/refused-namespaces.ts';
 import type { Turns } from '../backup/turns.ts';
 import type { WaitTime } from './poll.ts';
 
@@ -52,6 +53,8 @@ export interface Dependencies {
   readonly endpointsAllowed?: readonly string[];
   /** The namespaces that this operator looks after, and may read in; undefined: all. */
   readonly watchNamespaces?: readonly string[] | undefined;
+  /** Which of those have refused for long; when left out, none is passed over. */
+  readonly refusedNamespaces?: RefusedNamespaces;
   /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
   readonly credentialHosts?: readonly string[];
   readonly logger: ActivityLogger;

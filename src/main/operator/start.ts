@@ -20,6 +20,7 @@ import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
 import { NodeTurns } from '../../activities/backup/node-turns.ts';
+import { RefusedNamespaces } from '../../activities/backup/refused-namespaces.ts';
 import { Turns } from '../../activities/backup/turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
@@ -247,6 +248,7 @@ async function makeWorkers(
     ...backupTurns(config.worker),
     backupJitterSeconds: config.backupJitterSeconds,
     watchNamespaces: config.watchNamespaces,
+    refusedNamespaces: new RefusedNamespaces(() => performance.now()),
     credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

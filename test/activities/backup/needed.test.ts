@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { neededAsFarAsKnown } from '../../../src/activities/backup/needed.ts';
+import { RefusedNamespaces } from '../../../src/activities/backup/refused-namespaces.ts';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdRestoreStatus } from '../../../src/api/schemas/types.ts';
+import { LIST_TIMEOUT_MS } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/errors.ts';
+import type { KindRef, ListOptions } from '../../../src/kube/port.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
 const HOUR = 3_600_000;
+const MINUTE = 60_000;
 
 it('periodic backups stay for as long as a restore that has not ended needs one of them', async () => {
   const world = new BackupWorld({
@@ -107,29 +112,136 @@ describe('of a restore in another namespace, the backup', () => {
     expect(world.objects).not.toContain(needed);
   });
 
+  /** EtcdRestores of these namespaces may not be listed, nor those of all, until the returned function is called. */
+  function close(world: BackupWorld, ...namespaces: string[]): () => void {
+    return world.kube.intercept(({ verb, kind, namespace }) => {
+      if (verb !== 'list' || kind !== 'EtcdRestore') return;
+      if (namespace !== undefined && !namespaces.includes(namespace)) return;
+      throw new KubeError({ code: 403, reason: 'Forbidden', message: 'no role there', retry: 'never' });
+    });
+  }
+
+  /** The operator looks after these namespaces besides that of the EtcdBackup. */
+  function watch(world: BackupWorld, ...others: string[]): void {
+    const watchNamespaces = [...others, world.ref.namespace];
+    Object.assign(world.deps, { watchNamespaces, refusedNamespaces: new RefusedNamespaces(() => world.now) });
+  }
+
+  /** Runs what there is to run, and again after each of so many waits. */
+  async function runFor(world: BackupWorld, waits: number, waitMs = 5 * MINUTE) {
+    let { decision } = await world.run();
+    for (let wait = 0; wait < waits; wait += 1) {
+      world.now += waitMs;
+      ({ decision } = await world.run());
+    }
+    return decision;
+  }
+
   it.each([
     ['stays when the operator looks after that namespace, too', [], true],
     ['stays while another namespace may not be looked into', ['closed'], true],
     [
-      'goes when that namespace may not be looked into: the operator carries out no restore there',
+      'goes when that namespace may not be looked into for long: the operator carries out no restore there',
       ['elsewhere'],
       false,
     ],
   ])('%s', async (_, closed, stays) => {
     const { world, needed } = await withRestore(proved);
-    Object.assign(world.deps, { watchNamespaces: ['closed', 'elsewhere', world.ref.namespace] });
-    world.kube.intercept(({ verb, kind, namespace }) => {
-      if (
-        verb === 'list' &&
-        kind === 'EtcdRestore' &&
-        (namespace === undefined || closed.includes(namespace))
-      )
-        throw new KubeError({ code: 403, reason: 'Forbidden', message: 'no role there', retry: 'never' });
+    watch(world, 'closed', 'elsewhere');
+    close(world, ...closed);
+    world.now += HOUR;
+    await runFor(world, 8);
+    expect(world.status).toMatchObject({ phase: 'Scheduled', succeeded: true });
+    expect(world.objects.includes(needed)).toBe(stays);
+    world.now += HOUR;
+    await world.run();
+    // Retention goes on, at once by then: only what is needed is there beside the newest.
+    expect(world.objects).toHaveLength(stays ? 2 : 1);
+  });
+
+  it('stays while the rights in that namespace are away for a moment, and people are told', async () => {
+    const { world, needed } = await withRestore(proved);
+    watch(world, 'elsewhere');
+    const open = close(world, 'elsewhere');
+    world.now += HOUR;
+    const message = expect.stringMatching(/may not list EtcdRestores in namespace elsewhere/);
+    expect(await runFor(world, 3, 2 * MINUTE)).toMatchObject({ kind: 'blocked', message });
+    expect(world.objects).toContain(needed);
+    open();
+    expect(await runFor(world, 2)).toMatchObject({ kind: 'idle' });
+    expect(world.objects).toContain(needed);
+    close(world, 'elsewhere');
+    world.now += HOUR;
+    await runFor(world, 3, 2 * MINUTE);
+    // What was refused before it answered does not count.
+    expect(world.objects).toContain(needed);
+  });
+
+  it('stays when a new process is refused, which knows nothing of the namespace', async () => {
+    const { world, needed } = await withRestore(proved);
+    watch(world, 'elsewhere');
+    close(world, 'elsewhere');
+    for (let hour = 0; hour < 3; hour += 1) {
+      world.now += HOUR;
+      watch(world, 'elsewhere');
+      await world.run();
+    }
+    expect(world.objects).toContain(needed);
+    expect(world.objects).toHaveLength(4);
+  });
+
+  it('stays while that namespace does not answer, and backups go on', async () => {
+    const { world, needed } = await withRestore(proved);
+    watch(world, 'slow');
+    const mend = world.kube.intercept(({ verb, namespace }) => {
+      if (verb !== 'list' || namespace !== 'slow') return;
+      throw new KubeError({ code: 0, reason: 'Timeout', message: 'no answer', retry: 'later' });
+    });
+    for (let hour = 0; hour < 2; hour += 1) {
+      world.now += HOUR;
+      await world.run();
+    }
+    expect(world.objects).toHaveLength(3);
+    expect(world.objects).toContain(needed);
+    mend();
+    world.now += HOUR;
+    await world.run();
+    expect(world.objects).toHaveLength(1);
+  });
+
+  it('is asked for in all namespaces side by side', async () => {
+    const { world } = await withRestore(proved);
+    watch(world, 'one', 'two');
+    const asked = { one: Promise.withResolvers<void>(), two: Promise.withResolvers<void>() };
+    world.kube.intercept(async ({ verb, namespace }) => {
+      if (verb !== 'list' || (namespace !== 'one' && namespace !== 'two')) return;
+      asked[namespace].resolve();
+      // Each answers when the other was asked.
+      await asked[namespace === 'one' ? 'two' : 'one'].promise;
     });
     world.now += HOUR;
     await world.run();
-    expect(world.status).toMatchObject({ phase: 'Scheduled', succeeded: true });
-    expect(world.objects.includes(needed)).toBe(stays);
+    expect(world.objects).toHaveLength(1);
+  });
+
+  it('needs no more of the 40 s of a pass than a quarter for namespaces that hang', async () => {
+    const { world, needed } = await withRestore(proved);
+    const waited: number[] = [];
+    const kube = new Proxy(world.kube, {
+      get: (of, property) =>
+        property !== 'list'
+          ? Reflect.get(of, property)
+          : (kind: KindRef, options: ListOptions) => {
+              if (options.namespace === world.ref.namespace) return of.list(kind, options);
+              waited.push(options.timeoutMs ?? LIST_TIMEOUT_MS);
+              throw new KubeError({ code: 0, reason: 'Timeout', message: 'no answer', retry: 'later' });
+            },
+    });
+    const deps = { kube, watchNamespaces: [world.ref.namespace, 'one', 'two'] };
+    const history = world.status.history ?? [];
+    expect(await neededAsFarAsKnown(deps, world.ref, history)).toEqual([`s3://backups/${needed}`]);
+    expect(waited).toHaveLength(2);
+    expect(Math.max(...waited)).toBeLessThanOrEqual(10_000);
   });
 
   it('stays, as all others, when its own namespace may not be looked into', async () => {
