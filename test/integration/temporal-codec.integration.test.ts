@@ -184,8 +184,12 @@ test('a workflow from before goes on, keys are exchanged in its middle, and its 
   const { payloads } = everythingOf(histories);
   const used = new Set(payloads.map(({ metadata }) => metadata['encryption-key-id']));
   expect(used).toEqual(new Set([undefined, 'first', 'second']));
+  // A run that has just begun has nothing to replay, and the SDK would wait for its first task.
+  const begun = histories.filter(({ events }) =>
+    events?.some(event => event.workflowTaskCompletedEventAttributes),
+  );
   const replayAll = async () => {
-    for (const history of histories)
+    for (const history of begun)
       await Worker.runReplayHistory(
         { workflowBundle: { code }, dataConverter: codecOptions(codec) },
         history,
