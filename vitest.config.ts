@@ -74,7 +74,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 2,
+          // Half of what these files do is wait.
+          maxWorkers: 3,
           testTimeout: 300_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 5 },
