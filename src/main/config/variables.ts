@@ -231,11 +231,11 @@ export const VARIABLES = {
   },
   MAX_CACHED_WORKFLOWS: {
     type: 'derivedInteger',
-    otherwise: "a sixteenth of the container's memory limit: 447 with 1 GiB; 500 without a limit",
+    otherwise: "a thirty-second of the container's memory limit: 223 with 1 GiB; 250 without a limit",
     min: 0,
     max: 100_000,
     meaning:
-      'Workflows in the cache; each needs about 150 kB. More resources still work, but more slowly. By default the cache also takes no more than half of what the heaps of the workflow threads may hold (`--max-old-space-size` in `NODE_OPTIONS`, for each thread).',
+      'Workflows in the cache; each needs about 150 kB of the heap of a workflow thread, and as much or twice that besides. More resources still work, but more slowly. By default the cache also takes no more than half of what the heaps of the workflow threads may hold (`--max-old-space-size` in `NODE_OPTIONS`, for each thread).',
   },
   MAX_CONCURRENT_ACTIVITIES: {
     type: 'integer',
