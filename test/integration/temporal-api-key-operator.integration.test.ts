@@ -1,7 +1,7 @@
 /** The operator as a process with an API key that Temporal stops to accept: it is restarted once, waits, and goes on with the next key. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
+import { TestAuthority } from '../fakes/certificates.ts';
 import { KeyedFront } from '../fakes/keyed-front.ts';
 import { MountedSecret } from '../fakes/mounted-secret.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
@@ -25,19 +25,16 @@ let output = '';
 
 beforeAll(async () => {
   [plane, temporal] = await Promise.all([startControlPlane(), startTemporal({ searchAttributes: {} })]);
-  const validity = { now: Date.now(), lasts: 3_600_000 };
-  const authority = await createAuthority('front', validity);
-  const name = {
-    commonName: 'front',
-    usages: ['server' as const],
-    dnsNames: ['temporal.test'],
-    addresses: [],
-  };
-  front = await KeyedFront.start(temporal.address, await issueLeaf(authority, name, validity), [FIRST]);
+  const authority = await TestAuthority.create('front');
+  front = await KeyedFront.start(
+    temporal.address,
+    await authority.issue({ usages: ['server'], dnsNames: ['temporal.test'] }),
+    [FIRST],
+  );
   // As Temporal's own authorizer.
   front.open = ['GetSystemInfo', 'Check'];
   secret = await MountedSecret.of({ 'api-key': FIRST });
-  certificates = await MountedSecret.of({ 'ca.crt': authority.cert });
+  certificates = await MountedSecret.of({ 'ca.crt': authority.pair.cert });
   environment = {
     KUBECONFIG: plane.kubeconfig,
     TEMPORAL_ADDRESS: front.address,

@@ -8,7 +8,8 @@ import { linkTemporal, type TemporalLink } from '../../src/main/temporal/link.ts
 import { keepNamespace, type NamespaceKeeper } from '../../src/main/temporal/namespace-keeper.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createScrubber } from '../../src/telemetry/scrub.ts';
-import { createAuthority, issueLeaf, type Pair } from '../../src/tls/issue.ts';
+import type { Pair } from '../../src/tls/issue.ts';
+import { TestAuthority } from '../fakes/certificates.ts';
 import { KeyedFront } from '../fakes/keyed-front.ts';
 import { MountedSecret } from '../fakes/mounted-secret.ts';
 import { poll } from '../stack/poll.ts';
@@ -38,16 +39,9 @@ beforeAll(async () => {
   beQuiet();
   [server, code] = await Promise.all([startTemporal(), bundleOfWorkflows()]);
   direct = new Client({ connection: await Connection.connect({ address: server.address }) });
-  const validity = { now: Date.now(), lasts: 3_600_000 };
-  const authority = await createAuthority('front', validity);
-  ca = authority.cert;
-  const name = {
-    commonName: 'front',
-    usages: ['server' as const],
-    dnsNames: ['temporal.test'],
-    addresses: [],
-  };
-  pair = await issueLeaf(authority, name, validity);
+  const authority = await TestAuthority.create('front');
+  ca = authority.pair.cert;
+  pair = await authority.issue({ usages: ['server'], dnsNames: ['temporal.test'] });
 });
 afterAll(async () => {
   await direct?.connection.close();

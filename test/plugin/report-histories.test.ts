@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../src/main/config/variables.ts';
 import { DEFAULTS, placeOf, serviceOf } from '../../src/plugin/report/histories/place.ts';
-import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
+import { TestAuthority } from '../fakes/certificates.ts';
 import { KeyedFront } from '../fakes/keyed-front.ts';
 import { TemporalFrontend } from '../fakes/temporal-frontend.ts';
 import { PluginBench, WELL } from './bench.ts';
@@ -213,17 +213,14 @@ describe('with an API key', () => {
   let front: KeyedFront;
   let env: Record<string, string>;
   beforeAll(async () => {
-    const validity = { now: Date.now(), lasts: 3_600_000 };
-    const authority = await createAuthority('front', validity);
-    const name = {
-      commonName: 'front',
-      usages: ['server' as const],
-      dnsNames: ['temporal.test'],
-      addresses: [],
-    };
-    front = await KeyedFront.start(temporal.address, await issueLeaf(authority, name, validity), [KEY]);
+    const authority = await TestAuthority.create('front');
+    front = await KeyedFront.start(
+      temporal.address,
+      await authority.issue({ usages: ['server'], dnsNames: ['temporal.test'] }),
+      [KEY],
+    );
     const ca = join(folder, 'front.crt');
-    await writeFile(ca, authority.cert);
+    await writeFile(ca, authority.pair.cert);
     env = { TEMPORAL_TLS_SERVER_CA_CERT_PATH: ca, TEMPORAL_TLS_SERVER_NAME: 'temporal.test' };
   });
   afterAll(() => front?.close());

@@ -7,7 +7,7 @@ import { linkTemporal, type TemporalLink } from '../../../src/main/temporal/link
 import { keepNamespace, type NamespaceKeeper } from '../../../src/main/temporal/namespace-keeper.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createScrubber } from '../../../src/telemetry/scrub.ts';
-import { createAuthority, issueLeaf, type Pair } from '../../../src/tls/issue.ts';
+import { TestAuthority } from '../../fakes/certificates.ts';
 import { KeyedFront } from '../../fakes/keyed-front.ts';
 import { MountedSecret } from '../../fakes/mounted-secret.ts';
 import { TemporalFrontend } from '../../fakes/temporal-frontend.ts';
@@ -20,7 +20,7 @@ let temporal: TemporalFrontend;
 let front: KeyedFront;
 let secret: MountedSecret;
 let link: TemporalLink;
-let authority: Pair;
+let authority: TestAuthority;
 let log = '';
 let isOutdated = false;
 const stop = { now: new AbortController() };
@@ -33,19 +33,16 @@ afterAll(() => temporal?.stop());
 beforeEach(async () => {
   [log, isOutdated] = ['', false];
   stop.now = new AbortController();
-  const validity = { now: Date.now(), lasts: 3_600_000 };
-  authority = await createAuthority('front', validity);
-  const name = {
-    commonName: 'front',
-    usages: ['server' as const],
-    dnsNames: ['temporal.test'],
-    addresses: [],
-  };
-  front = await KeyedFront.start(temporal.address, await issueLeaf(authority, name, validity), [FIRST]);
+  authority = await TestAuthority.create('front');
+  front = await KeyedFront.start(
+    temporal.address,
+    await authority.issue({ usages: ['server'], dnsNames: ['temporal.test'] }),
+    [FIRST],
+  );
   // As the default authorizer of Temporal: everybody may connect, and the search attributes are not for everybody.
   front.open = ['GetSystemInfo'];
   front.denied = ['ListSearchAttributes'];
-  secret = await MountedSecret.of({ key: FIRST, 'ca.crt': authority.cert });
+  secret = await MountedSecret.of({ key: FIRST, 'ca.crt': authority.pair.cert });
 });
 afterEach(async () => {
   stop.now.abort();
@@ -89,7 +86,7 @@ const ask = (connection: Pick<NativeConnection, 'withDeadline' | 'workflowServic
   );
 
 /** Another key beside the same authority. */
-const change = (key: string): Promise<void> => secret.become({ key, 'ca.crt': authority.cert });
+const change = (key: string): Promise<void> => secret.become({ key, 'ca.crt': authority.pair.cert });
 
 test('a key is exchanged without a moment in which no connection works', async () => {
   await start().ready;
