@@ -1,7 +1,6 @@
 /** An API key for Temporal that changes on disk, with a real server behind a front that looks at the key of each request. */
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { temporalServing } from '../../src/main/listeners/health.ts';
 import { linkTemporal, type TemporalLink } from '../../src/main/temporal/link.ts';
@@ -14,8 +13,8 @@ import { KeyedFront } from '../fakes/keyed-front.ts';
 import { MountedSecret } from '../fakes/mounted-secret.ts';
 import { poll } from '../stack/poll.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
-import { Script, scriptedActivities } from '../worlds/scripted-activities.ts';
-import { beQuiet, bundleOfWorkflows, Entity } from '../worlds/workflow-bench.ts';
+import { workThrough } from '../worlds/linked-worker.ts';
+import { beQuiet, bundleOfWorkflows } from '../worlds/workflow-bench.ts';
 
 const FIRST = 'canary-first-key';
 const SECOND = 'canary-second-key';
@@ -32,7 +31,6 @@ let secret: MountedSecret;
 let certificates: MountedSecret;
 let log = '';
 let isOutdated = false;
-let entities = 0;
 const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -107,36 +105,7 @@ function running(): Running {
   return { link, keeper };
 }
 
-/** Runs workflows through the link. The answer resolves when the workflow answers a question once more. */
-async function working(link: TemporalLink): Promise<{ worker: Worker; answers: () => Promise<void> }> {
-  const entity = new Entity(direct, (entities += 1));
-  const { worker } = await link.makeWorkers(async connection => {
-    const made = await Worker.create({
-      connection,
-      taskQueue: entity.taskQueue,
-      activities: scriptedActivities(new Script()),
-      workflowBundle: { code },
-    });
-    return { worker: made, reconnect: to => (made.connection = to) };
-  });
-  const ended = worker.run();
-  stops.push(async () => {
-    worker.shutdown();
-    await ended;
-  });
-  await entity.changed();
-  const ask = () => {
-    const client = link.client();
-    return client.withDeadline(Date.now() + 15_000, () =>
-      client.workflow.getHandle(entity.id).query('status'),
-    );
-  };
-  const answers = async () => {
-    await poll(async () => (await ask()) !== undefined, { timeoutMs: 150_000 });
-  };
-  await answers();
-  return { worker, answers };
-}
+const working = (link: TemporalLink) => workThrough(link, { direct, code, stops });
 
 const serving = ({ link, keeper }: Running) => temporalServing(() => link.connection(), keeper.refused)();
 

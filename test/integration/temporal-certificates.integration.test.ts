@@ -1,17 +1,16 @@
 /** Certificates for Temporal that change on disk, with a real server behind TLS: nothing is restarted. */
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
+import type { Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { linkTemporal, type TemporalLink } from '../../src/main/temporal/link.ts';
-import { createAuthority, issueLeaf } from '../../src/tls/issue.ts';
+import { TestAuthority } from '../fakes/certificates.ts';
+import { MountedSecret } from '../fakes/mounted-secret.ts';
 import { poll } from '../stack/poll.ts';
-import { Script, scriptedActivities } from '../worlds/scripted-activities.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 import { type Identity, TlsFront } from '../fakes/tls-front.ts';
-import { beQuiet, bundleOfWorkflows, Entity } from '../worlds/workflow-bench.ts';
+import { workThrough } from '../worlds/linked-worker.ts';
+import { beQuiet, bundleOfWorkflows } from '../worlds/workflow-bench.ts';
 
 type Files = Readonly<Record<'ca.crt' | 'tls.crt' | 'tls.key', string>>;
 
@@ -26,9 +25,7 @@ let code = '';
 let direct: Client;
 let first: Generation;
 let second: Generation;
-let folder = '';
-let writes = 0;
-let entities = 0;
+let secret: MountedSecret;
 const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -42,39 +39,23 @@ afterAll(async () => {
   await server?.stop();
 });
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'temporal-tls-'));
-  for (const name of ['ca.crt', 'tls.crt', 'tls.key']) await symlink(`..data/${name}`, join(folder, name));
-  await mount(first.files);
+  secret = await MountedSecret.of(first.files);
 });
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
-  await rm(folder, { recursive: true, force: true });
+  await secret.remove();
 });
 
 async function generation(name: string): Promise<Generation> {
-  const validity = { now: Date.now(), lasts: 3_600_000 };
-  const authority = await createAuthority(name, validity);
+  const authority = await TestAuthority.create(name);
   const leaf = (usage: 'server' | 'client') =>
-    issueLeaf(
-      authority,
-      { commonName: `${name} ${usage}`, usages: [usage], dnsNames: ['temporal.test'], addresses: [] },
-      validity,
-    );
+    authority.issue({ commonName: `${name} ${usage}`, usages: [usage], dnsNames: ['temporal.test'] });
   const [ofServer, ofClient] = await Promise.all([leaf('server'), leaf('client')]);
+  const ca = authority.pair.cert;
   return {
-    server: { ca: authority.cert, pair: ofServer },
-    files: { 'ca.crt': authority.cert, 'tls.crt': ofClient.cert, 'tls.key': ofClient.key },
+    server: { ca, pair: ofServer },
+    files: { 'ca.crt': ca, 'tls.crt': ofClient.cert, 'tls.key': ofClient.key },
   };
-}
-
-/** Puts the files in the place of the others, as kubelet does for a Secret: by another link to a folder. */
-async function mount(files: Files): Promise<void> {
-  writes += 1;
-  await mkdir(join(folder, `..${writes}`));
-  for (const [name, content] of Object.entries(files))
-    await writeFile(join(folder, `..${writes}`, name), content);
-  await symlink(`..${writes}`, join(folder, '..data_tmp'));
-  await rename(join(folder, '..data_tmp'), join(folder, '..data'));
 }
 
 interface Running {
@@ -90,7 +71,7 @@ interface Running {
 async function running(): Promise<Running> {
   const front = await TlsFront.start(server.address, first.server);
   stops.push(() => front.close());
-  const file = (name: keyof Files) => join(folder, name);
+  const file = (name: keyof Files) => join(secret.folder, name);
   let isOutdated = false;
   const warnings: string[] = [];
   const link = linkTemporal({
@@ -117,32 +98,7 @@ async function running(): Promise<Running> {
     closeAfterMs: 1_000,
   });
   stops.push(() => link.close());
-  const entity = new Entity(direct, (entities += 1));
-  const { worker } = await link.makeWorkers(async connection => {
-    const made = await Worker.create({
-      connection,
-      taskQueue: entity.taskQueue,
-      activities: scriptedActivities(new Script()),
-      workflowBundle: { code },
-    });
-    return { worker: made, reconnect: to => (made.connection = to) };
-  });
-  const ended = worker.run();
-  stops.push(async () => {
-    worker.shutdown();
-    await ended;
-  });
-  await entity.changed();
-  const ask = () => {
-    const client = link.client();
-    return client.withDeadline(Date.now() + 15_000, () =>
-      client.workflow.getHandle(entity.id).query('status'),
-    );
-  };
-  const answers = async () => {
-    await poll(async () => (await ask()) !== undefined, { timeoutMs: 150_000 });
-  };
-  await answers();
+  const { worker, answers } = await workThrough(link, { direct, code, stops });
   return { front, link, worker, outdated: () => isOutdated, warnings, answers };
 }
 
@@ -150,33 +106,33 @@ test('a worker that does not reach Temporal any more goes on with the certificat
   const { front, worker, outdated, answers } = await running();
   front.become(second.server);
   await poll(async () => front.refused > 0);
-  await mount(second.files);
+  await secret.become(second.files);
   await answers();
   expect(outdated()).toBe(false);
   // Once more, with a worker whose connection was exchanged, and whose first one is closed.
   front.become(first.server);
-  await mount(first.files);
+  await secret.become(first.files);
   await answers();
   expect(worker.getState()).toBe('RUNNING');
 }, 500_000);
 
 test('a key that its certificate does not belong to changes nothing but a metric and a line in the log', async () => {
   const { front, outdated, warnings, answers } = await running();
-  await mount({ ...first.files, 'tls.key': second.files['tls.key'] });
+  await secret.become({ ...first.files, 'tls.key': second.files['tls.key'] });
   await poll(async () => outdated());
   front.cut();
   await answers();
-  const line = `not in use yet: Error: ${folder}/tls.crt and ${folder}/tls.key do not match`;
+  const line = `not in use yet: Error: ${secret.folder}/tls.crt and ${secret.folder}/tls.key do not match`;
   expect(warnings).toEqual([expect.stringContaining(line)]);
   front.become(second.server);
-  await mount(second.files);
+  await secret.become(second.files);
   await answers();
   expect(outdated()).toBe(false);
 }, 500_000);
 
 test('certificates that Temporal is not reached with are tried until it is, and the others stay in use', async () => {
   const { front, outdated, warnings, answers } = await running();
-  await mount(second.files);
+  await secret.become(second.files);
   await poll(async () => outdated());
   front.cut();
   await answers();
