@@ -39,6 +39,8 @@ export const operatorSettings: ImageSettings = {
     NODE_COMPILE_CACHE_PORTABLE: '1',
     // The GNU C library keeps what is given back, for each thread: with 1,000 clusters 150 MiB of the 620 that a replica had.
     MALLOC_ARENA_MAX: '2',
+    // Otherwise it gives back less the larger the buffers are that were freed.
+    MALLOC_TRIM_THRESHOLD_: '131072',
   },
 };
 

@@ -25,7 +25,10 @@ export function deployedSettings(): { replicas: number; environment: Record<stri
   const given = template.spec.containers[0].env.flatMap(({ name, value }) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  // Of the image's own settings the one that matters outside of a pod.
-  const { MALLOC_ARENA_MAX = '' } = operatorSettings.environment ?? {};
-  return { replicas, environment: { MALLOC_ARENA_MAX, ...Object.fromEntries(given) } };
+  // Of the image's own settings those that matter outside of a pod.
+  const { MALLOC_ARENA_MAX = '', MALLOC_TRIM_THRESHOLD_ = '' } = operatorSettings.environment ?? {};
+  return {
+    replicas,
+    environment: { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, ...Object.fromEntries(given) },
+  };
 }
