@@ -74,7 +74,7 @@ export const OPERATOR: Group = {
         look: [
           `kubectl get etcd --all-namespaces -o jsonpath='{range .items[*]}{.metadata.name}{": "}{.status.conditions[?(@.type=="TemporalUnavailable")].message}{"\\n"}{end}'`,
           OPERATOR_LOGS,
-          'temporal operator cluster health',
+          `temporal operator cluster health || echo 'Temporal does not answer here either'`,
         ],
         act: [
           'Bring Temporal back, its database above all. The operator retries automatically, and goes on where it was.',

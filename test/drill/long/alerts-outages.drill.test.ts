@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import { API_VERSION } from '../../../src/api/names.ts';
-import { PROVOKED } from '../../stack/drill/alert-drills.ts';
+import { EMPTY_WHEN_WELL, PROVOKED } from '../../stack/drill/alert-drills.ts';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { leaderOf } from '../../stack/drill/drill.ts';
 import { PATIENCE_MS, WatchedAlerts } from '../../stack/drill/watched-alerts.ts';
@@ -203,4 +203,8 @@ test(
 test('every alert that this file is about has fired, and every command of their runbooks worked', () => {
   expect([...alerts.fired].sort()).toEqual([...PROVOKED['alerts-outages.drill.test.ts']].sort());
   expect(alerts.failed).toEqual([]);
+});
+
+test('the queries of the dashboards that need outages have returned data', () => {
+  expect(Object.keys(EMPTY_WHEN_WELL).filter(name => alerts.unanswered.has(name))).toEqual([]);
 });
