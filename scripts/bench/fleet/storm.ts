@@ -27,12 +27,30 @@ const OTHERS = 30;
 const CALM = 'fleet-calm';
 const CALM_CLUSTERS = 10;
 
-/** Changes something of a cluster; `round` counts the changes of this cluster from 0. */
-type Change = (kube: KubeClient, of: ChangedCluster, round: number) => Promise<void>;
-
 interface ChangedCluster {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** Changes something of a cluster; `round` counts the changes of this cluster from 0. */
+type Change = (person: KubeClient, of: ChangedCluster, round: number) => Promise<void>;
+
+/** Who changes, what is changed all the time, and what is changed once in a while meanwhile. */
+interface Storm {
+  readonly fleet: Fleet;
+  readonly person: KubeClient;
+  readonly stormy: readonly string[];
+  /** Of the namespace of the storm. */
+  readonly neighbours: readonly string[];
+  /** Of another namespace. */
+  readonly calm: readonly string[];
+}
+
+interface Changes {
+  readonly perSecond: number;
+  /** How long changes took in another namespace, and in that of the storm, in milliseconds. */
+  readonly elsewhere: readonly number[];
+  readonly beside: readonly number[];
 }
 
 /**
@@ -40,18 +58,22 @@ interface ChangedCluster {
  * of ConfigMaps, which concern no operator: how long a change of a cluster takes meanwhile is the floor.
  */
 export async function storm(fleet: Fleet): Promise<Section> {
-  const { world, names, clusters, progress } = fleet;
+  const { world, names } = fleet;
   const stormy = names.slice(0, Math.min(CLUSTERS, Math.floor(names.length / 2)));
+  const neighbours = sampleOf(names, OTHERS, stormy.length);
   const calm = await calmClusters(fleet);
-  const floor = await changesDuring({ fleet, stormy, calm, change: changeConfigMap });
+  return asPerson(world.plane, 'fleet-storm', person =>
+    measured({ fleet, person, stormy, neighbours, calm }),
+  );
+}
+
+async function measured(of: Storm): Promise<Section> {
+  const { fleet, stormy } = of;
+  const { world, names, clusters, progress } = fleet;
+  const floor = await changesDuring(of, changeConfigMap);
   await untilQuiet(fleet);
   const before = await reading(world);
-  const { changesPerSecond, elsewhere, beside } = await changesDuring({
-    fleet,
-    stormy,
-    calm,
-    change: changeOne,
-  });
+  const { perSecond, elsewhere, beside } = await changesDuring(of, changeCluster);
   await clusters.untilHealthy(stormy, progress);
   await untilQuiet(fleet);
   const after = await reading(world);
@@ -61,7 +83,7 @@ export async function storm(fleet: Fleet): Promise<Section> {
       {
         what: 'changes',
         unit: '1/s',
-        value: changesPerSecond,
+        value: perSecond,
         target: String((CLUSTERS * CHANGES_EACH) / SECONDS),
       },
       ...spread('in another namespace, from a change to the end of its first step', elsewhere, {
@@ -70,32 +92,22 @@ export async function storm(fleet: Fleet): Promise<Section> {
       { what: 'changes in another namespace', unit: '', value: elsewhere.length },
       ...spread('of other clusters of the namespace of the storm', beside),
       { what: 'changes of other clusters of that namespace', unit: '', value: beside.length },
-      { what: 'floor: as many changes of ConfigMaps', unit: '1/s', value: floor.changesPerSecond },
-      ...spread('floor: a change in another namespace meanwhile', floor.elsewhere),
+      { what: 'floor: as many changes of ConfigMaps', unit: '1/s', value: floor.perSecond },
+      ...spread('floor: in another namespace meanwhile', floor.elsewhere),
+      ...spread('floor: of other clusters of the namespace meanwhile', floor.beside),
       ...cost(before, after, { clusters: stormy.length }),
     ],
     notes: ['the length of the phase has the ten seconds in which the operator must be quiet at its end'],
   };
 }
 
-/** Has a person change what belongs to the stormy clusters, and meanwhile changes others, one at a time in each of two namespaces. */
-async function changesDuring(of: {
-  readonly fleet: Fleet;
-  readonly stormy: readonly string[];
-  readonly calm: readonly string[];
-  readonly change: Change;
-}): Promise<{
-  readonly changesPerSecond: number;
-  readonly elsewhere: readonly number[];
-  readonly beside: readonly number[];
-}> {
-  const { fleet, stormy, calm, change } = of;
-  const { world, names, progress } = fleet;
+/** Has the person change what belongs to the stormy clusters, and meanwhile changes others, one at a time in each of two namespaces. */
+async function changesDuring(of: Storm, change: Change): Promise<Changes> {
+  const { fleet, stormy, neighbours, calm } = of;
+  const { world, progress } = fleet;
   const begun = performance.now();
   let isOver = false;
-  const storming = asPerson(world.plane, 'fleet-storm', kube =>
-    changeAll({ fleet, kube, stormy, change }),
-  ).finally(() => {
+  const storming = changeAll(of, change).finally(() => {
     isOver = true;
   });
   const changeWhile = async (namespace: string, others: readonly string[]): Promise<number[]> => {
@@ -106,14 +118,13 @@ async function changesDuring(of: {
     }
     return took;
   };
-  const neighbours = sampleOf(names, OTHERS, stormy.length);
   const watching = Promise.all([changeWhile(CALM, calm), changeWhile(fleet.namespace, neighbours)]);
   await storming;
   const changes = stormy.length * CHANGES_EACH;
   const lasted = (performance.now() - begun) / 1_000;
   progress(`${changes} changes in ${lasted.toFixed(1)} s`);
   const [elsewhere, beside] = await watching;
-  return { changesPerSecond: changes / lasted, elsewhere, beside };
+  return { perSecond: changes / lasted, elsewhere, beside };
 }
 
 /** The names of a few clusters in a namespace of their own, which are made. */
@@ -131,19 +142,13 @@ async function calmClusters({ world, progress, spec }: Fleet): Promise<readonly 
 }
 
 /** In turns one change of each cluster, as fast as the API server takes them, but over ten seconds at least. */
-async function changeAll(of: {
-  readonly fleet: Fleet;
-  readonly kube: KubeClient;
-  readonly stormy: readonly string[];
-  readonly change: Change;
-}): Promise<void> {
-  const { fleet, kube, stormy, change } = of;
+async function changeAll({ fleet, person, stormy }: Storm, change: Change): Promise<void> {
   const begun = performance.now();
   const perSecond = (stormy.length * CHANGES_EACH) / SECONDS;
   await inOrder(stormy.length * CHANGES_EACH, AT_ONCE, async at => {
     await delay(Math.max(0, begun + (at * 1_000) / perSecond - performance.now()));
     const name = stormy[at % stormy.length] ?? '';
-    await change(kube, { namespace: fleet.namespace, name }, Math.floor(at / stormy.length));
+    await change(person, { namespace: fleet.namespace, name }, Math.floor(at / stormy.length));
   });
 }
 
@@ -161,7 +166,7 @@ async function changeConfigMap(
  * In turns the specification, a Service and a pod.
  * @param round the last one of each kind leaves things as they should be, but for the Service, which the operator repairs
  */
-async function changeOne(
+async function changeCluster(
   kube: KubeClient,
   { namespace, name }: ChangedCluster,
   round: number,

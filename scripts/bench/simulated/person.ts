@@ -9,16 +9,16 @@ import { kubeClientOf } from '../../../test/stack/kube-client.ts';
  * those (Kubernetes docs, API Priority and Fairness).
  * @param name is given the rights; once in the life of a control plane
  */
-export async function asPerson(
+export async function asPerson<Result>(
   plane: ControlPlane,
   name: string,
-  act: (kube: KubeClient) => Promise<void>,
-): Promise<void> {
+  act: (kube: KubeClient) => Promise<Result>,
+): Promise<Result> {
   const binding = ['create', 'clusterrolebinding', name, '--clusterrole=cluster-admin', `--user=${name}`];
   await promisify(execFile)(plane.kubectl, ['--kubeconfig', plane.kubeconfig, ...binding]);
   const kube = kubeClientOf(await plane.kubeconfigFor(name), { fieldManager: name, connections: 32 });
   try {
-    await act(kube);
+    return await act(kube);
   } finally {
     await kube.close();
   }
